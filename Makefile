@@ -1,0 +1,40 @@
+# One entry for everything. `make demo` and `make test` do their own set-up on a fresh machine.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SERVE  ?= 1
+ONLY   ?=
+JOBS   ?= auto
+
+.PHONY: setup check test demo bench soak docs clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dev,plot]"
+	touch $@
+
+check: setup
+	$(BIN)/ruff check querygate adapters tests
+	$(BIN)/ruff format --check querygate adapters tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: setup check
+	$(BIN)/pytest -n $(JOBS) --dist worksteal tests
+
+demo: setup
+	$(BIN)/querygate demo $(if $(filter 0,$(SERVE)),,--serve)
+
+bench: setup
+	$(BIN)/python -m tests.bench $(ONLY)
+
+soak: setup
+	$(BIN)/python -m tests.soak $(ONLY)
+
+docs: setup
+	$(BIN)/python -m querygate.cli.reference docs/reference
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

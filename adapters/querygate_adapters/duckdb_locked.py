@@ -1,0 +1,51 @@
+"""DuckDB, locked: no files, no network, no extensions, and nobody can unlock it from SQL."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from querygate.core.errors import NotPermitted
+
+CONFIG = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+}
+
+
+def connect(
+    path: Path, *, read_only: bool, memory_mb: int = 1024, threads: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open a database file from which SQL can reach nothing else on the machine."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        **CONFIG,
+        "memory_limit": f"{memory_mb}MB",
+        "lock_configuration": "true",
+    }
+    if threads:
+        config["threads"] = str(threads)
+    return duckdb.connect(str(path), read_only=read_only, config=config)
+
+
+@contextmanager
+def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[None]:
+    """Interrupt the cursor's statement after `timeout_s`; running out of time or memory is a coded refusal."""
+    timer = threading.Timer(timeout_s, cursor.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+        raise NotPermitted(
+            "QG305",
+            "The statement was stopped at the limit of time or memory.",
+            "Ask for fewer groups or fewer columns at once.",
+        ) from None
+    finally:
+        timer.cancel()

@@ -1,0 +1,256 @@
+"""Raw rows on DuckDB: one file per version, with the class each row was put into.
+
+    vault/patients/v00003.duckdb     rows(row_id, ...), row_class(row_id, class)
+
+Only publishers and the custodian's own jobs are given this module; the interval path never imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Combinations, Profile, Source
+from querygate.core.types import Floats, Ints
+from querygate_adapters.duckdb_locked import connect
+from querygate_adapters.files import quoted
+
+# How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
+_FROM_TEXT = {
+    "integer": "CASE WHEN {d} = TRUNC({d}) THEN TRY_CAST({d} AS BIGINT) END",
+    "number": "TRY_CAST({x} AS DOUBLE)",
+    "date": "TRY_CAST({x} AS DATE)",
+    "boolean": "TRY_CAST({x} AS BOOLEAN)",
+    "category": "{x}",
+}
+_FROM_NUMBER = {
+    "integer": "CASE WHEN {x} = TRUNC({x}) THEN TRY_CAST({x} AS BIGINT) END",
+    "number": "TRY_CAST({x} AS DOUBLE)",
+    "date": "NULL",
+    "boolean": "CASE {x} WHEN 0 THEN FALSE WHEN 1 THEN TRUE END",
+    "category": "CAST({x} AS VARCHAR)",
+}
+_FROM_OTHER = {**_FROM_TEXT, "integer": "NULL", "number": "NULL", "category": "CAST({x} AS VARCHAR)"}
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_FLOATS = ("FLOAT", "DOUBLE")
+
+# A typed column as a value on its axis: days for dates, text for booleans.
+_AXIS = {
+    "integer": "{x}",
+    "number": "{x}",
+    "date": "CAST({x} - DATE '1970-01-01' AS BIGINT)",
+    "boolean": "CAST({x} AS VARCHAR)",
+    "category": "{x}",
+}
+
+
+class DuckDBWorkshop:
+    """A version in the making: rows, codes, combinations, classes, cells. All heavy work is SQL inside DuckDB."""
+
+    def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
+        self._db = connect(path, read_only=False, memory_mb=memory_mb)
+        self._types: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}  # column name -> number in physical names
+        self._coded: list[str] = []
+
+    # -- loading ---------------------------------------------------------------------------------------------
+
+    def load(self, source: Source, columns: Mapping[str, str]) -> int:
+        self._types = dict(columns)
+        self._numbers = {name: i for i, name in enumerate(columns)}
+        with source.reading():
+            self._db.register("incoming", source.batches(tuple(columns)))
+            self._db.execute("CREATE TABLE raw AS SELECT * FROM incoming")
+        self._db.unregister("incoming")
+        found = {str(row[0]): str(row[1]) for row in self._db.execute("DESCRIBE raw").fetchall()}
+        casts = {name: _cast(name, kind, found[name]) for name, kind in columns.items()}
+        self._check_casts(casts)
+        typed = ", ".join(f"{cast} AS {quoted(name)}" for name, cast in casts.items())
+        self._db.execute(f"CREATE TABLE rows AS SELECT row_number() OVER () - 1 AS row_id, {typed} FROM raw")
+        self._db.execute("DROP TABLE raw")
+        return int(self._one("SELECT COUNT(*) FROM rows"))
+
+    def _check_casts(self, casts: Mapping[str, str]) -> None:
+        """Every value that is there must be readable; NaN counts as missing. Says the row, never the value."""
+        tests = [
+            f"{quoted(name)} IS NOT NULL AND NOT ({_is_nan(name)}) AND ({cast}) IS NULL" for name, cast in casts.items()
+        ]
+        if not tests:
+            return
+        wanted = ", ".join(f"COUNT(*) FILTER ({test}), MIN(place) FILTER ({test})" for test in tests)
+        figures = self._db.execute(
+            f"SELECT {wanted} FROM (SELECT *, row_number() OVER () AS place FROM raw)"
+        ).fetchall()[0]
+        problems = [
+            f"column {name}: {figures[2 * i]:,} values cannot be read as {self._types[name]}, "
+            f"the first in row {figures[2 * i + 1]:,}"
+            for i, name in enumerate(casts)
+            if figures[2 * i]
+        ]
+        if problems:
+            raise ConfigError(
+                "QG802", "; ".join(problems) + ".", "Correct the source, or the column's type in the policy."
+            )
+
+    # -- profiles and codes ----------------------------------------------------------------------------------
+
+    def profile(self, column: str) -> Profile:
+        axis = self._axis(column)
+        found = self._db.execute(
+            f"SELECT {axis} AS v, COUNT(*) AS n FROM rows WHERE {quoted(column)} IS NOT NULL GROUP BY 1 ORDER BY 1"
+        ).fetchnumpy()
+        missing = self._one(f"SELECT COUNT(*) FROM rows WHERE {quoted(column)} IS NULL")
+        return Profile(np.asarray(found["v"]), np.asarray(found["n"], dtype=np.int64), int(missing))
+
+    def set_codes(self, column: str, values: Any, codes: Ints) -> None:
+        self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes})
+        self._coded.append(column)
+
+    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str]) -> Combinations:
+        self._make_coded(sensitive)
+        keys = [self._code(name) for name in quasi]
+        figures = ", ".join(
+            f"MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
+            for i, name in enumerate(sensitive)
+            for v, x in [(f"v{self._numbers[name]}", self._code(name))]
+        )
+        by = ", ".join(keys)
+        self._db.execute(
+            f"CREATE TABLE combination AS SELECT row_number() OVER (ORDER BY {by}) - 1 AS combination, * "
+            f"FROM (SELECT {by}, COUNT(*) AS n{', ' + figures if figures else ''} FROM coded GROUP BY {by})"
+        )
+        found = self._db.execute("SELECT * FROM combination ORDER BY combination").fetchnumpy()
+        named = list(enumerate(sensitive))
+        return Combinations(
+            {name: _ints(found[self._code(name)]) for name in quasi},
+            _ints(found["n"]),
+            {name: _floats(found[f"lo{i}"]) for i, name in named},
+            {name: _floats(found[f"hi{i}"]) for i, name in named},
+            {name: _ints(found[f"lc{i}"]) for i, name in named},
+            {name: _ints(found[f"hc{i}"]) for i, name in named},
+        )
+
+    def _make_coded(self, sensitive: Sequence[str]) -> None:
+        """One row per person with codes in place of values (and the value itself where a hull is needed)."""
+        parts, joins = ["r.row_id"], []
+        for name in self._coded:
+            i = self._numbers[name]
+            parts.append(f"COALESCE(m{i}.code, -1) AS x{i}")
+            joins.append(f"LEFT JOIN code_{i} m{i} ON m{i}.value = {self._axis(name, 'r.')}")
+        parts += [f"CAST({self._axis(name, 'r.')} AS DOUBLE) AS v{self._numbers[name]}" for name in sensitive]
+        self._db.execute(f"CREATE TABLE coded AS SELECT {', '.join(parts)} FROM rows r {' '.join(joins)}")
+
+    def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
+        found = self._db.execute(
+            f"SELECT combination, {self._code(column)} AS code, COUNT(*) AS n FROM coded "
+            f"JOIN combination USING ({self._quasi()}) GROUP BY ALL ORDER BY ALL"
+        ).fetchnumpy()
+        return _ints(found["combination"]), _ints(found["code"]), _ints(found["n"])
+
+    # -- classes and cells -------------------------------------------------------------------------------------
+
+    def set_classes(self, classes: Ints) -> None:
+        self._keep("class_of", {"combination": np.arange(len(classes)), "class": classes})
+        self._db.execute(
+            f"CREATE TABLE row_class AS SELECT row_id, class FROM coded JOIN combination USING ({self._quasi()}) "
+            "JOIN class_of USING (combination)"
+        )
+
+    def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
+        keys = ", ".join(["class", *(self._code(name) for name in columns)])
+        found = self._db.execute(
+            f"SELECT {keys}, COUNT(*) AS n FROM coded JOIN row_class USING (row_id) GROUP BY {keys} ORDER BY {keys}"
+        ).fetchnumpy()
+        return _ints(found["class"]), {name: _ints(found[self._code(name)]) for name in columns}, _ints(found["n"])
+
+    # -- checks on what was made -------------------------------------------------------------------------------
+
+    def rows_outside(self, column: str, classes: Ints, low: Any, high: Any, null: Any) -> int:
+        self._keep("box", {"class": classes, "lo": low, "hi": high, "state": null}, distinct=True)
+        x = self._axis(column, "r.")
+        inside = f"CASE WHEN {x} IS NULL THEN b.state > 0 ELSE b.state < 2 AND {x} BETWEEN b.lo AND b.hi END"
+        outside = self._one(
+            "SELECT COUNT(*) FROM rows r JOIN row_class c USING (row_id) "
+            f"WHERE NOT EXISTS (SELECT 1 FROM box b WHERE b.class = c.class AND {inside})"
+        )
+        self._db.execute("DROP TABLE box")
+        return int(outside)
+
+    def rows_outside_sets(self, column: str, classes: Ints, values: Sequence[str | None]) -> int:
+        self._keep("pairs", {"class": classes, "value": pa.array(list(values), pa.string())})
+        x = self._axis(column, "r.")
+        outside = self._one(
+            "SELECT COUNT(*) FROM rows r JOIN row_class c USING (row_id) WHERE NOT EXISTS "
+            f"(SELECT 1 FROM pairs p WHERE p.class = c.class AND p.value IS NOT DISTINCT FROM {x})"
+        )
+        self._db.execute("DROP TABLE pairs")
+        return int(outside)
+
+    def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
+        x = self._axis(column, "r.")
+        found = self._db.execute(
+            f"SELECT class, CAST(MIN({x}) AS DOUBLE) AS lo, CAST(MAX({x}) AS DOUBLE) AS hi "
+            "FROM rows r JOIN row_class USING (row_id) GROUP BY class ORDER BY class"
+        ).fetchnumpy()
+        return _ints(found["class"]), _floats(found["lo"]), _floats(found["hi"])
+
+    def close(self) -> None:
+        for table in ("coded", "combination", "class_of", *(f"code_{self._numbers[name]}" for name in self._coded)):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        self._db.execute("CHECKPOINT")
+        self._db.close()
+
+    # -- helpers -----------------------------------------------------------------------------------------------
+
+    def _axis(self, column: str, prefix: str = "") -> str:
+        return _AXIS[self._types[column]].format(x=prefix + quoted(column))
+
+    def _code(self, column: str) -> str:
+        return f"x{self._numbers[column]}"
+
+    def _quasi(self) -> str:
+        described = self._db.execute("DESCRIBE combination").fetchall()
+        return ", ".join(str(row[0]) for row in described if str(row[0]).startswith("x"))
+
+    def _keep(self, table: str, columns: Mapping[str, Any], *, distinct: bool = False) -> None:
+        self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))
+        self._db.execute(f"CREATE TABLE {table} AS SELECT {'DISTINCT' if distinct else ''} * FROM given")
+        self._db.unregister("given")
+
+    def _one(self, sql: str) -> Any:
+        return self._db.execute(sql).fetchall()[0][0]
+
+
+def _cast(name: str, kind: str, found: str) -> str:
+    x = quoted(name)
+    if found == "VARCHAR":
+        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 9))")
+    if found in _NUMBERS or found in _FLOATS or found.startswith("DECIMAL"):
+        cast = _FROM_NUMBER[kind].format(x=x)
+        return f"CASE WHEN isnan({x}) THEN NULL ELSE {cast} END" if found in _FLOATS else cast
+    if found == kind.upper():
+        return x
+    return _FROM_OTHER[kind].format(x=x, d="NULL")
+
+
+def _is_nan(name: str) -> str:
+    return f"COALESCE(isnan(TRY_CAST(CAST({quoted(name)} AS VARCHAR) AS DOUBLE)), FALSE)"
+
+
+def _array(values: Any) -> pa.Array:
+    if isinstance(values, np.ma.MaskedArray):
+        return pa.array(values.data, mask=np.ma.getmaskarray(values))
+    return pa.array(values)
+
+
+def _ints(column: Any) -> Ints:
+    return np.asarray(np.ma.filled(column, -1), dtype=np.int64)
+
+
+def _floats(column: Any) -> Any:
+    return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)

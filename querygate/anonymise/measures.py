@@ -1,0 +1,108 @@
+"""What a partition looks like from outside: the box of each class, and how much information it lost.
+
+>>> import numpy as np
+>>> from querygate.anonymise.table import Attribute, Table
+>>> age = Attribute.ordered_by("age", np.array([0, 1, 3]), edges=np.array([0.0, 10, 20, 30, 40]))
+>>> sex = Attribute.nominal("sex", np.array([0, 1, 1]), size=2)
+>>> table, labels = Table((age, sex), counts=np.array([1, 1, 2])), np.array([0, 0, 1])
+>>> ages, sexes = boxes(table, labels)
+>>> ages.low, ages.high, sexes.of(0), sexes.of(1)
+(array([0, 3]), array([1, 3]), (0, 1), (1,))
+>>> ncp(table, labels)
+0.4375
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from querygate.anonymise.table import NULL, Attribute, Table
+from querygate.core.types import Floats, Ints
+
+NO_NULLS, SOME_NULLS, ALL_NULLS = 0, 1, 2
+"""Whether the members of a class miss the value: none, some or all of them."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Of an ordered attribute: least and greatest code of each class (-1 where all members miss the value)."""
+
+    name: str
+    low: Ints
+    high: Ints
+    nulls: Ints
+
+
+@dataclass(frozen=True)
+class ValueSets:
+    """Of a nominal attribute: the codes that occur in class i are codes[starts[i] : starts[i + 1]], rising."""
+
+    name: str
+    starts: Ints
+    codes: Ints
+    nulls: Ints
+
+    def of(self, label: int) -> tuple[int, ...]:
+        return tuple(self.codes[self.starts[label] : self.starts[label + 1]].tolist())
+
+    def numbered(self) -> tuple[Ints, list[tuple[int, ...]]]:
+        """The number of each class's set, and the different sets by number, in order of first use."""
+        known: dict[bytes, int] = {}
+        bounds = self.starts.tolist()
+        numbers = [known.setdefault(self.codes[a:b].tobytes(), len(known)) for a, b in pairwise(bounds)]
+        sets = [tuple(np.frombuffer(key, dtype=self.codes.dtype).tolist()) for key in known]
+        return np.array(numbers, dtype=np.int64), sets
+
+
+Box: TypeAlias = Intervals | ValueSets
+
+
+def boxes(table: Table, labels: Ints) -> tuple[Box, ...]:
+    """Per attribute what the classes 0..m-1 hold, shrunk to their members."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(int(labels.max()) + 1))
+    return tuple(_box(a, labels[order], a.codes[order], starts) for a in table.attributes)
+
+
+def _box(attribute: Attribute, labels: Ints, codes: Ints, starts: Ints) -> Box:
+    """The box of one attribute; labels are sorted and each class begins at its start."""
+    high = np.maximum.reduceat(codes, starts)
+    nulls = np.where(high == NULL, ALL_NULLS, np.minimum.reduceat(codes, starts) == NULL)
+    if attribute.ordered:
+        low = np.minimum.reduceat(np.where(codes == NULL, attribute.size, codes), starts)
+        return Intervals(attribute.name, np.where(high == NULL, NULL, low), high, nulls)
+    known = codes != NULL
+    pairs = np.unique(labels[known] * attribute.size + codes[known])
+    bounds = np.searchsorted(pairs, np.arange(starts.size + 1) * attribute.size)
+    return ValueSets(attribute.name, bounds, pairs % attribute.size, nulls)
+
+
+def loss_by_attribute(table: Table, labels: Ints) -> Floats:
+    """Per attribute the mean over records of width divided by span; weights play no part.
+
+    A single category and a class of missing values have width 0; values and missing values together have width 1.
+    """
+    records = np.bincount(labels, table.counts)
+    losses = [
+        records @ _width(attribute, box) for attribute, box in zip(table.attributes, boxes(table, labels), strict=True)
+    ]
+    return np.array(losses) / table.records
+
+
+def ncp(table: Table, labels: Ints) -> float:
+    """Normalised certainty penalty as a share: the mean loss over records and attributes (Xu et al., KDD 2006)."""
+    return float(loss_by_attribute(table, labels).mean())
+
+
+def _width(attribute: Attribute, box: Box) -> Floats:
+    if isinstance(box, ValueSets):
+        number = np.diff(box.starts)
+        width = np.where(number > 1, number, 0) / attribute.span
+    else:
+        lower, upper = attribute.edges
+        width = (upper[box.high] - lower[box.low]) / (attribute.span or 1.0)
+    return np.where(box.nulls == ALL_NULLS, 0.0, np.where(box.nulls == SOME_NULLS, 1.0, width))

@@ -1,0 +1,103 @@
+"""The independent verifier: what a partition really keeps, measured from its arrays alone.
+
+It shares no code with the algorithms and trusts none of their results. Every function takes the class of each entry
+(any integers), what the entry holds, and how many records it stands for; entries may be records, combinations or
+triplets of what was written. Figures that come from logarithms or sums of shares are rounded to nine digits.
+
+>>> import numpy as np
+>>> classes, disease = np.array([7, 7, 7, 9, 9]), np.array([0, 1, 1, 0, 0])
+>>> smallest_class(classes), distinct_values(classes, disease), largest_share(classes, disease)
+(2, 1, 1.0)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from querygate.core.types import Floats, Ints
+
+DIGITS = 9
+
+
+def smallest_class(classes: Ints, counts: Ints | None = None) -> int:
+    """Records in the smallest class: the k that is kept."""
+    _, which = np.unique(classes, return_inverse=True)
+    return int(np.bincount(which, counts).min())
+
+
+def distinct_values(classes: Ints, values: Ints) -> int:
+    """Fewest different values in a class: the l of distinct diversity, or the number of bins a class spans."""
+    which, _, _ = _tally(classes, values, None)
+    return int(np.bincount(which).min())
+
+
+def entropy_l(classes: Ints, values: Ints, counts: Ints | None = None) -> float:
+    """exp of the smallest entropy of a class: the l of entropy diversity."""
+    which, _, tally = _tally(classes, values, counts)
+    size = np.bincount(which, tally)
+    share = tally / size[which]
+    entropy = np.bincount(which, -share * np.log(share))
+    return round(float(np.exp(entropy.min())), DIGITS)
+
+
+def recursive_ratio(classes: Ints, values: Ints, counts: Ints | None = None, *, l: int) -> float:  # noqa: E741
+    """Greatest r1 / (rl + ... + rm) of a class: recursive (c,l)-diversity holds for every c above it."""
+    which, _, tally = _tally(classes, values, counts)
+    order = np.lexsort((-tally, which))
+    which, tally = which[order], tally[order]
+    begin = np.searchsorted(which, np.arange(which[-1] + 1))
+    rank = np.arange(which.size) - begin[which]
+    tail = np.bincount(which, np.where(rank >= l - 1, tally, 0))
+    return float(np.max(np.where(tail > 0, tally[begin] / np.maximum(tail, 1), np.inf)))
+
+
+def largest_share(classes: Ints, values: Ints, counts: Ints | None = None) -> float:
+    """Greatest share that one value has in a class: the alpha that is kept."""
+    which, _, tally = _tally(classes, values, counts)
+    return float(np.max(tally / np.bincount(which, tally)[which]))
+
+
+def closeness(
+    classes: Ints, values: Ints, counts: Ints | None = None, *, ordered: bool = False, size: int | None = None
+) -> float:
+    """Greatest earth mover's distance of a class from the whole: the t that is kept.
+
+    Ordered distances need values coded 0..size-1 (`size` is the greatest code + 1 unless told).
+    """
+    which, value, tally = _tally(classes, values, counts)
+    total = np.bincount(which, tally)
+    domain = np.arange(size or int(values.max()) + 1) if ordered else np.unique(value)
+    moved, carried = np.zeros(total.size), np.zeros(total.size)
+    for v in domain:
+        here = value == v
+        difference = np.bincount(which[here], tally[here], total.size) / total - tally[here].sum() / tally.sum()
+        carried = carried + difference if ordered else difference
+        moved += np.abs(carried)
+    return round(float(moved.max() / (max(1, domain.size - 1) if ordered else 2)), DIGITS)
+
+
+def narrowest_hull(classes: Ints, low: Floats, high: Floats) -> float:
+    """Width of the narrowest hull of a sensitive number in a class; nan is a missing value.
+
+    A class without any value counts as width 0.
+    """
+    order = np.argsort(classes, kind="stable")
+    begin = np.flatnonzero(np.diff(classes[order], prepend=classes[order][0] - 1))
+    least = np.minimum.reduceat(np.where(np.isnan(low), np.inf, low)[order], begin)
+    greatest = np.maximum.reduceat(np.where(np.isnan(high), -np.inf, high)[order], begin)
+    width = np.zeros(begin.size)
+    apart = greatest > least
+    width[apart] = greatest[apart] - least[apart]
+    return float(width.min())
+
+
+def _tally(classes: Ints, values: Ints, counts: Ints | None) -> tuple[Ints, Ints, Ints]:
+    """Each (class, value) that occurs with its records; classes numbered 0..m-1, in order of class and value."""
+    _, which = np.unique(classes, return_inverse=True)
+    order = np.lexsort((values, which))
+    which, values = which[order], values[order]
+    begins = np.ones(order.size, dtype=np.bool_)
+    begins[1:] = (np.diff(which) != 0) | (np.diff(values) != 0)
+    records = np.ones_like(order) if counts is None else counts[order]
+    begin = np.flatnonzero(begins)
+    return which[begin], values[begin], np.add.reduceat(records, begin)

@@ -1,0 +1,222 @@
+"""Who may come in: users, and the keys that prove who they are.
+
+A key reads `qg_<id>_<secret>`. The id finds the row; only an Argon2id hash of the secret is stored, so a stolen
+`control.db` opens nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import sqlite3
+import threading
+from base64 import b32encode, b64encode
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+
+from querygate.control.database import Database
+from querygate.control.ids import Clock, Entropy, stamp
+from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.types import Principal
+
+UserRole: TypeAlias = Literal["researcher", "custodian", "admin"]
+ROLES: tuple[str, ...] = get_args(UserRole)
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+_KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
+
+# The second choice of the OWASP Password Storage Cheat Sheet. The secrets are 256 random bits that nobody can guess,
+# so more would only let a flood of false keys cost the gate more.
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+
+_REMEMBERED = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody with an account. `disabled` is since when, None while the account is open."""
+
+    name: str
+    role: UserRole
+    created: str
+    disabled: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key as it is stored. `revoked` is since when, None while it opens."""
+
+    id: str
+    user: str
+    created: str
+    revoked: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyIssued:
+    """A new key. `secret` is the whole text to present; it is not stored and cannot be shown again."""
+
+    id: str
+    user: str
+    secret: str = field(repr=False)
+
+
+class Accounts:
+    """The users and keys of a site. Safe to share between threads; changes by other processes show at once."""
+
+    def __init__(self, database: Database, clock: Clock, entropy: Entropy) -> None:
+        self._database = database
+        self._clock = clock
+        self._entropy = entropy
+        self._nobody = _hash_of_nothing(entropy)
+        self._verified = _Verified(entropy(32))
+
+    # -- users -------------------------------------------------------------------------------------------
+
+    def add_user(self, name: str, role: str) -> User:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                "QG806",
+                "A user name is 1 to 64 letters, digits, '.', '_', '@' or '-', and starts with a letter or digit.",
+                "Choose such a name, for example 'ann' or 'ann@example.org'.",
+            )
+        if role not in ROLES:
+            raise ConfigError("QG806", "There is no such role.", f"Choose one of: {', '.join(ROLES)}.")
+        try:
+            with self._database.writing() as connection:
+                connection.execute(
+                    "INSERT INTO users (name, role, created) VALUES (?, ?, ?)", (name, role, self._now())
+                )
+        except sqlite3.IntegrityError:
+            raise ConfigError(
+                "QG806",
+                f"There is a user '{name}' already (capital and small letters count as the same).",
+                "Choose another name.",
+            ) from None
+        return self._user(name)
+
+    def list_users(self) -> tuple[User, ...]:
+        rows = self._database.rows("SELECT name, role, created, disabled FROM users ORDER BY name")
+        return tuple(User(**dict(row)) for row in rows)
+
+    def disable_user(self, name: str) -> None:
+        """Shut the account: none of its keys opens any more, from now on."""
+        user = self._user(name)
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name)
+            )
+
+    def enable_user(self, name: str) -> None:
+        """Open the account again, with the keys that were not revoked."""
+        user = self._user(name)
+        with self._database.writing() as connection:
+            connection.execute("UPDATE users SET disabled = NULL WHERE name = ?", (user.name,))
+
+    # -- keys --------------------------------------------------------------------------------------------
+
+    def new_key(self, user: str) -> KeyIssued:
+        owner = self._user(user).name
+        key_id, secret = _base32(self._entropy(5)), _base32(self._entropy(32))
+        hashed = _HASHER.hash(secret, salt=self._entropy(16))
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO keys (id, user, hash, created) VALUES (?, ?, ?, ?)",
+                (key_id, owner, hashed, self._now()),
+            )
+        return KeyIssued(key_id, owner, f"qg_{key_id}_{secret}")
+
+    def revoke_key(self, key_id: str) -> Key:
+        """From now on the key opens nothing, in any process. A key stays revoked since the first time."""
+        with self._database.writing() as connection:
+            connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", (self._now(), key_id))
+        rows = self._database.rows("SELECT id, user, created, revoked FROM keys WHERE id = ?", (key_id,))
+        if not rows:
+            # The text is not repeated: it may be a whole key, pasted by mistake.
+            raise ConfigError("QG806", "There is no key with this id.", "Give the 8 characters after 'qg_'.")
+        return Key(**dict(rows[0]))
+
+    def list_keys(self) -> tuple[Key, ...]:
+        rows = self._database.rows("SELECT id, user, created, revoked FROM keys ORDER BY created, id")
+        return tuple(Key(**dict(row)) for row in rows)
+
+    # -- the door ----------------------------------------------------------------------------------------
+
+    def authenticate(self, presented: str) -> Principal:
+        """Whose key this is. One wording for every way of being wrong, and one cost wherever the form is right."""
+        parts = _KEY.fullmatch(presented)
+        if parts is None:
+            raise _not_signed_in()
+        rows = self._database.rows(
+            """SELECT keys.hash, users.name, users.role FROM keys JOIN users ON users.name = keys.user
+               WHERE keys.id = ? AND keys.revoked IS NULL AND users.disabled IS NULL""",
+            (parts[1],),
+        )
+        hashed = rows[0]["hash"] if rows else self._nobody
+        if not self._verified.has(presented, hashed):
+            try:
+                _HASHER.verify(hashed, parts[2])
+            except VerifyMismatchError:
+                raise _not_signed_in() from None
+            self._verified.add(presented, hashed)
+        return Principal(rows[0]["name"], rows[0]["role"])
+
+    def _user(self, name: str) -> User:
+        rows = self._database.rows("SELECT name, role, created, disabled FROM users WHERE name = ?", (name,))
+        if not rows:
+            raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
+        return User(**dict(rows[0]))
+
+    def _now(self) -> str:
+        return stamp(self._clock())
+
+
+class _Verified:
+    """Keys that Argon2 has accepted, so that only the first request with a key waits for it.
+
+    Kept as HMAC-SHA-256 under a pepper that lives and dies with the process; the least recently used goes first.
+    The stored hash belongs to the entry, so a key whose row has changed is verified anew.
+    """
+
+    def __init__(self, pepper: bytes) -> None:
+        self._pepper = pepper
+        self._hashes: OrderedDict[bytes, str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def has(self, presented: str, hashed: str) -> bool:
+        mark = self._mark(presented)
+        with self._lock:
+            if self._hashes.get(mark) != hashed:
+                return False
+            self._hashes.move_to_end(mark)
+            return True
+
+    def add(self, presented: str, hashed: str) -> None:
+        with self._lock:
+            self._hashes[self._mark(presented)] = hashed
+            if len(self._hashes) > _REMEMBERED:
+                self._hashes.popitem(last=False)
+
+    def _mark(self, presented: str) -> bytes:
+        return hmac.digest(self._pepper, presented.encode(), "sha256")
+
+
+def _not_signed_in() -> NotPermitted:
+    return NotPermitted("QG301", "The key is missing or not valid.", "Ask the custodian for a key.")
+
+
+def _hash_of_nothing(entropy: Entropy) -> str:
+    """A hash that no secret has (nobody knows one), as costly to compare with as a true one: an unknown, revoked or
+    disabled key takes as long to refuse as a wrong secret."""
+    salt, tag = (b64encode(entropy(size)).decode().rstrip("=") for size in (16, 32))
+    cost = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
+    return f"$argon2id$v=19${cost}${salt}${tag}"
+
+
+def _base32(data: bytes) -> str:
+    """Small letters and digits only: safe in a URL and a shell, and free of the '_' that parts a key."""
+    return b32encode(data).decode().rstrip("=").lower()

@@ -1,0 +1,164 @@
+"""The only door to `control.db`: one SQLite file, shared by the threads of a gate and by several processes.
+
+WAL lets readers go on while one writer writes; `synchronous = FULL` puts every commit on disk before it returns,
+at the price of one fsync.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from querygate.control.schema import MIGRATIONS
+from querygate.core.errors import ConfigError
+
+BUSY_TIMEOUT_S = 20.0
+"""How long a writer waits for writers in other processes."""
+
+_creating = threading.Lock()
+
+
+class Connection(sqlite3.Connection):
+    """A connection that closes with the thread it belongs to."""
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
+
+
+class Database:
+    """`control.db` at `path`, made and brought up to date where needed. Safe to share between threads.
+
+    A process that forks must do so before its first read or write: SQLite's locks do not survive a fork.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     database = Database(Path(folder) / "control.db")
+    ...     with database.writing() as connection:
+    ...         _ = connection.execute("INSERT INTO users (name, role, created) VALUES ('ann', 'admin', '')")
+    ...     [row["name"] for row in database.rows("SELECT name FROM users")]
+    ...     database.close()
+    ['ann']
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._writing = threading.Lock()
+        self._opening = threading.Lock()
+        self._opened: WeakSet[Connection] = WeakSet()
+        self._process: int | None = None
+        try:
+            _create(path)
+            connection = _connect(path)
+            try:
+                _migrate(connection, path)
+            finally:
+                connection.close()  # none is left open here, so that a server may fork after making its database
+        except (sqlite3.Error, OSError) as error:
+            raise ConfigError(
+                "QG804",
+                f"{path} cannot be opened as the site's control database.",
+                "Check that the site folder is right and that you may read and write there.",
+            ) from error
+
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
+        """All rows of one SELECT. They are read at once: a cursor left open would hold an old state of the file."""
+        return self._connection().execute(sql, values).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One write transaction: on disk when the block ends, without a trace when it raises."""
+        connection = self._connection()
+        # Threads queue here rather than in SQLite, whose waiting is a poll with growing pauses.
+        with self._writing:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Close the connections of all threads; none may be using them."""
+        with self._opening:
+            for connection in list(self._opened):
+                connection.close()
+
+    def _connection(self) -> Connection:
+        if self._process not in (None, os.getpid()):
+            raise RuntimeError("the control database was in use before this process was forked; open it anew")
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = _connect(self.path)
+            with self._opening:
+                self._process = os.getpid()
+                self._opened.add(connection)
+        return connection
+
+
+def _create(path: Path) -> None:
+    """An empty file that only its owner may read, in folders of which the same is true. SQLite gives the files it
+    puts beside it the same mode. What exists already is left as it is."""
+    for folder in reversed([folder for folder in path.parents if not folder.exists()]):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    # Closing a file drops the POSIX locks that the process holds on it; nobody here may open it in between.
+    with _creating:
+        if not path.exists():
+            path.touch(mode=0o600)
+
+
+def _connect(path: Path) -> Connection:
+    # The connection is used by its own thread alone, but `close` may come from another.
+    connection = sqlite3.connect(
+        path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, factory=Connection
+    )
+    connection.row_factory = sqlite3.Row
+    _use_wal(connection)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _use_wal(connection: Connection) -> None:
+    """Turn on WAL. SQLite does not wait here when another process does the same to a new file, so we do."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _migrate(connection: Connection, path: Path) -> None:
+    """Apply the migrations that are missing, each in one transaction."""
+    while _version(connection) < len(MIGRATIONS):
+        connection.execute("BEGIN IMMEDIATE")
+        version = _version(connection)  # another process may have been faster
+        if version < len(MIGRATIONS):
+            for statement in MIGRATIONS[version]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.execute("COMMIT")
+    if _version(connection) > len(MIGRATIONS):
+        raise ConfigError(
+            "QG804",
+            f"{path} was written by a newer version of QueryGate.",
+            "Use that version, or restore the backup made before the upgrade.",
+        )
+
+
+def _version(connection: Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -1,0 +1,202 @@
+"""The log of everything that was asked and done: append-only, chained, on disk before the caller goes on.
+
+A query makes two entries. `intend` stands before anything is computed, `conclude` before any byte leaves: an answer
+that somebody saw is in the log, and a query that never concluded counts as asked (fail closed).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TextIO
+
+from querygate.control.chain import GENESIS, Entry, Verified, canonical, digest, verify_lines
+from querygate.control.database import Database
+from querygate.control.ids import Clock, stamp
+from querygate.core.ports import Outcome
+
+INTENT = "query.intent"
+OUTCOME = "query.outcome"
+
+_LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
+_OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
+_AT = "SELECT * FROM log WHERE seq = ?"
+_ALL = "SELECT seq FROM log ORDER BY seq"
+_INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+# A query shows as its outcome or, where there is none, as its intent. The newest come first, for the limit.
+_QUERIES = """SELECT seq FROM log AS entry
+  WHERE (kind = 'query.outcome' OR kind = 'query.intent' AND NOT EXISTS (
+           SELECT 1 FROM log AS outcome WHERE outcome.query_id = entry.query_id AND outcome.kind = 'query.outcome'))
+    AND (:since IS NULL OR time >= :since)
+    AND (:user IS NULL OR user = :user)
+    AND (:dataset IS NULL OR dataset = :dataset)
+  ORDER BY seq DESC LIMIT :limit"""
+
+
+class Log:
+    """The site's log. Writers in any number of threads and processes make one chain."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def intend(
+        self,
+        query_id: str,
+        *,
+        user: str,
+        dataset: str,
+        version: int,
+        sql: str,
+        mode: str,
+        canonical_hash: str,
+        policy_hash: str,
+    ) -> None:
+        """Put a query on record before it is computed."""
+        body = {
+            "version": version,
+            "sql": sql,
+            "mode": mode,
+            "canonical_hash": canonical_hash,
+            "policy_hash": policy_hash,
+        }
+        self._append(INTENT, query_id, user, dataset, body)
+
+    def conclude(
+        self,
+        query_id: str,
+        outcome: Outcome,
+        *,
+        code: str | None = None,
+        answer: Mapping[str, Any] | None = None,
+        epsilon: float | None = None,
+        user: str | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+        sql: str | None = None,
+        mode: str | None = None,
+    ) -> None:
+        """Put on record how a query ended, before anything is sent.
+
+        Who asked what comes from the intent. A query refused before it had one (its SQL could not be read) brings
+        `user` and `sql` and what else is known; it cannot be "answered".
+        """
+        result = {"outcome": outcome, "code": code, "answer": answer, "epsilon": epsilon}
+        intent = self._of_query(query_id, INTENT)
+        if intent is not None:
+            self._append(OUTCOME, query_id, intent.user, intent.dataset, {**json.loads(intent.body), **result})
+        elif outcome == "answered" or user is None or sql is None:
+            raise ValueError(f"{query_id} has no intent")
+        else:
+            request = {"version": version, "sql": sql, "mode": mode}
+            self._append(OUTCOME, query_id, user, dataset, {**request, **result})
+
+    def note(
+        self, kind: str, *, user: str | None, dataset: str | None = None, body: Mapping[str, Any] | None = None
+    ) -> None:
+        """Put an administrative event on record: `publish`, `user.add`, `key.revoke` ... Never with a secret."""
+        if kind.startswith("query."):
+            raise ValueError(f"{kind} is not an administrative event")
+        self._append(kind, None, user, dataset, body or {})
+
+    def _append(
+        self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, Any]
+    ) -> None:
+        text = canonical(body)
+        with self._database.writing() as connection:
+            last = connection.execute(_LAST).fetchone() or (0, GENESIS)
+            entry = Entry(
+                seq=last[0] + 1,
+                time=stamp(self._clock()),
+                kind=kind,
+                query_id=query_id,
+                user=_storable(user),
+                dataset=_storable(dataset),
+                body=text,
+                prev=last[1],
+            )
+            entry = replace(entry, hash=digest(entry.text()))
+            connection.execute(_INSERT, tuple(getattr(entry, name) for name in Entry.__slots__))
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def queries(
+        self,
+        since: datetime | None = None,
+        user: str | None = None,
+        dataset: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """The query log, oldest first; with a limit, the latest so many. A query without outcome has "failed"."""
+        wanted = {
+            "since": None if since is None else stamp(since),
+            "user": user,
+            "dataset": dataset,
+            "limit": -1 if limit is None else limit,
+        }
+        found = self._database.rows(_QUERIES, wanted)
+        return map(_query_line, self._entries(row["seq"] for row in reversed(found)))
+
+    def answer(self, query_id: str) -> tuple[str, dict[str, Any]] | None:
+        """Who asked and what was answered; None where no answer was given."""
+        entry = self._of_query(query_id, OUTCOME)
+        body = json.loads(entry.body) if entry else {}
+        if entry is None or entry.user is None or body["answer"] is None:
+            return None
+        return entry.user, body["answer"]
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Every entry as it is chained, queries and administration alike, oldest first."""
+        return map(json.loads, self._lines())
+
+    def export(self, stream: TextIO) -> None:
+        """Write every entry as one line of JSON: what `verify_lines` reads."""
+        for line in self._lines():
+            stream.write(line + "\n")
+
+    def verify(self, known: Verified | None = None) -> Verified:
+        """Check the whole chain. Raises ChainBroken; see `verify_lines` for `known`."""
+        return verify_lines(self._lines(), known)
+
+    def _lines(self) -> Iterator[str]:
+        return (entry.line() for entry in self._entries(row["seq"] for row in self._database.rows(_ALL)))
+
+    def _entries(self, seqs: Iterable[int]) -> Iterator[Entry]:
+        # One read each: answers may be large, and entries do not change between the reads.
+        for seq in seqs:
+            for row in self._database.rows(_AT, (seq,)):
+                yield Entry(**dict(row))
+
+    def _of_query(self, query_id: str, kind: str) -> Entry | None:
+        rows = self._database.rows(_OF_QUERY, (query_id, kind))
+        return Entry(**dict(rows[0])) if rows else None
+
+
+def _query_line(entry: Entry) -> dict[str, Any]:
+    """The entry in the shape of the query log."""
+    body = json.loads(entry.body)
+    return {
+        "id": entry.query_id,
+        "time": entry.time,
+        "user": entry.user,
+        "dataset": entry.dataset,
+        "version": body["version"],
+        "sql": body["sql"],
+        "mode": body["mode"],
+        "outcome": body.get("outcome", "failed"),
+        "code": body.get("code"),
+        "answer": body.get("answer"),
+        "epsilon": body.get("epsilon"),
+        "prev": entry.prev,
+        "hash": entry.hash,
+    }
+
+
+def _storable(text: str | None) -> str | None:
+    """The text without lone surrogates, which JSON can bring in and SQLite cannot keep."""
+    return None if text is None else text.encode(errors="replace").decode()

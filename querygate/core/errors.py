@@ -1,0 +1,170 @@
+"""Every error of the product, and one table that says what each code means at every front door.
+
+QueryGateError
+├─ Refusal                 expected; code, detail, remedy, suggestion, span; safe to show to anyone
+│  ├─ SyntaxRefused  QG1xx   the text is not one statement we can read
+│  ├─ UnsupportedSQL QG2xx   readable, but outside what can be bounded; decided from SQL and schema alone
+│  ├─ NotPermitted   QG3xx   this person, this request, these limits
+│  ├─ BudgetExhausted QG4xx  no privacy budget left
+│  └─ DisclosureRefused QG5xx fixed wording; decided only from what the researcher could already compute
+├─ ConfigError       QG8xx   a custodian's file or source is wrong; names the file, the key and what is accepted
+└─ Fault             QG900   unexpected; the user sees an incident id, the custodian's log has the rest
+
+No error carries a raw value: engine messages are never passed on, and texts name columns and keys only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+
+class Code(NamedTuple):
+    """What one error code means at each front door."""
+
+    title: str
+    status: int  # HTTP
+    sqlstate: str  # PostgreSQL wire
+    exit: int  # command line: 1 refusal, 2 usage, 3 fault
+
+
+CODES: dict[str, Code] = {
+    "QG101": Code("The statement cannot be read", 422, "42601", 1),
+    "QG102": Code("The statement is too long", 422, "54001", 1),
+    "QG103": Code("The statement is nested too deeply", 422, "54001", 1),
+    "QG104": Code("Only one statement at a time", 422, "42601", 1),
+    "QG201": Code("Rows are never shown, only aggregates", 422, "0A000", 1),
+    "QG202": Code("Only SELECT is accepted", 422, "0A000", 1),
+    "QG203": Code("Unknown column", 422, "42703", 1),
+    "QG204": Code("Function not available", 422, "42883", 1),
+    "QG205": Code("FROM takes the dataset alone", 422, "0A000", 1),
+    "QG206": Code("Clause not available", 422, "0A000", 1),
+    "QG207": Code("Expression not available here", 422, "0A000", 1),
+    "QG208": Code("Condition not available", 422, "0A000", 1),
+    "QG209": Code("The types do not fit", 422, "42804", 1),
+    "QG210": Code("Cannot group by this", 422, "42803", 1),
+    "QG211": Code("Column must be grouped or aggregated", 422, "42803", 1),
+    "QG212": Code("Too many groups", 422, "54000", 1),
+    "QG213": Code("LIMIT needs an ORDER BY", 422, "0A000", 1),
+    "QG214": Code("Cannot order by this", 422, "42P10", 1),
+    "QG301": Code("Not signed in", 401, "28000", 1),
+    "QG302": Code("Not allowed", 403, "42501", 1),
+    "QG303": Code("No such dataset", 404, "3D000", 1),
+    "QG304": Code("No such answer", 404, "02000", 1),
+    "QG305": Code("Over the limit of time or memory", 503, "57014", 1),
+    "QG306": Code("The request cannot be read", 400, "08P01", 1),
+    "QG307": Code("No such page", 404, "02000", 1),
+    "QG308": Code("The request is too large", 413, "54000", 1),
+    "QG801": Code("The policy is not valid", 422, "F0000", 2),
+    "QG802": Code("The source cannot be read", 422, "58030", 2),
+    "QG803": Code("The publication would not keep its promise", 422, "F0000", 1),
+    "QG804": Code("The site is not ready", 422, "F0000", 2),
+    "QG805": Code("The settings are not valid", 422, "F0000", 2),
+    "QG806": Code("The name is not valid", 422, "F0000", 2),
+    "QG900": Code("Something went wrong inside", 500, "XX000", 3),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where in the statement: line and column count from 1."""
+
+    line: int
+    column: int
+    length: int = 1
+
+
+class QueryGateError(Exception):
+    """Root of the tree. `detail` says what, `remedy` says what to do instead."""
+
+    family: ClassVar[str] = "QG"
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        remedy: str = "",
+        *,
+        suggestion: str | None = None,
+        span: Span | None = None,
+    ) -> None:
+        if code not in CODES or not code.startswith(self.family):
+            raise ValueError(f"{code} is not a code of {type(self).__name__}")
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.remedy = remedy
+        self.suggestion = suggestion
+        self.span = span
+        self.query_id: str | None = None  # set where the request had reached the log
+
+    @property
+    def meaning(self) -> Code:
+        return CODES[self.code]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem+json fields, the same at every front door."""
+        body: dict[str, Any] = {
+            "type": f"/docs/refusals#{self.code}",
+            "title": self.meaning.title,
+            "status": self.meaning.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
+        if self.remedy:
+            body["remedy"] = self.remedy
+        if self.suggestion:
+            body["suggestion"] = self.suggestion
+        if self.span:
+            body["span"] = {
+                "line": self.span.line,
+                "column": self.span.column,
+                "length": self.span.length,
+            }
+        if self.query_id:
+            body["query_id"] = self.query_id
+        return body
+
+
+class Refusal(QueryGateError):
+    """The gate says no, and says what would be a yes."""
+
+
+class SyntaxRefused(Refusal):
+    family = "QG1"
+
+
+class UnsupportedSQL(Refusal):
+    family = "QG2"
+
+
+class NotPermitted(Refusal):
+    family = "QG3"
+
+
+class BudgetExhausted(Refusal):
+    family = "QG4"
+
+
+class DisclosureRefused(Refusal):
+    family = "QG5"
+
+
+class ConfigError(QueryGateError):
+    """A custodian's file or source is wrong. The detail names the file, the key and what is accepted."""
+
+    family = "QG8"
+
+
+class Fault(QueryGateError):
+    """Unexpected. The detail shown is fixed; `incident` leads the custodian to the rest."""
+
+    family = "QG9"
+
+    def __init__(self, incident: str) -> None:
+        super().__init__(
+            "QG900",
+            f"The gate failed on this request (incident {incident}).",
+            "Tell the custodian the incident number; nothing was disclosed.",
+        )
+        self.incident = incident

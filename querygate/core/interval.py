@@ -1,0 +1,41 @@
+"""Rounding that never moves an end of a range inwards."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+
+def outward(low: float, high: float, steps: int = 1) -> tuple[float, float]:
+    """The range widened by `steps` doubles at each end.
+
+    >>> outward(1.0, 2.0)
+    (0.9999999999999999, 2.0000000000000004)
+    """
+    for _ in range(steps):
+        low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    return low, high
+
+
+def shown(low: float, high: float) -> tuple[str, str]:
+    """The range for a person: digits that matter beside its width, rounded outward. Whole numbers stay as they are.
+
+    >>> shown(127.41237, 131.88811)
+    ('127.41', '131.89')
+    >>> shown(2, 2), shown(0.1, 0.1), shown(1.0, 1.0000000000000002)
+    (('2', '2'), ('0.1', '0.1'), ('1', '1.000001'))
+    """
+    if isinstance(low, int) and isinstance(high, int):
+        return str(low), str(high)
+    if not (math.isfinite(low) and math.isfinite(high)) or low == high:
+        return f"{low:.15g}", f"{high:.15g}"
+    width = Decimal(high) - Decimal(low)
+    finest = min(Decimal(1), abs(Decimal(high)) + abs(Decimal(low))).adjusted() - 6
+    step = Decimal(1).scaleb(max(width.adjusted() - 2, finest))
+    return _rounded(low, step, ROUND_FLOOR), _rounded(high, step, ROUND_CEILING)
+
+
+def _rounded(value: float, step: Decimal, rounding: str) -> str:
+    steps = (Decimal(value) / step).to_integral_value(rounding)
+    text = f"{steps * step:f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"

@@ -1,0 +1,169 @@
+"""What the inner layers ask of the outer ones. Adapters and `control` implement these; one root joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from querygate.core.plan import FetchedGroup, Plan
+from querygate.core.types import Catalog, Floats, Ints
+
+Outcome = Literal["answered", "refused", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one statement may use."""
+
+    timeout_s: float = 10.0
+    memory_mb: int = 1024
+    max_groups: int = 10_000
+    max_sql_chars: int = 20_000
+    max_nesting: int = 50
+
+
+class Release(Protocol):
+    """One version of a dataset, open for reading."""
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    def fetch(self, plan: Plan, limits: Limits) -> Sequence[FetchedGroup]:
+        """Cells of every possible group, in the order of their keys (NULL last). One aggregate read."""
+        ...
+
+
+class Store(Protocol):
+    """The published plane. Nothing behind this port can open a vault."""
+
+    def datasets(self) -> tuple[str, ...]: ...
+
+    def versions(self, dataset: str) -> tuple[int, ...]: ...
+
+    def current(self, dataset: str) -> Release:
+        """The version being served; NotPermitted QG303 if there is none."""
+        ...
+
+
+class QueryLog(Protocol):
+    """The append-only log, as the pipeline needs it. Each call returns when its entry is on disk."""
+
+    def intend(
+        self,
+        query_id: str,
+        *,
+        user: str,
+        dataset: str,
+        version: int,
+        sql: str,
+        mode: str,
+        canonical_hash: str,
+        policy_hash: str,
+    ) -> None:
+        """Put a query on record before it is computed."""
+        ...
+
+    def conclude(
+        self,
+        query_id: str,
+        outcome: Outcome,
+        *,
+        code: str | None = None,
+        answer: Mapping[str, Any] | None = None,
+        epsilon: float | None = None,
+        user: str | None = None,
+        dataset: str | None = None,
+        version: int | None = None,
+        sql: str | None = None,
+        mode: str | None = None,
+    ) -> None:
+        """Put on record how a query ended, before anything is sent."""
+        ...
+
+
+# -- the custodian's side: none of these is given to a gate ----------------------------------------------------
+
+
+class Source(Protocol):
+    """Where raw data comes from."""
+
+    def columns(self) -> tuple[str, ...]: ...
+
+    def batches(self, columns: Sequence[str]) -> Any:
+        """The wanted columns as a stream of Arrow record batches (a pyarrow.RecordBatchReader)."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Around every read of the stream: turns the engine's complaints into coded errors that quote nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Distinct values of a raw column, in rising order, how often each occurs, and how many are missing."""
+
+    values: Any  # NumPy array: int64, float64 or text
+    counts: Ints
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """Distinct combinations of quasi-identifier codes (-1 is missing) with their number of records.
+
+    `low` and `high` give, for each sensitive number asked for, the smallest and largest raw value of the combination
+    (NaN if all are missing), `low_code` and `high_code` those of its codes (-1 is missing).
+    """
+
+    codes: Mapping[str, Ints]
+    counts: Ints
+    low: Mapping[str, Floats]
+    high: Mapping[str, Floats]
+    low_code: Mapping[str, Ints]
+    high_code: Mapping[str, Ints]
+
+
+class Workshop(Protocol):
+    """Raw rows of a version in the making. It lives in the vault and is given to publishers only."""
+
+    def load(self, source: Source, columns: Mapping[str, str]) -> int:
+        """Read the columns (name -> type) from the source, typed; return the number of rows."""
+        ...
+
+    def profile(self, column: str) -> Profile: ...
+
+    def set_codes(self, column: str, values: Any, codes: Ints) -> None:
+        """Give each distinct value of a column its code; a missing value has code -1."""
+        ...
+
+    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str]) -> Combinations: ...
+
+    def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
+        """(combination, code, records) of a coded column, in the order of `combinations`."""
+        ...
+
+    def set_classes(self, classes: Ints) -> None:
+        """The class of each combination."""
+        ...
+
+    def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
+        """(class, code of each column, records) of every distinct combination of class and codes."""
+        ...
+
+    def rows_outside(self, column: str, classes: Ints, low: Any, high: Any, null: Any) -> int:
+        """How many raw rows lie in none of the intervals of their class, given as (class, low, high, null state)."""
+        ...
+
+    def rows_outside_sets(self, column: str, classes: Ints, values: Sequence[str | None]) -> int:
+        """How many raw rows have a value that is not paired with their class."""
+        ...
+
+    def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
+        """(class, smallest, largest raw value) of each class; NaN where all values are missing."""
+        ...
+
+    def close(self) -> None:
+        """Keep the rows and each row's class; drop what only the making needed."""
+        ...

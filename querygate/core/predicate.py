@@ -1,0 +1,200 @@
+"""Conditions in three-valued logic, in a normal form on which everything else stands.
+
+NOT is pushed to the atoms (De Morgan holds in SQL's logic), and all that is said about one column inside one AND or
+OR is merged into one atom: three disjoint sets of values where it is TRUE, FALSE and (the rest) NULL, plus its truth
+for a missing value. Frechet count bounds are sharp when each column occurs in one atom, so merging is what makes
+ranges sharp; and rewordings of one condition become equal, so the canonical form is what the audit stands on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from querygate.core.valueset import ValueSet
+
+Truth = Literal["true", "false", "null"]
+Predicate: TypeAlias = "Const | Atom | And | Or"
+
+_NEGATION: dict[Truth, Truth] = {"true": "false", "false": "true", "null": "null"}
+_RANK: dict[Truth, int] = {"false": 0, "null": 1, "true": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A condition that has the same truth for every record."""
+
+    truth: Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """All that is said about one column: TRUE on `true`, FALSE on `false`, NULL elsewhere; `null` for a missing value.
+
+    >>> kids = Atom("age", ValueSet.below(18), ~ValueSet.below(18), "null")
+    >>> kids.at(17), kids.at(18), kids.at(None), negate(kids).at(18)
+    ('true', 'false', 'null', 'true')
+    """
+
+    column: str
+    true: ValueSet
+    false: ValueSet
+    null: Truth
+
+    def at(self, value: object) -> Truth:
+        if value is None:
+            return self.null
+        return "true" if value in self.true else "false" if value in self.false else "null"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Predicate, ...]
+
+
+TRUE = Const("true")
+FALSE = Const("false")
+NULL = Const("null")
+
+
+# -- building ------------------------------------------------------------------------------------------------
+
+
+def compare(column: str, true: ValueSet) -> Atom:
+    """A comparison: TRUE on a set, FALSE off it, NULL for a missing value."""
+    return Atom(column, true, ~true, "null")
+
+
+def is_null(column: str) -> Atom:
+    return Atom(column, ValueSet.nothing(), ValueSet.everything(), "true")
+
+
+def is_not_null(column: str) -> Atom:
+    return Atom(column, ValueSet.everything(), ValueSet.nothing(), "false")
+
+
+def negate(p: Predicate) -> Predicate:
+    """NOT p, with the NOT already at the atoms."""
+    match p:
+        case Const(truth):
+            return Const(_NEGATION[truth])
+        case Atom(column, true, false, null):
+            return Atom(column, false, true, _NEGATION[null])
+        case And(parts):
+            return either(negate(part) for part in parts)
+        case Or(parts):
+            return both(negate(part) for part in parts)
+
+
+def both(parts: Iterable[Predicate]) -> Predicate:
+    """AND of the parts, normal."""
+    return _combine(parts, And, _and_atoms, absorbing="false", neutral="true")
+
+
+def either(parts: Iterable[Predicate]) -> Predicate:
+    """OR of the parts, normal."""
+    return _combine(parts, Or, _or_atoms, absorbing="true", neutral="false")
+
+
+def is_true(atom: Atom) -> Atom:
+    """`condition IS TRUE` on one column: two-valued, false where the condition is NULL."""
+    return Atom(atom.column, atom.true, ~atom.true, "true" if atom.null == "true" else "false")
+
+
+def _and_atoms(a: Atom, b: Atom) -> Atom:
+    null = min(a.null, b.null, key=_RANK.__getitem__)
+    return Atom(a.column, a.true & b.true, a.false | b.false, null)
+
+
+def _or_atoms(a: Atom, b: Atom) -> Atom:
+    null = max(a.null, b.null, key=_RANK.__getitem__)
+    return Atom(a.column, a.true | b.true, a.false & b.false, null)
+
+
+def _combine(
+    parts: Iterable[Predicate],
+    node: type[And] | type[Or],
+    merge: Callable[[Atom, Atom], Atom],
+    *,
+    absorbing: Truth,
+    neutral: Truth,
+) -> Predicate:
+    """Flatten, merge what concerns one column, drop what does not matter, order canonically."""
+    atoms: dict[str, Atom] = {}
+    others: dict[Predicate, None] = {}
+    stack = list(parts)[::-1]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, node):
+            stack.extend(reversed(part.parts))
+        elif isinstance(part, Atom):
+            atoms[part.column] = merge(atoms[part.column], part) if part.column in atoms else part
+        else:
+            others[part] = None
+    simplified = [_simplify(atom) for atom in atoms.values()] + list(others)
+    if Const(absorbing) in simplified:
+        return Const(absorbing)
+    kept = sorted({p for p in simplified if p != Const(neutral)}, key=canonical)
+    if not kept:
+        return Const(neutral)
+    return kept[0] if len(kept) == 1 else node(tuple(kept))
+
+
+def _simplify(atom: Atom) -> Predicate:
+    if atom.true.is_everything and atom.null == "true":
+        return TRUE
+    if atom.false.is_everything and atom.null == "false":
+        return FALSE
+    if atom.true.is_empty and atom.false.is_empty and atom.null == "null":
+        return NULL
+    return atom
+
+
+# -- reading -------------------------------------------------------------------------------------------------
+
+
+def columns(p: Predicate) -> frozenset[str]:
+    """The columns a condition speaks of."""
+    match p:
+        case Const():
+            return frozenset()
+        case Atom(column=column):
+            return frozenset({column})
+        case And(parts) | Or(parts):
+            return frozenset().union(*(columns(part) for part in parts))
+
+
+def canonical(p: Predicate) -> str:
+    """A text that is equal for conditions with the same normal form."""
+    match p:
+        case Const(truth):
+            return truth
+        case Atom(column, true, false, null):
+            return f"[{column!r} T{_cuts(true)} F{_cuts(false)} {null}]"
+        case And(parts):
+            return "(and " + " ".join(canonical(part) for part in parts) + ")"
+        case Or(parts):
+            return "(or " + " ".join(canonical(part) for part in parts) + ")"
+
+
+def _cuts(values: ValueSet) -> str:
+    return ("+" if values.inside else "-") + ",".join(f"{v!r}{'>' if side else '<'}" for v, side in values.cuts)
+
+
+def truth(p: Predicate, row: dict[str, object]) -> Truth:
+    """The truth of a condition for one record: the reference that engines are tested against."""
+    match p:
+        case Const(value):
+            return value
+        case Atom():
+            return p.at(row[p.column])
+        case And(parts):
+            return min((truth(part, row) for part in parts), key=_RANK.__getitem__)
+        case Or(parts):
+            return max((truth(part, row) for part in parts), key=_RANK.__getitem__)

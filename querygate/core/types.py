@@ -1,0 +1,191 @@
+"""The words of the product as frozen dataclasses: what travels between the layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "public", "withheld"]
+Type = Literal["integer", "number", "date", "category", "boolean"]
+Scalar: TypeAlias = "int | float | str | bool | None"
+
+NUMERIC: frozenset[str] = frozenset({"integer", "number", "date"})
+"""Types that the store keeps as intervals; the others are kept as value sets."""
+
+DISCRETE: frozenset[str] = frozenset({"integer", "date"})
+"""Numeric types whose values are whole numbers (a date is its day number since 1970-01-01)."""
+
+
+# -- what is published ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One published column, as a researcher may know it. `index` names its physical columns in the store."""
+
+    name: str
+    index: int
+    role: Role
+    type: Type
+    nullable: bool
+    low: int | float | None = None  # public domain, numeric types
+    high: int | float | None = None
+    values: tuple[str, ...] = ()  # public values, category and boolean, in code-point order
+    title: str = ""
+    decimal: bool = False
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.type in NUMERIC
+
+    @property
+    def is_discrete(self) -> bool:
+        return self.type in DISCRETE
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """What one version of a dataset says about itself. It is stored beside the cells and is all public."""
+
+    dataset: str
+    version: int
+    title: str
+    k: int
+    rows: int
+    columns: tuple[Column, ...]
+    tight: bool = False  # class edges are attained by members (policy: edges = "tight")
+    min_group: int = 0
+    modes: tuple[str, ...] = ("interval",)
+    policy_hash: str = ""
+    published: str = ""
+    unit: str = ""
+
+    def column(self, name: str) -> Column | None:
+        """The column called `name`, without regard to case as in SQL."""
+        wanted = name.lower()
+        return next((c for c in self.columns if c.name.lower() == wanted), None)
+
+
+# -- what the engine reads and the statistics bound ------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Cells of one group for one measure: values in [low, high], between `least` and `most` records selected.
+
+    `integer` says that values are whole numbers, so that ends of ranges are whole numbers too.
+    """
+
+    low: Floats | Ints
+    high: Floats | Ints
+    least: Ints
+    most: Ints
+    integer: bool = False
+
+    @property
+    def count_low(self) -> int:
+        return int(self.least.sum())
+
+    @property
+    def count_high(self) -> int:
+        return int(self.most.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A guaranteed range. The truth is in [low, high], or NULL where `may_be_null`.
+
+    `attained_low` and `attained_high` are values that some data set consistent with the store really reaches, so
+    the reader sees how tight the range is; `sharp` says that they coincide with the ends (up to outward rounding).
+    A range without ends (`low is None`) is NULL for certain.
+    """
+
+    low: int | float | None
+    high: int | float | None
+    attained_low: int | float | None = None
+    attained_high: int | float | None = None
+    sharp: bool = True
+    may_be_null: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        return self.low is not None and self.low == self.high and not self.may_be_null
+
+    @property
+    def is_null(self) -> bool:
+        return self.low is None
+
+    @classmethod
+    def null(cls) -> Range:
+        """The range of a statistic over a selection that is certainly empty."""
+        return cls(None, None, None, None, sharp=True, may_be_null=True)
+
+    @classmethod
+    def exact(cls, value: int | float) -> Range:
+        return cls(value, value, value, value)
+
+
+# -- who asks, and what is given back --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Somebody who was let in."""
+
+    name: str
+    role: Literal["researcher", "custodian", "admin"]
+
+    @property
+    def is_custodian(self) -> bool:
+        return self.role in ("custodian", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question at the door."""
+
+    principal: Principal
+    dataset: str
+    sql: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One row of an answer: its keys, one range per statistic, and how many records it may hold."""
+
+    keys: tuple[Scalar, ...]
+    ranges: tuple[Range, ...]
+    count: Range
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerColumn:
+    """A column of an answer: a group key, or the range of a statistic. `source` is its place in the groups' tuples."""
+
+    name: str
+    kind: Literal["key", "range"]
+    type: str
+    source: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What leaves the gate. Renderers turn it into JSON, CSV, Arrow, Parquet, HTML or a table for a terminal."""
+
+    query_id: str
+    dataset: str
+    version: int
+    mode: str
+    columns: tuple[AnswerColumn, ...]
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...] = ()
+    elapsed_ms: float = 0.0

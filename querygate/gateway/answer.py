@@ -1,0 +1,184 @@
+"""The path of a query, top to bottom. This file is the specification of the gate.
+
+    find        the dataset and the version being served
+    understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
+    admit       the intent is on disk before anything is computed
+    fetch       one aggregate read of the published cells                 (engine)
+    protect     each statistic becomes a guaranteed range                 (pure: stats)
+    arrange     ORDER BY and LIMIT, without hiding what may be true
+    record      the answer is on disk before it leaves
+
+A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a log, a
+clock and limits, and that is all there is to touch.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from querygate.core.errors import Fault, Refusal
+from querygate.core.plan import FetchedGroup, Plan
+from querygate.core.ports import Limits, Outcome, QueryLog, Release, Store
+from querygate.core.types import Answer, AnswerColumn, Group, Request
+from querygate.gateway import arrange as arranging
+from querygate.gateway import render
+from querygate.sql import understand as understand_sql
+from querygate.stats import STATISTICS
+
+logger = logging.getLogger("querygate")
+
+LONGEST_LOGGED_SQL = 20_000
+
+_LATER: Any = None  # a field that a later step fills
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """All that the interval path may touch."""
+
+    store: Store
+    log: QueryLog
+    new_id: Callable[[], str]
+    clock_s: Callable[[], float]
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A request on its way. Each step returns a copy that knows more."""
+
+    query_id: str
+    request: Request
+    began_s: float
+    version: int | None = None
+    release: Release = _LATER
+    plan: Plan = _LATER
+    fetched: tuple[FetchedGroup, ...] = ()
+    answer: Answer = _LATER
+
+
+def answer(request: Request, gate: Gate) -> Answer:
+    """Take a request through the gate. Raises Refusal or Fault; never returns a raw row."""
+    state = State(gate.new_id(), request, gate.clock_s())
+    try:
+        for step in STEPS:
+            state = step(state, gate)
+    except Refusal as refusal:
+        refusal.query_id = state.query_id
+        _conclude(state, gate, "refused", code=refusal.code)
+        raise
+    except Exception as error:
+        # The engine's own words may quote values: the log gets the kind of error and its place, nobody its text.
+        _report(state.query_id, error)
+        _conclude(state, gate, "failed", code="QG900")
+        raise Fault(state.query_id) from None
+    return state.answer
+
+
+def check(request: Request, gate: Gate) -> Plan:
+    """Would this be accepted? A dry run: nothing is read from the cells, and nothing is spent or logged."""
+    return understand_sql(request.sql, gate.store.current(request.dataset).catalog, gate.limits)
+
+
+# -- the steps -----------------------------------------------------------------------------------------------
+
+
+def find(state: State, gate: Gate) -> State:
+    release = gate.store.current(state.request.dataset)
+    return replace(state, release=release, version=release.catalog.version)
+
+
+def understand(state: State, gate: Gate) -> State:
+    return replace(state, plan=understand_sql(state.request.sql, state.release.catalog, gate.limits))
+
+
+def admit(state: State, gate: Gate) -> State:
+    catalog = state.release.catalog
+    gate.log.intend(
+        state.query_id,
+        user=state.request.principal.name,
+        dataset=catalog.dataset,
+        version=catalog.version,
+        sql=state.request.sql,
+        mode="interval",
+        canonical_hash=state.plan.hash,
+        policy_hash=catalog.policy_hash,
+    )
+    return state
+
+
+def fetch(state: State, gate: Gate) -> State:
+    return replace(state, fetched=tuple(state.release.fetch(state.plan, gate.limits)))
+
+
+def protect(state: State, gate: Gate) -> State:
+    plan, catalog = state.plan, state.release.catalog
+    groups = [make_group(fetched, plan) for fetched in state.fetched]
+    large_enough = tuple(g for g in groups if (g.count.high or 0) >= catalog.min_group)
+    notes = [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
+    made = Answer(
+        state.query_id, catalog.dataset, catalog.version, "interval", make_columns(plan), large_enough, tuple(notes)
+    )
+    return replace(state, answer=made)
+
+
+def arrange(state: State, gate: Gate) -> State:
+    groups, notes = arranging.arrange(state.answer.groups, state.plan)
+    elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)
+    arranged = replace(state.answer, groups=groups, notes=state.answer.notes + notes, elapsed_ms=elapsed_ms)
+    return replace(state, answer=arranged)
+
+
+def record(state: State, gate: Gate) -> State:
+    _conclude(state, gate, "answered", answer=render.to_dict(state.answer))
+    return state
+
+
+STEPS: tuple[Callable[[State, Gate], State], ...] = (find, understand, admit, fetch, protect, arrange, record)
+
+
+# -- helpers -------------------------------------------------------------------------------------------------
+
+
+def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:
+    """The select list as columns of the answer."""
+    ranges = [output for output in plan.outputs if output.kind == "range"]
+    return tuple(
+        AnswerColumn(o.name, o.kind, o.type, o.source if o.kind == "key" else ranges.index(o))
+        for o in plan.outputs[: plan.shown]
+    )
+
+
+def make_group(fetched: FetchedGroup, plan: Plan) -> Group:
+    """One row of the answer: its keys, and a range for each output that is a statistic."""
+    ranges = tuple(
+        STATISTICS.get(output.statistic).range(fetched.cells[output.source])
+        for output in plan.outputs
+        if output.kind == "range"
+    )
+    count = STATISTICS.get("count").range(fetched.cells[0])
+    return Group(fetched.keys, ranges, count, certain=not plan.groups or (count.low or 0) > 0)
+
+
+def _conclude(state: State, gate: Gate, outcome: Outcome, **more: Any) -> None:
+    gate.log.conclude(
+        state.query_id,
+        outcome,
+        user=state.request.principal.name,
+        dataset=state.request.dataset,
+        sql=state.request.sql[:LONGEST_LOGGED_SQL],
+        version=state.version,
+        mode="interval",
+        **more,
+    )
+
+
+def _report(incident: str, error: Exception) -> None:
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place is not None else "unknown"
+    logger.error("incident %s: %s at %s", incident, type(error).__name__, where)

@@ -1,0 +1,179 @@
+"""One Answer, many forms: the JSON of the contract, flat tables (`name_low`, `name_high`), text for a terminal."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from querygate.core.interval import shown
+from querygate.core.types import Answer, Group, Range, Scalar
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+
+
+def to_dict(answer: Answer) -> dict[str, Any]:
+    """The answer as contracts have it: one object per group, keyed by column, with the group's count beside it."""
+    return {
+        "query_id": answer.query_id,
+        "dataset": answer.dataset,
+        "version": answer.version,
+        "mode": answer.mode,
+        "columns": [{"name": c.name, "kind": c.kind, "type": c.type} for c in answer.columns],
+        "rows": [_row(answer, group) for group in answer.groups],
+        "notes": list(answer.notes),
+        "elapsed_ms": answer.elapsed_ms,
+    }
+
+
+def _row(answer: Answer, group: Group) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for column in answer.columns:
+        if column.kind == "key":
+            row[column.name] = key_value(group.keys[column.source], column.type)
+        else:
+            row[column.name] = _range(group.ranges[column.source], column.type)
+    count = {"low": group.count.low, "high": group.count.high}
+    return {**row, "_group": {"certain": group.certain, "count": count}}
+
+
+def _range(found: Range, column_type: str) -> dict[str, Any]:
+    ends = {name: _end(getattr(found, name), column_type) for name in ("low", "high", "attained_low", "attained_high")}
+    return {**ends, "sharp": found.sharp, "may_be_null": found.may_be_null}
+
+
+def _end(value: int | float | None, column_type: str) -> int | float | str | None:
+    if value is None:
+        return None
+    if column_type == "date":
+        return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
+    return value if math.isfinite(value) else str(value)  # JSON has no infinity
+
+
+def key_value(key: Scalar, column_type: str) -> Scalar:
+    return key == "true" if column_type == "boolean" and key is not None else key
+
+
+# -- flat tables, from the JSON form so that a stored answer renders the same ------------------------------------
+
+
+def table(body: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """Column names and rows: a key is one column, a range is `name_low` and `name_high`; the group's state follows."""
+    names: list[str] = []
+    for column in body["columns"]:
+        names += [column["name"]] if column["kind"] == "key" else [f"{column['name']}_low", f"{column['name']}_high"]
+    names += ["group_certain", "group_count_low", "group_count_high"]
+    rows = []
+    for row in body["rows"]:
+        flat: list[Any] = []
+        for column in body["columns"]:
+            value = row[column["name"]]
+            flat += [value] if column["kind"] == "key" else [value["low"], value["high"]]
+        group = row["_group"]
+        rows.append([*flat, group["certain"], group["count"]["low"], group["count"]["high"]])
+    return names, rows
+
+
+def to_csv(body: dict[str, Any]) -> bytes:
+    names, rows = table(body)
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(names)
+    writer.writerows([_safe_cell(value) for value in row] for row in rows)
+    return stream.getvalue().encode()
+
+
+def _safe_cell(value: Any) -> Any:
+    """Texts that a spreadsheet would run as a formula are quoted with an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "@", "\t") else value
+
+
+def to_json(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _arrow(body: dict[str, Any]) -> pa.Table:
+    names, rows = table(body)
+    types: list[pa.DataType] = []
+    kinds = {"integer": pa.decimal128(38, 0), "number": pa.float64(), "boolean": pa.bool_()}
+    for column in body["columns"]:
+        kind = kinds.get(column["type"], pa.string())
+        if column["type"] == "integer" and column["kind"] == "range":
+            kind = pa.int64()
+        types += [kind] if column["kind"] == "key" else [kind, kind]
+    types += [pa.bool_(), pa.int64(), pa.int64()]
+    columns = [[row[i] for row in rows] for i in range(len(names))]
+    arrays = [_array(values, kind) for values, kind in zip(columns, types, strict=True)]
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if kind == pa.float64():
+        values = [None if value is None else float(value) for value in values]
+    try:
+        return pa.array(values, kind)
+    except (OverflowError, pa.ArrowInvalid):  # a SUM beyond 64 bits
+        return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def to_arrow(body: dict[str, Any]) -> bytes:
+    data = _arrow(body)
+    sink = io.BytesIO()
+    with pyarrow.ipc.new_stream(sink, data.schema) as writer:
+        writer.write_table(data)
+    return sink.getvalue()
+
+
+def to_parquet(body: dict[str, Any]) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(_arrow(body), sink)
+    return sink.getvalue()
+
+
+FORMATS: dict[str, tuple[str, Callable[[dict[str, Any]], bytes]]] = {
+    "json": ("application/json", to_json),
+    "csv": ("text/csv; charset=utf-8", to_csv),
+    "arrow": ("application/vnd.apache.arrow.stream", to_arrow),
+    "parquet": ("application/vnd.apache.parquet", to_parquet),
+}
+
+
+# -- for people ----------------------------------------------------------------------------------------------
+
+
+def range_text(value: dict[str, Any]) -> str:
+    """A range as a person reads it: `127.4 .. 131.9`, `117 exactly`, `NULL`."""
+    low, high = value["low"], value["high"]
+    if low is None:
+        return "NULL"
+    if isinstance(low, str) or isinstance(high, str):
+        text = f"{low} exactly" if low == high else f"{low} .. {high}"
+    else:
+        ends = shown(low, high)
+        text = f"{ends[0]} exactly" if low == high else f"{ends[0]} .. {ends[1]}"
+    return text + (" or NULL" if value["may_be_null"] else "")
+
+
+def readable(body: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells for a person: one cell per output, and the group's count where there are groups."""
+    grouped = any(column["kind"] == "key" for column in body["columns"])
+    headings = [column["name"] for column in body["columns"]] + (["records in group"] if grouped else [])
+    rows = []
+    for row in body["rows"]:
+        cells = []
+        for column in body["columns"]:
+            value = row[column["name"]]
+            cells.append(range_text(value) if column["kind"] == "range" else "NULL" if value is None else str(value))
+        if grouped:
+            count = range_text({**row["_group"]["count"], "may_be_null": False})
+            cells.append(count if row["_group"]["certain"] else f"{count} (possible group)")
+        rows.append(cells)
+    return headings, rows

@@ -1,0 +1,140 @@
+"""The verifier: re-measures every promise on the file that was written, before it may be served.
+
+It reads the staged store back and trusts nothing that the publisher computed: class sizes are counted over the
+written boxes, diversity over the written cells, and every raw row must lie inside its class's box. A promise that
+does not hold stops the publication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from querygate.anonymise import verify
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Workshop
+from querygate.core.types import Catalog, Column, Floats, Ints
+from querygate.policy import ColumnPolicy, Policy
+
+
+class Written(Protocol):
+    """A staged store file, read back."""
+
+    def cells(self) -> dict[str, Any]: ...
+
+    def sets(self, column: int) -> list[tuple[str | None, ...]]: ...
+
+    def catalog(self) -> Catalog: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the written version really keeps."""
+
+    k: int
+    largest: int
+    l: dict[str, int] = field(default_factory=dict)  # noqa: E741 - fewest distinct values of a class, per sensitive column
+    t: dict[str, float] = field(default_factory=dict)  # farthest class from the whole, per sensitive column
+    hull: dict[str, float] = field(default_factory=dict)  # narrowest raw hull of a class, per guarded number
+    width: dict[str, float] = field(default_factory=dict)  # mean width of a cell, per numeric column
+
+
+def verify_release(written: Written, policy: Policy, workshop: Workshop, rows: int) -> Measured:
+    """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
+    catalog, cells = written.catalog(), written.cells()
+    boxes = _boxes(catalog, cells)
+    sizes = np.bincount(boxes, cells["n"]).astype(np.int64)
+    _check(int(cells["n"].sum()) == rows == catalog.rows, "every record is counted once")
+    _check(bool((cells["n"] > 0).all()), "no cell is empty")
+    _check(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
+    k = int(sizes[sizes > 0].min())
+    _check(k >= policy.k, f"k = {policy.k}")
+    for column in catalog.columns:
+        _check(_outside(column, cells, written, workshop) == 0, f"every value of {column.name} lies in its class")
+    l, t, hull = {}, {}, {}  # noqa: E741
+    for column in catalog.columns:
+        wanted = policy.column(column.name)
+        if column.role == "sensitive":
+            values = _values(column, cells)
+            l[column.name] = verify.distinct_values(boxes, values)
+            t[column.name] = verify.closeness(boxes, values, cells["n"], ordered=column.is_numeric)
+            _check_diversity(wanted, boxes, values, cells["n"])
+            if column.is_numeric and wanted.guard:
+                classes, low, high = workshop.class_hulls(column.name)
+                hull[column.name] = verify.narrowest_hull(classes, low, high)
+                _check(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
+                _check(wanted.carry == "hull" or l[column.name] >= 2, f"two bins of {column.name} in each class")
+    return Measured(
+        k, int(sizes.max()), l, t, hull, {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
+    )
+
+
+def _check(holds: bool, promise: str) -> None:
+    if not holds:
+        raise ConfigError(
+            "QG803",
+            f"The verifier found that the release would not keep: {promise}.",
+            "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
+        )
+
+
+def _boxes(catalog: Catalog, cells: dict[str, Any]) -> Ints:
+    """The class of each cell as an outsider sees it: equal published quasi-identifiers, whatever the class id."""
+    quasi = [c for c in catalog.columns if c.role == "quasi-identifier"]
+    keys = []
+    for column in quasi:
+        names = [f"c{column.index}_{part}" for part in ("lo", "hi", "null", "set")]
+        keys += [np.ma.filled(cells[name], 0) for name in names if name in cells]
+        keys += [np.ma.getmaskarray(cells[name]).astype(np.int64) for name in names if name in cells]
+    columns = [np.unique(key, return_inverse=True)[1].reshape(-1) for key in keys]
+    which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]
+    return np.asarray(which.reshape(-1), dtype=np.int64)
+
+
+def _values(column: Column, cells: dict[str, Any]) -> Ints:
+    """A number for each published value of a sensitive column; a missing one has a number too."""
+    if not column.is_numeric:
+        return np.asarray(cells[f"c{column.index}_set"], dtype=np.int64)
+    low = cells[f"c{column.index}_lo"]
+    return np.unique(np.ma.filled(np.ma.asarray(low, dtype=np.float64), np.inf), return_inverse=True)[1].reshape(-1)
+
+
+def _outside(column: Column, cells: dict[str, Any], written: Written, workshop: Workshop) -> int:
+    """Raw rows whose value is not in what was published of their class."""
+    classes = cells["class"]
+    if not column.is_numeric:
+        sets = written.sets(column.index)
+        pairs = np.unique(np.stack([classes, cells[f"c{column.index}_set"]], axis=1), axis=0)
+        expanded = [(c, value) for c, s in pairs.tolist() for value in sets[s]]
+        return workshop.rows_outside_sets(
+            column.name, np.array([c for c, _ in expanded], dtype=np.int64), [value for _, value in expanded]
+        )
+    low, high = cells[f"c{column.index}_lo"], cells[f"c{column.index}_hi"]
+    null = cells.get(f"c{column.index}_null", np.zeros(len(classes), dtype=np.int64))
+    return workshop.rows_outside(column.name, classes, low, high, null)
+
+
+def _check_diversity(wanted: ColumnPolicy, classes: Ints, values: Ints, counts: Ints) -> None:
+    d = wanted.diversity
+    if d is None:
+        return
+    tests: dict[str, Callable[[], bool]] = {
+        "distinct": lambda: verify.distinct_values(classes, values) >= int(d.l or 0),
+        "entropy": lambda: verify.entropy_l(classes, values, counts) >= float(d.l or 0) - 1e-8,
+        "recursive": lambda: verify.recursive_ratio(classes, values, int(d.l or 0), counts) < float(d.c or 0),
+        "alpha": lambda: verify.largest_share(classes, values, counts) <= float(d.alpha or 0),
+        "t-closeness": lambda: verify.closeness(classes, values, counts) <= float(d.t or 0) + 1e-8,
+    }
+    _check(tests[d.kind](), f"{d.kind} diversity of {wanted.name}")
+
+
+def _width(column: Column, cells: dict[str, Any]) -> float:
+    low = np.ma.asarray(cells[f"c{column.index}_lo"], dtype=np.float64)
+    high = np.ma.asarray(cells[f"c{column.index}_hi"], dtype=np.float64)
+    known = ~np.ma.getmaskarray(low)
+    widths: Floats = np.asarray(high[known] - low[known], dtype=np.float64)
+    weights = np.asarray(cells["n"])[known]
+    return float(np.average(widths, weights=weights)) if len(widths) else 0.0

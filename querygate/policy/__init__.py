@@ -1,0 +1,45 @@
+"""The privacy of one dataset, as its custodian wrote it down: read, checked, resolved, hashed.
+
+>>> from querygate.policy import parse_policy
+>>> policy = parse_policy('''
+... dataset = "patients"
+... k = 5
+... [columns.age]
+... role = "quasi-identifier"
+... type = "integer"
+... domain = [0, 120]
+... ''')
+>>> policy.column("age").grid, policy.column("never named").role
+(2, 'withheld')
+"""
+
+from querygate.policy.edges import MAX_EDGES, bin_edges, closed, grid_edges
+from querygate.policy.load import accepted_keys, load_policy, parse_policy
+from querygate.policy.model import (
+    PUBLISHED,
+    AnonymiseOptions,
+    AnswerOptions,
+    AuditOptions,
+    ColumnPolicy,
+    Diversity,
+    Number,
+    Policy,
+)
+
+__all__ = [
+    "load_policy",
+    "parse_policy",
+    "accepted_keys",
+    "Policy",
+    "ColumnPolicy",
+    "Diversity",
+    "AnonymiseOptions",
+    "AnswerOptions",
+    "AuditOptions",
+    "Number",
+    "PUBLISHED",
+    "grid_edges",
+    "bin_edges",
+    "closed",
+    "MAX_EDGES",
+]

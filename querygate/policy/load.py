@@ -1,0 +1,142 @@
+"""Text of a policy file -> Policy, or one error that names every mistake with its key path and what is accepted.
+
+Nothing is ignored: a key that is unknown, does not apply to its column, or has to wait for a later version is an
+error. A policy that loads means what it says.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, cast
+
+from querygate.core.errors import ConfigError, Span
+from querygate.policy.columns import read_columns
+from querygate.policy.edges import bin_edges
+from querygate.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions, ColumnPolicy, Policy
+from querygate.policy.reading import Bound, Problems, Table, Vocabulary, dotted
+
+KEYS = {
+    "": ("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
+    "columns.*": (
+        *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
+        *("values", "diversity", "hierarchy", "system", "protect"),
+    ),
+    "columns.*.diversity": ("kind", "l", "c", "t", "alpha"),
+    "anonymise": ("method", "edges", "class_moments", "statistics", "max_width"),
+    "answers": ("modes", "min_group"),
+    "audit": ("on_differencing",),
+}
+
+CHOICES = {
+    "columns.*.role": ("identifier", "quasi-identifier", "sensitive", "codes", "public", "withheld"),
+    "columns.*.type": ("integer", "number", "date", "category", "boolean", "text", "codes"),
+    "columns.*.carry": ("bins", "hull", "univariate", "joint"),
+    "columns.*.diversity.kind": ("distinct", "entropy", "recursive", "t-closeness", "alpha"),
+    "anonymise.method": ("auto", "mondrian", "snake", "boxes", "top-down", "bottom-up", "univariate"),
+    "anonymise.edges": ("grid", "tight"),
+    "anonymise.class_moments": ("none", "rounded", "exact"),
+    "answers.modes": ("interval", "laplace"),
+    "audit.on_differencing": ("alert", "warn", "refuse"),
+}
+
+# Part of the file format, but this version cannot keep the promise: refused rather than ignored.
+NOT_YET = {
+    "": ("laplace",),
+    "columns.*": ("hierarchy", "system", "protect"),
+    "columns.*.role": ("codes",),
+    "columns.*.type": ("text", "codes"),
+    "columns.*.carry": ("univariate", "joint"),
+    "anonymise": ("statistics", "max_width"),
+    "anonymise.method": ("snake", "boxes", "top-down", "bottom-up", "univariate"),
+    "anonymise.class_moments": ("rounded", "exact"),
+    "answers.modes": ("laplace",),
+    "audit.on_differencing": ("warn", "refuse"),
+}
+
+VOCABULARY = Vocabulary(KEYS, CHOICES, NOT_YET)
+
+
+def load_policy(path: str | PathLike[str]) -> Policy:
+    """Read a policy file. Raises ConfigError QG801."""
+    name = str(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigError("QG801", f"{name}: cannot be read: {reason}", "Name a policy file in TOML.") from None
+    except UnicodeDecodeError:
+        raise ConfigError("QG801", f"{name}: is not text; accepted: UTF-8", "Save it as UTF-8.") from None
+    return parse_policy(text, name)
+
+
+def parse_policy(text: str, name: str = "policy") -> Policy:
+    """Read the text of a policy; `name` stands for the file in errors. Raises ConfigError QG801."""
+    problems = Problems(name, VOCABULARY)
+    policy = _policy(Table(_toml(text, name), (), "", problems))
+    problems.check()
+    return replace(policy, warnings=tuple(_warnings(policy)))
+
+
+def accepted_keys() -> tuple[str, ...]:
+    """Every key this version takes, as `columns.*.role`: what the reference has to explain."""
+    return tuple(f"{table}.{key}".lstrip(".") for table in KEYS for key in VOCABULARY.accepted(table))
+
+
+def _toml(text: str, name: str) -> dict[str, Any]:
+    remedy = "The policy file is TOML; see https://toml.io for the notation."
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).rpartition(" (at ")
+        found = re.fullmatch(r"line (\d+), column (\d+)\)", place)
+        last = text.split("\n")  # "at end of document" has no numbers of its own
+        line, column = map(int, found.groups()) if found else (len(last), len(last[-1]) + 1)
+        detail = f"{name}: line {line}, column {column}: {message}"
+        raise ConfigError("QG801", detail, remedy, span=Span(line, column)) from None
+    except (ValueError, RecursionError):  # thousands of digits, thousands of brackets
+        detail = f"{name}: a number or a list is too long to read; accepted: numbers of 64 bits, flat lists"
+        raise ConfigError("QG801", detail, remedy) from None
+
+
+def _policy(top: Table) -> Policy:
+    anonymise, answers, audit = top.table("anonymise"), top.table("answers"), top.table("audit")
+    return Policy(
+        dataset=top.text("dataset", "[a-z][a-z0-9_]{0,62}"),
+        k=int(top.required("k", Bound(least=2, whole=True)) or 0),
+        columns=read_columns(top),
+        title=top.text("title"),
+        unit=top.text("unit"),
+        anonymise=AnonymiseOptions(
+            method=cast(Any, anonymise.choice("method", "auto")),
+            edges=cast(Any, anonymise.choice("edges", "grid")),
+            class_moments=cast(Any, anonymise.choice("class_moments", "none")),
+        ),
+        answers=AnswerOptions(
+            modes=answers.choices("modes", ("interval",)),
+            min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
+        ),
+        audit=AuditOptions(on_differencing=cast(Any, audit.choice("on_differencing", "alert"))),
+    )
+
+
+def _warnings(policy: Policy) -> Iterator[str]:
+    """What the custodian may choose, but should not choose unknowingly."""
+    if policy.anonymise.edges == "tight":
+        yield "anonymise.edges: tight: class edges are real people's values"
+    for column in policy.named("sensitive"):
+        for key, warning in _column_warnings(column):
+            yield f"{dotted(('columns', column.name, key))}: {warning}"
+
+
+def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
+    if not column.is_numeric and column.diversity is None:
+        yield "diversity", "not set: a class may be homogeneous, and then tells the value of everyone in it"
+    if column.guard == 0:
+        yield "guard", "0 is off: a class may show the values of its members as narrowly as one bin or one grid step"
+    if column.carry == "bins" and len(bin_edges(column)) == 2:
+        yield "bins", "one bin covers the whole domain: nothing is told about this column beyond its domain"

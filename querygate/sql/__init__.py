@@ -1,0 +1,47 @@
+"""Text to Plan. Pure: it knows the catalog, never the data. The only package that imports sqlglot.
+
+>>> from querygate.core.types import Catalog, Column
+>>> age = Column("age", 0, "quasi-identifier", "integer", False, 0, 120)
+>>> catalog = Catalog("patients", 1, "", 5, 100, (age,))
+>>> plan = understand("SELECT AVG(age) FROM patients WHERE age BETWEEN 40 AND 50", catalog)
+>>> plan.outputs[0].name, plan.measures[1].column
+('avg_age', 'age')
+"""
+
+from __future__ import annotations
+
+from querygate.core.errors import Refusal
+from querygate.core.plan import Plan
+from querygate.core.ports import Limits
+from querygate.core.types import Catalog
+from querygate.sql.allow import allow
+from querygate.sql.parse import parse
+from querygate.sql.plan import make_plan
+from querygate.sql.qualify import qualify
+from querygate.sql.suggest import suggest
+
+__all__ = ["understand"]
+
+
+def understand(sql: str, catalog: Catalog, limits: Limits | None = None) -> Plan:
+    """parse, allow, qualify, plan. A refusal leaves with a suggestion wherever one is accepted."""
+    limits = limits or Limits()
+    tree = None
+    try:
+        tree = parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting)
+        allowed = allow(tree)
+        return make_plan(allowed, qualify(allowed, catalog), max_groups=limits.max_groups)
+    except Refusal as refusal:
+        if refusal.code in ("QG102", "QG103", "QG104"):
+            raise
+        refusal.suggestion = suggest(tree, catalog, lambda candidate: _is_accepted(candidate, catalog, limits))
+        raise
+
+
+def _is_accepted(sql: str, catalog: Catalog, limits: Limits) -> bool:
+    try:
+        allowed = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
+        make_plan(allowed, qualify(allowed, catalog), max_groups=limits.max_groups)
+    except Refusal:
+        return False
+    return True

@@ -1,0 +1,95 @@
+"""Step 1: text to one syntax tree, or a refusal with line and column.
+
+Size and nesting are checked on the text and its tokens, before the recursive parser sees them.
+"""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from querygate.core.errors import Span, SyntaxRefused
+
+DIALECT = "duckdb"
+MAX_TOKENS = 5_000
+
+
+def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 50) -> exp.Expr:
+    """The tree of a single statement.
+
+    >>> type(parse("SELECT COUNT(*) FROM patients")).__name__
+    'Select'
+    """
+    if len(sql) > max_chars:
+        raise SyntaxRefused(
+            "QG102",
+            f"The statement has {len(sql):,} characters; at most {max_chars:,} are read.",
+            "Shorten it; a long IN list is often a BETWEEN.",
+        )
+    try:
+        tokens = sqlglot.tokenize(sql, dialect=DIALECT)
+        check_size(tokens, max_nesting)
+        trees = [tree for tree in sqlglot.parse(sql, dialect=DIALECT) if tree is not None]
+    except TokenError:
+        raise SyntaxRefused(
+            "QG101", "A quote, comment or name is not closed.", "Close it and send the statement again."
+        ) from None
+    except ParseError as error:
+        raise _unreadable(error) from None
+    except RecursionError:
+        raise _too_deep(max_nesting) from None
+    if not trees:
+        raise SyntaxRefused("QG101", "There is no statement.", "Send one SELECT with aggregates.")
+    if len(trees) > 1:
+        raise SyntaxRefused(
+            "QG104", f"There are {len(trees)} statements.", "Send them one at a time; only SELECT is accepted."
+        )
+    return trees[0]
+
+
+def check_size(tokens: list[Token], max_nesting: int) -> None:
+    """Refuse what would make a recursive parser deep: brackets, and runs of NOT or minus."""
+    if len(tokens) > MAX_TOKENS:
+        raise SyntaxRefused(
+            "QG102", f"The statement has {len(tokens):,} words; at most {MAX_TOKENS:,} are read.", "Shorten it."
+        )
+    depth = run = 0
+    for token in tokens:
+        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE):
+            depth += 1
+        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END):
+            depth -= 1
+        prefix = token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE)
+        run = run + 1 if prefix else 0
+        if max(depth, run) > max_nesting:
+            raise _too_deep(max_nesting)
+
+
+def span_of(node: exp.Expr) -> Span | None:
+    """Where a node stands in the text, from the first of its parts that knows."""
+    for part in node.walk():
+        meta = part.meta
+        if "line" in meta:
+            length = meta["end"] - meta["start"] + 1
+            return Span(meta["line"], max(1, meta["col"] - length + 1), length)
+    return None
+
+
+def _unreadable(error: ParseError) -> SyntaxRefused:
+    first = error.errors[0] if error.errors else {}
+    word = str(first.get("highlight") or "")
+    span = Span(first["line"], max(1, first["col"] - len(word) + 1), max(1, len(word))) if first.get("line") else None
+    what = str(first.get("description") or "it is not SQL").rstrip(".")
+    return SyntaxRefused(
+        "QG101", f"The statement cannot be read: {what}.", "Correct the SQL at the place shown.", span=span
+    )
+
+
+def _too_deep(max_nesting: int) -> SyntaxRefused:
+    return SyntaxRefused(
+        "QG103",
+        f"Brackets or NOTs are nested more than {max_nesting} deep.",
+        "Flatten the condition; AND and OR chains need no brackets.",
+    )

@@ -1,0 +1,42 @@
+"""Cells made ready for an algorithm: checked, and without what cannot be selected."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from querygate.core.types import Cells, Floats, Ints
+
+
+def selectable(cells: Cells) -> Cells:
+    """The cells with most >= 1, ends checked; whole-number ends as int64 where the column is one of integers.
+
+    Requires: least <= most, least >= 0, low <= high, no NaN; a ValueError says which does not hold.
+    """
+    least, most = np.asarray(cells.least, dtype=np.int64), np.asarray(cells.most, dtype=np.int64)
+    low, high = _ends(cells.low, np.ceil, cells.integer), _ends(cells.high, np.floor, cells.integer)
+    keep = most > 0
+    if not keep.all():
+        low, high, least, most = low[keep], high[keep], least[keep], most[keep]
+    if np.any(least > most) or np.any(least < 0):
+        raise ValueError("cells need 0 <= least <= most")
+    if not np.all(low <= high):
+        raise ValueError("cells need low <= high")
+    return Cells(low, high, least, most, cells.integer)
+
+
+def _ends(ends: Floats | Ints, inward: np.ufunc, integer: bool) -> Floats | Ints:
+    """Ends as doubles, or as int64 on an integer column, where a fractional end says no more than the whole number
+    inside it."""
+    if not integer:
+        return np.asarray(ends, dtype=np.float64)
+    if np.issubdtype(ends.dtype, np.integer):
+        return np.asarray(ends, dtype=np.int64)
+    if not np.all(np.abs(ends) < 2.0**63):
+        raise ValueError("integer columns need ends that fit into 64 bits")
+    whole: Ints = inward(ends).astype(np.int64)
+    return whole
+
+
+def mirrored(cells: Cells) -> Cells:
+    """The cells of -x, so that a lower end is the upper end of the mirror image."""
+    return Cells(-cells.high, -cells.low, cells.least, cells.most, cells.integer)

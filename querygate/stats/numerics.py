@@ -1,0 +1,153 @@
+"""Sums whose error is known, and rounding that only ever goes outwards.
+
+The one theorem used (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2): a sum evaluated by
+any tree of height h differs from the real sum by at most gamma(h) * sum|x|, with gamma(h) = h u / (1 - h u). The order
+in which numpy adds a long vector is not documented, so the height is forced here: rows of 128, then the row sums in
+rows of 128, and so on. Inside a row anything may happen: its height is at most 127.
+Proof: docs/explanation/proofs/numerics.md.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from querygate.core.types import Floats, Ints
+
+UNIT = 2.0**-53
+"""Unit roundoff of double precision."""
+
+TINY = 5e-324
+"""Smallest positive double: what one underflowing product may lose."""
+
+EXACT = 2**53
+"""Whole numbers up to here are doubles."""
+
+INT64_SAFE = 2**62
+GRID = 1024  # doubles that are multiples of 1/1024 are treated as whole numbers of that unit
+
+_ROW = 128
+_SLACK = 1.0 + 2.0**-48  # covers the few roundings made while a (positive) margin itself is computed
+
+
+class Bounds(NamedTuple):
+    """The real number meant lies in [low, high]."""
+
+    low: float
+    high: float
+
+
+def up(value: float, steps: int = 1) -> float:
+    """The double `steps` above."""
+    for _ in range(steps):
+        value = math.nextafter(value, math.inf)
+    return value
+
+
+def down(value: float, steps: int = 1) -> float:
+    """The double `steps` below."""
+    for _ in range(steps):
+        value = math.nextafter(value, -math.inf)
+    return value
+
+
+def gamma(height: int) -> float:
+    """An upper bound of h u / (1 - h u); infinite where the theorem says nothing."""
+    product = height * UNIT
+    return math.inf if product >= 0.5 else product / (1.0 - product) * _SLACK
+
+
+def enclose(value: Fraction) -> Bounds:
+    """The doubles next to an exact quotient, equal to it where it is a double.
+
+    >>> enclose(Fraction(15, 3))
+    Bounds(low=5.0, high=5.0)
+    """
+    nearest = to_float(value)
+    if math.isinf(nearest):
+        largest = np.finfo(np.float64).max
+        return Bounds(float(largest), nearest) if nearest > 0 else Bounds(nearest, -float(largest))
+    exact = Fraction(nearest)
+    return Bounds(nearest if exact <= value else down(nearest), nearest if exact >= value else up(nearest))
+
+
+def to_float(value: Fraction | int) -> float:
+    """The nearest double; infinite instead of an error where there is none."""
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def tree_sum(values: Floats) -> tuple[float, int]:
+    """The sum, and a height that its evaluation did not exceed."""
+    height = 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        while values.size > _ROW:
+            whole = values.size - values.size % _ROW
+            rows = np.add.reduce(values[:whole].reshape(-1, _ROW), axis=1)
+            rest = values[whole:]
+            values = np.append(rows, np.add.reduce(rest)) if rest.size else rows
+            height += _ROW - 1
+        return float(np.add.reduce(values)), height + max(values.size - 1, 0)
+
+
+def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> Bounds:
+    """Bounds of a real sum whose terms were computed with `roundings` roundings each, of which `underflows` may
+    have lost a subnormal. Not finite: no bound on that side."""
+    total, height = tree_sum(values)
+    size, height_of_size = tree_sum(np.abs(values))
+    # Terms are known up to gamma(roundings) of their true size, so up to gamma(2 * roundings) of the computed one.
+    size *= (1.0 + gamma(height_of_size)) * _SLACK
+    margin = gamma(height + 2 * roundings) * size * _SLACK + underflows * values.size * TINY
+    low, high = total - margin, total + margin
+    if math.isnan(low) or math.isnan(high):
+        return Bounds(-math.inf, math.inf)
+    return Bounds(low if margin == 0.0 else down(low), high if margin == 0.0 else up(high))
+
+
+def dot_bounds(weights: Ints, values: Floats, roundings: int = 0) -> Bounds:
+    """Bounds of sum(weights * values); `roundings` counts those already in the values.
+
+    >>> dot_bounds(np.array([2, 1]), np.array([0.25, 0.5])).low <= 1.0
+    True
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = weights * values
+    return sum_bounds(products, roundings + 2, underflows=1)
+
+
+def exact_dot(weights: Ints, values: Ints) -> int:
+    """sum(weights * values) without any rounding, however large."""
+    if not values.size:
+        return 0
+    reach = max(abs(int(values.max())), abs(int(values.min()))) * exact_sum(np.abs(weights))
+    if reach < INT64_SAFE:
+        return int(np.add.reduce(weights * values))
+    return sum(w * v for w, v in zip(weights.tolist(), values.tolist(), strict=True))
+
+
+def exact_sum(values: Ints) -> int:
+    """The sum without overflow."""
+    if values.size and max(abs(int(values.max())), abs(int(values.min()))) * values.size >= INT64_SAFE:
+        return sum(values.tolist())
+    return int(np.add.reduce(values))
+
+
+def whole_units(values: Floats, most: Ints) -> Ints | None:
+    """The values as whole numbers of 1/GRID, if they are that and every partial sum of `most` of each is exact.
+
+    Doubles on a dyadic grid add without rounding in every order as long as the sum of magnitudes stays below 2^53
+    units, which is what makes exact answers possible on columns of doubles.
+    """
+    if not values.size:
+        return values.astype(np.int64)
+    reach = float(np.max(np.abs(values))) * GRID
+    if not reach * float(exact_sum(most)) < EXACT:
+        return None
+    scaled = values * GRID
+    units = scaled.astype(np.int64)
+    return units if bool(np.all(units == scaled)) else None

@@ -1,0 +1,122 @@
+"""The largest mean that a selection can reach (Dinkelbach 1967): the device behind most statistics here.
+
+max over least <= s <= most of sum(s v) / sum(s). For a guess t, F(t) = max_s sum(s (v - t)) is reached by taking `most`
+where v > t and `least` elsewhere, and the largest mean is the root of F. Newton's method on F climbs to it in a few
+passes, and every pass only needs the cells that still beat the guess. Proof: docs/explanation/proofs/location.md.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from querygate.core.types import Floats, Ints
+from querygate.stats.numerics import dot_bounds, exact_dot, exact_sum, gamma, tree_sum, up
+
+
+class Largest(NamedTuple):
+    """A mean that is reached (up to rounding), and a number that no mean exceeds."""
+
+    reached: float
+    bound: float
+
+
+def largest_mean_exact(values: Ints, least: Ints, most: Ints) -> Fraction:
+    """The largest mean of whole numbers, without any rounding.
+
+    Requires: at least one cell, most >= 1.
+    Ensures:  the exact maximum over non-empty selections.
+
+    >>> largest_mean_exact(np.array([1, 5]), np.array([1, 0]), np.array([2, 2]))
+    Fraction(11, 3)
+    """
+    base_count = exact_sum(least)
+    if base_count == 0:
+        return Fraction(int(values.max()))
+    base_sum = exact_dot(least, values)
+    mean = Fraction(base_sum, base_count)
+    extra = most - least
+    while True:
+        better = values > math.floor(mean)
+        values, extra = values[better], extra[better]
+        climbed = Fraction(base_sum + exact_dot(extra, values), base_count + exact_sum(extra))
+        if climbed == mean:
+            return mean
+        mean = climbed
+
+
+def largest_mean(values: Floats, least: Ints, most: Ints) -> Largest:
+    """The largest mean of doubles, with a bound that is proved whatever the roundings on the way.
+
+    Requires: at least one cell, most >= 1.
+    Ensures:  no mean exceeds `bound`.
+    """
+    base_count = exact_sum(least)
+    if not np.isfinite(values).all():
+        return Largest(math.inf, math.inf)
+    if base_count == 0:
+        top = float(values.max())
+        return Largest(top, top)
+    mean = _climb(values, least, most, base_count)
+    if not math.isfinite(mean):
+        return Largest(math.inf, math.inf)
+    return Largest(mean, _certify(values, least, most, mean, base_count))
+
+
+def largest_computed_mean(values: Floats, least: Ints, most: Ints) -> Largest:
+    """The largest mean that a database can compute when it adds doubles in an order of its own.
+
+    Requires: at least one cell, most >= 1.
+    Ensures:  with N records the computed sum is at most sum(x) + gamma(N - 1) sum|x|, so values inflated by that factor
+              bound it; two more steps cover the division.
+    """
+    records = exact_sum(most)
+    if records == 1:
+        top = float(values.max())
+        return Largest(top, top)
+    with np.errstate(over="ignore", invalid="ignore"):
+        inflated = np.nextafter(values + np.abs(values) * gamma(records - 1), np.inf)
+    bound = up(largest_mean(inflated, least, most).bound, 2)
+    return Largest(largest_mean(values, least, most).reached, bound)
+
+
+def _climb(values: Floats, least: Ints, most: Ints, base_count: int) -> float:
+    """Newton steps in double arithmetic; where they end need not be trusted."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        base_sum = tree_sum(least * values)[0]
+        mean = base_sum / base_count
+        extra = most - least
+        while True:
+            better = values > mean
+            values, extra = values[better], extra[better]
+            climbed = (base_sum + tree_sum(extra * values)[0]) / (base_count + exact_sum(extra))
+            if not climbed > mean:
+                return mean
+            mean = climbed
+
+
+def _certify(values: Floats, least: Ints, most: Ints, mean: float, base_count: int) -> float:
+    """A number t >= mean with F(t) <= 0 for certain: then no mean exceeds t (weak duality)."""
+    excess, chosen = _excess(values, least, most, mean)
+    if excess <= 0.0:
+        return mean
+    fallback = up(mean + up(excess / base_count))
+    step = 3.0 * excess / chosen
+    for _ in range(4):
+        guess = up(mean + step)
+        if guess >= fallback:
+            break
+        if _excess(values, least, most, guess)[0] <= 0.0:
+            return guess
+        step *= 4.0
+    return fallback
+
+
+def _excess(values: Floats, least: Ints, most: Ints, guess: float) -> tuple[float, int]:
+    """An upper bound of F(guess), and the number of records of the selection that reaches it."""
+    gains = values - guess  # one rounding; its sign is right
+    taken = np.where(gains > 0.0, most, least)
+    return dot_bounds(taken, gains, 1).high, exact_sum(taken)

@@ -1,0 +1,251 @@
+"""Users, keys and the door."""
+
+import re
+import secrets
+import threading
+
+import pytest
+
+from querygate.control import Accounts, Database
+from querygate.control import accounts as module
+from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.types import Principal
+
+
+@pytest.fixture
+def hashings(monkeypatch):
+    """Every Argon2 verification that is made."""
+    made = []
+
+    class Counting(module.PasswordHasher):
+        def verify(self, hashed, secret):
+            made.append(hashed)
+            return super().verify(hashed, secret)
+
+    monkeypatch.setattr(module, "_HASHER", Counting(time_cost=1, memory_cost=64, parallelism=1))
+    return made
+
+
+def refusal(accounts, presented):
+    with pytest.raises(NotPermitted) as refused:
+        accounts.authenticate(presented)
+    assert refused.value.__cause__ is None
+    return refused.value
+
+
+# -- users -----------------------------------------------------------------------------------------------
+
+
+def test_users_are_added_and_listed(accounts):
+    accounts.add_user("bob", "custodian")
+    added = accounts.add_user("ann@example.org", "researcher")
+    assert (added.name, added.role, added.disabled) == ("ann@example.org", "researcher", None)
+    assert added.created == "2026-03-01T12:00:00.000000Z"
+    assert [user.name for user in accounts.list_users()] == ["ann@example.org", "bob"]
+
+
+@pytest.mark.parametrize("name", ["a", "A1", "x" * 64, "a.b_c@d-e", "0"])
+def test_good_names(accounts, name):
+    assert accounts.add_user(name, "researcher").name == name
+
+
+@pytest.mark.parametrize(
+    "name", ["", "x" * 65, ".a", "-a", "_a", "@a", "a b", "a\n", "ä", "a/b", "a'b", "١", "a\ud800"]
+)
+def test_bad_names(accounts, name):
+    with pytest.raises(ConfigError) as refused:
+        accounts.add_user(name, "researcher")
+    assert refused.value.code == "QG806"
+    assert accounts.list_users() == ()
+
+
+@pytest.mark.parametrize("role", ["root", "", "Admin", "researcher "])
+def test_bad_roles(accounts, role):
+    with pytest.raises(ConfigError) as refused:
+        accounts.add_user("ann", role)
+    assert refused.value.code == "QG806"
+    assert "researcher, custodian, admin" in refused.value.remedy
+
+
+@pytest.mark.parametrize("again", ["ann", "Ann"])
+def test_a_name_is_taken_once_whatever_its_letters(accounts, again):
+    accounts.add_user("ann", "researcher")
+    with pytest.raises(ConfigError) as refused:
+        accounts.add_user(again, "admin")
+    assert refused.value.code == "QG806"
+    assert [user.role for user in accounts.list_users()] == ["researcher"]
+
+
+# -- keys ------------------------------------------------------------------------------------------------
+
+
+def test_a_key_lets_its_owner_in(accounts):
+    accounts.add_user("ann", "custodian")
+    key = accounts.new_key("ann")
+    assert accounts.authenticate(key.secret) == Principal("ann", "custodian")
+    assert accounts.authenticate(key.secret) == Principal("ann", "custodian")
+
+
+def test_the_text_of_a_key(accounts):
+    accounts.add_user("ann", "researcher")
+    key = accounts.new_key("ann")
+    prefix, key_id, secret = key.secret.split("_")
+    assert (prefix, key_id) == ("qg", key.id)
+    assert re.fullmatch("[a-z2-7]{8}", key_id)
+    assert re.fullmatch("[a-z2-7]{52}", secret)
+    assert secret not in repr(key)
+
+
+def test_only_a_hash_of_the_secret_is_kept(accounts, database, path):
+    accounts.add_user("ann", "researcher")
+    secret = accounts.new_key("ann").secret.split("_")[2]
+    [row] = database.rows("SELECT hash FROM keys")
+    assert row["hash"].startswith("$argon2id$")
+    database.close()
+    stored = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert b"$argon2id$" in stored
+    assert secret.encode() not in stored
+
+
+def test_a_user_may_have_several_keys(accounts):
+    accounts.add_user("ann", "researcher")
+    keys = [accounts.new_key("ann") for _ in range(3)]
+    accounts.revoke_key(keys[1].id)
+    assert accounts.authenticate(keys[0].secret) == accounts.authenticate(keys[2].secret)
+    refusal(accounts, keys[1].secret)
+    assert {(key.id, key.user, key.revoked is None) for key in accounts.list_keys()} == {
+        (keys[0].id, "ann", True),
+        (keys[1].id, "ann", False),
+        (keys[2].id, "ann", True),
+    }
+
+
+def test_a_key_needs_a_user(accounts):
+    with pytest.raises(ConfigError) as refused:
+        accounts.new_key("nobody")
+    assert refused.value.code == "QG806"
+
+
+def test_revoking_needs_a_key_and_repeats_nothing_it_was_given(accounts):
+    with pytest.raises(ConfigError) as refused:
+        accounts.revoke_key("qg_aaaaaaaa_topsecret")
+    assert refused.value.code == "QG806"
+    assert "topsecret" not in str(refused.value.to_dict())
+
+
+def test_a_key_stays_revoked_since_the_first_time(accounts, clock):
+    accounts.add_user("ann", "researcher")
+    key = accounts.new_key("ann")
+    first = accounts.revoke_key(key.id)
+    clock.pass_minutes(5)
+    assert accounts.revoke_key(key.id) == first
+
+
+# -- the door --------------------------------------------------------------------------------------------
+
+
+def test_every_way_of_being_wrong_has_one_wording(accounts):
+    for name in ("ann", "bob", "cyd"):
+        accounts.add_user(name, "researcher")
+    good, revoked, shut = (accounts.new_key(name) for name in ("ann", "bob", "cyd"))
+    assert accounts.authenticate(revoked.secret).name == "bob"
+    accounts.revoke_key(revoked.id)
+    accounts.disable_user("cyd")
+    other_secret = good.secret[:-1] + ("b" if good.secret.endswith("a") else "a")
+    malformed = ["", "qg_", "qg__", good.secret + "a", good.secret + "\n", " " + good.secret, good.secret.upper()]
+    malformed += [good.id, f"qg_{good.id}_", "qg_aaaaaaaa_" + "ä" * 52, "\ud800", "x" * 100_000, "' OR 1=1 --"]
+    unknown = "qg_aaaaaaaa_" + good.secret.split("_")[2]
+    wrong = [other_secret, unknown, revoked.secret, shut.secret, *malformed]
+    assert len({str(refusal(accounts, text).to_dict()) for text in wrong}) == 1
+    assert refusal(accounts, "").code == "QG301"
+
+
+def test_only_the_first_request_pays_for_argon2(accounts, hashings):
+    accounts.add_user("ann", "researcher")
+    key = accounts.new_key("ann")
+    for _ in range(5):
+        accounts.authenticate(key.secret)
+    assert len(hashings) == 1
+
+
+def test_wrong_unknown_revoked_and_disabled_cost_one_verification_each_time(accounts, hashings):
+    accounts.add_user("ann", "researcher")
+    accounts.add_user("bob", "researcher")
+    good, revoked, shut = accounts.new_key("ann"), accounts.new_key("ann"), accounts.new_key("bob")
+    accounts.revoke_key(revoked.id)
+    accounts.disable_user("bob")
+    unknown = "qg_aaaaaaaa_" + "a" * 52
+    for presented in (unknown, good.secret[:-4] + "aaaa", revoked.secret, shut.secret) * 2:
+        hashings.clear()
+        refusal(accounts, presented)
+        assert len(hashings) == 1
+
+
+def test_the_hash_of_nothing_costs_as_much_as_a_true_one(accounts, database):
+    accounts.add_user("ann", "researcher")
+    accounts.new_key("ann")
+    [row] = database.rows("SELECT hash FROM keys")
+    true, nothing = row["hash"].split("$"), module._hash_of_nothing(secrets.token_bytes).split("$")
+    assert true[:4] == nothing[:4]
+    assert [len(part) for part in true] == [len(part) for part in nothing]
+
+
+def test_revocation_by_another_process_takes_effect_at_once(accounts, path, clock):
+    accounts.add_user("ann", "researcher")
+    key = accounts.new_key("ann")
+    assert accounts.authenticate(key.secret).name == "ann"
+    elsewhere = Database(path)
+    Accounts(elsewhere, clock, secrets.token_bytes).revoke_key(key.id)
+    elsewhere.close()
+    assert refusal(accounts, key.secret).code == "QG301"
+
+
+def test_a_disabled_user_stays_out_until_enabled(accounts):
+    accounts.add_user("ann", "researcher")
+    key = accounts.new_key("ann")
+    accounts.authenticate(key.secret)
+    accounts.disable_user("ann")
+    refusal(accounts, key.secret)
+    assert accounts.list_users()[0].disabled is not None
+    accounts.enable_user("ann")
+    assert accounts.authenticate(key.secret).name == "ann"
+    with pytest.raises(ConfigError):
+        accounts.disable_user("nobody")
+
+
+def test_a_key_whose_row_has_changed_is_verified_anew(accounts, database):
+    accounts.add_user("ann", "researcher")
+    key = accounts.new_key("ann")
+    accounts.authenticate(key.secret)
+    with database.writing() as connection:
+        connection.execute("UPDATE keys SET hash = ?", (module._hash_of_nothing(secrets.token_bytes),))
+    refusal(accounts, key.secret)
+
+
+def test_memory_of_verified_keys_is_bounded_and_forgets_the_least_used(accounts, hashings, monkeypatch):
+    monkeypatch.setattr(module, "_REMEMBERED", 2)
+    accounts.add_user("ann", "researcher")
+    keys = [accounts.new_key("ann").secret for _ in range(3)]
+    for key in (keys[0], keys[1], keys[0], keys[2]):
+        accounts.authenticate(key)
+    hashings.clear()
+    accounts.authenticate(keys[0])
+    assert hashings == []
+    accounts.authenticate(keys[1])
+    assert len(hashings) == 1
+
+
+def test_the_door_is_safe_for_threads(accounts):
+    accounts.add_user("ann", "researcher")
+    keys = [accounts.new_key("ann").secret for _ in range(4)]
+    seen = []
+
+    def knock(secret: str) -> None:
+        seen.extend(accounts.authenticate(secret).name for _ in range(50))
+
+    threads = [threading.Thread(target=knock, args=(secret,)) for secret in keys * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == ["ann"] * 400

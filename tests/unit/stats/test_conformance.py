@@ -1,0 +1,155 @@
+"""One suite for every statistic: sound on every instance, sharp where it says so, monotone, NULL as in SQL."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from unit.stats.adversarial import draws, hard_cells
+from unit.stats.enumerate_reference import PARAMETERS, TRUTHS, datasets, extremes, small_cases
+
+from querygate.core.types import Cells, Range
+from querygate.stats import STATISTICS
+
+ROOT = Path(__file__).resolve().parents[3]
+EACH = [(name, given) for name in STATISTICS for given in PARAMETERS.get(name, [()])]
+each_statistic = pytest.mark.parametrize(("name", "given"), EACH, ids=[f"{name}{given or ''}" for name, given in EACH])
+
+
+def bounds(name: str, cells: Cells, given: tuple[float, ...]) -> Range:
+    return STATISTICS.get(name).range(cells, *given)
+
+
+def floats(cells: Cells) -> Cells:
+    """The same cells as a column of doubles."""
+    return replace(cells, low=cells.low.astype(float), high=cells.high.astype(float), integer=False)
+
+
+def contains(found: Range, low: float, high: float) -> bool:
+    return found.low is not None and found.high is not None and found.low <= low and high <= found.high
+
+
+@pytest.mark.parametrize("name", list(STATISTICS))
+def test_it_has_a_proof_a_contract_and_a_reference(name: str) -> None:
+    member = STATISTICS.get(name)
+    text = (ROOT / member.proof).read_text()
+    assert f"`{name}`" in text
+    assert "Ensures" in (member.range.__doc__ or "")
+    assert member.summary
+    assert name in TRUTHS
+    assert bool(member.parameters) == (name in PARAMETERS)
+
+
+@each_statistic
+def test_integers_sound_sharp_and_null(name: str, given: tuple[float, ...]) -> None:
+    for cells, every in small_cases():
+        found, truth = bounds(name, cells, given), extremes(TRUTHS[name], every, *given)
+        if truth is None:
+            assert found.is_null or found.may_be_null, (cells, found)
+            continue
+        low, high, null = truth
+        assert contains(found, low, high), (cells, found, truth)
+        assert not null or found.may_be_null, (cells, found, truth)
+        if found.sharp:
+            assert found.low == pytest.approx(low, rel=1e-9, abs=1e-9), (cells, found, truth)
+            assert found.high == pytest.approx(high, rel=1e-9, abs=1e-9), (cells, found, truth)
+            assert found.may_be_null == null, (cells, found, truth)
+        if STATISTICS.get(name).result != "number":
+            assert isinstance(found.low, int)
+            assert isinstance(found.high, int)
+
+
+@each_statistic
+def test_doubles_sound_and_attained(name: str, given: tuple[float, ...]) -> None:
+    for cells, every in small_cases():
+        found, truth = bounds(name, floats(cells), given), extremes(TRUTHS[name], every, *given)
+        if truth is None:
+            continue
+        low, high, null = truth
+        assert contains(found, low, high), (cells, found, truth)
+        assert not null or found.may_be_null, (cells, found, truth)
+        if found.attained_low is not None and found.low is not None and math.isfinite(found.low):
+            assert found.low <= found.attained_low + 1e-9 * (1 + abs(found.low))
+            assert found.attained_low <= low + 1e-9 * (1 + abs(low)) or not found.sharp
+        if found.attained_high is not None and found.high is not None and math.isfinite(found.high):
+            assert found.high >= found.attained_high - 1e-9 * (1 + abs(found.high))
+
+
+@each_statistic
+def test_interior_values_are_inside(name: str, given: tuple[float, ...]) -> None:
+    """Doubles between the ends: statistics whose extremes are not at ends are caught here."""
+    tried = 0
+    for cells, _ in small_cases()[:250]:
+        if cells.most.sum() > 4:
+            continue
+        every = list(datasets(floats(cells), points=5))
+        if len(every) > 600:
+            continue
+        truth = extremes(TRUTHS[name], every, *given)
+        if truth is not None:
+            tried += 1
+            assert contains(bounds(name, floats(cells), given), *truth[:2]), (cells, truth)
+    assert tried > 50
+
+
+@each_statistic
+def test_narrower_cells_give_narrower_ranges(name: str, given: tuple[float, ...]) -> None:
+    for cells, _ in small_cases()[:200]:
+        narrow = replace(cells, low=np.minimum(cells.low + 1, cells.high), least=(cells.least + cells.most + 1) // 2)
+        wide, found = bounds(name, cells, given), bounds(name, narrow, given)
+        if found.low is None or wide.low is None or wide.high is None or found.high is None:
+            continue
+        slack = 1e-9 * (1 + abs(wide.high) + abs(wide.low)) if wide.sharp and found.sharp else math.inf
+        if math.isfinite(slack):
+            assert wide.low <= found.low + slack, (cells, wide, found)
+            assert found.high <= wide.high + slack, (cells, wide, found)
+
+
+@each_statistic
+@pytest.mark.parametrize("label", list(hard_cells()))
+def test_hard_numbers(name: str, given: tuple[float, ...], label: str) -> None:
+    cells = hard_cells()[label]
+    found = bounds(name, cells, given)
+    for data in draws(cells, 25):
+        truth = TRUTHS[name](list(data), *given)
+        if truth is None or math.isnan(truth):
+            assert found.may_be_null, (label, found)
+        else:
+            assert contains(found, truth, truth), (label, found, truth)
+
+
+@each_statistic
+def test_huge_counts(name: str, given: tuple[float, ...]) -> None:
+    count = np.array([10**9, 10**9], dtype=np.int64)
+    found = bounds(name, Cells(np.array([3.5, 4.1]), np.array([3.5, 4.3]), count, count), given)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.high
+
+
+@each_statistic
+def test_nothing_selected(name: str, given: tuple[float, ...]) -> None:
+    none = np.zeros(2, dtype=np.int64)
+    found = bounds(name, Cells(np.array([1, 2]), np.array([3, 4]), none, none, integer=True), given)
+    assert found == (Range.exact(0) if STATISTICS.get(name).result == "count" else Range.null())
+
+
+@each_statistic
+def test_cells_that_cannot_be_selected_do_not_matter(name: str, given: tuple[float, ...]) -> None:
+    cells = Cells(np.array([1.0, -1e9]), np.array([3.0, 1e9]), np.array([2, 0]), np.array([4, 0]))
+    alone = Cells(np.array([1.0]), np.array([3.0]), np.array([2]), np.array([4]))
+    assert bounds(name, cells, given) == bounds(name, alone, given)
+
+
+@each_statistic
+def test_impossible_cells_are_refused(name: str, given: tuple[float, ...]) -> None:
+    one = np.array([1])
+    with pytest.raises(ValueError, match="low <= high"):
+        bounds(name, Cells(np.array([2.0]), np.array([1.0]), one, one), given)
+    with pytest.raises(ValueError, match="low <= high"):
+        bounds(name, Cells(np.array([math.nan]), np.array([1.0]), one, one), given)
+    with pytest.raises(ValueError, match="least <= most"):
+        bounds(name, Cells(np.array([1.0]), np.array([1.0]), np.array([2]), one), given)
