@@ -10,15 +10,16 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError
-from querygate.core.types import Catalog
+from querygate.core.types import Catalog, Ints
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.duckdb_store import (
     catalog_from_json,
@@ -79,16 +80,18 @@ class WrittenStore:
     def catalog(self) -> Catalog:
         return catalog_from_json(self._read("SELECT body FROM catalog")["body"][0])
 
-    def cells(self) -> dict[str, Any]:
-        return self._read("SELECT * FROM cells")
+    def cells(self, quasi: Sequence[int]) -> dict[str, Any]:
+        """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
+        names = [name for name in self._read("SELECT * FROM cells LIMIT 0") if name.startswith(_stems(quasi))]
+        return self._read(f"SELECT *, dense_rank() OVER (ORDER BY {', '.join(names)}) - 1 AS box FROM cells")
 
-    def sets(self, column: int) -> list[tuple[str | None, ...]]:
-        """The values of each set of a category column, by set id; None is a missing value."""
-        found = self._read(
-            "SELECT set_id, list(text) AS texts FROM set_value LEFT JOIN value_text USING (column_id, value_id) "
-            f"WHERE column_id = {int(column)} GROUP BY set_id ORDER BY set_id"
+    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
+        """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
+        members = self._read(
+            f"SELECT set_id, value_id FROM set_value WHERE column_id = {int(column)} ORDER BY set_id, value_id"
         )
-        return [tuple(texts) for texts in found["texts"]]
+        texts = self._read(f"SELECT text FROM value_text WHERE column_id = {int(column)} ORDER BY value_id")["text"]
+        return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
 
     def _read(self, sql: str) -> dict[str, Any]:
         database = connect(self._path, read_only=True)
@@ -96,6 +99,10 @@ class WrittenStore:
             return dict(database.execute(sql).fetchnumpy())
         finally:
             database.close()
+
+
+def _stems(columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(f"c{index}_" for index in columns)
 
 
 class PublisherShelf:

@@ -181,14 +181,17 @@ class DuckDBWorkshop:
         self._db.execute("DROP TABLE box")
         return int(outside)
 
-    def rows_outside_sets(self, column: str, classes: Ints, values: Sequence[str | None]) -> int:
-        self._keep("pairs", {"class": classes, "value": pa.array(list(values), pa.string())})
+    def rows_outside_sets(self, column: str, classes: Ints, value_ids: Ints, texts: Sequence[str]) -> int:
+        self._keep("pairs", {"class": classes, "value_id": value_ids})
+        self._keep("texts", {"value_id": np.arange(len(texts)), "value": pa.array(list(texts), pa.string())})
         x = self._axis(column, "r.")
         outside = self._one(
-            "SELECT COUNT(*) FROM rows r JOIN row_class c USING (row_id) WHERE NOT EXISTS "
-            f"(SELECT 1 FROM pairs p WHERE p.class = c.class AND p.value IS NOT DISTINCT FROM {x})"
+            f"SELECT COUNT(*) FROM (SELECT class, CASE WHEN {x} IS NULL THEN -1 ELSE t.value_id END AS value_id "
+            f"FROM rows r JOIN row_class USING (row_id) LEFT JOIN texts t ON t.value = {x}) "
+            "ANTI JOIN pairs USING (class, value_id)"
         )
         self._db.execute("DROP TABLE pairs")
+        self._db.execute("DROP TABLE texts")
         return int(outside)
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:

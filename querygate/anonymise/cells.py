@@ -54,9 +54,9 @@ class Batch:
     @classmethod
     def whole(cls, table: Table) -> Batch:
         """The root alone."""
-        codes = tuple(np.where(a.codes == NULL, a.size, a.codes) for a in table.attributes)
+        codes = tuple(np.where(a.codes == NULL, a.size, a.codes).astype(np.int64) for a in table.attributes)
         rows = np.arange(table.combinations)
-        return cls(rows, np.zeros_like(rows), 1, codes, table.counts)
+        return cls(rows, np.zeros_like(rows), 1, codes, table.counts.astype(np.int64))
 
     @classmethod
     def join(cls, batches: Sequence[Batch]) -> Batch:
@@ -174,9 +174,8 @@ class Line:
         right = cells.total[cells.node] - left
         return cls(cells, order, cells.node, cells.code[order], left, right, nulls_first)
 
-    def right_of(self, cut: Ints) -> Ints:
-        """Per cell 1 where it lies behind its node's cut; a node without a cut (-1) stays whole on the left."""
-        limit = np.where(cut < 0, self.node.size, cut)
-        side = np.empty_like(self.order)
-        side[self.order] = np.arange(self.node.size) > limit[self.node]
-        return side
+    def places(self) -> Ints:
+        """For every position of the batch the place of its cell."""
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(self.order.size)
+        return self.cells.spread(place)

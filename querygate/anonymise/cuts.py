@@ -37,7 +37,7 @@ class _Pool:
     left: Ints
     loss: Floats
 
-    def take(self, which: Ints | Bools) -> _Pool:
+    def take(self, which: Ints | Bools | slice) -> _Pool:
         return _Pool(self.node[which], self.line[which], self.at[which], self.left[which], self.loss[which])
 
     def best(self) -> Ints:
@@ -59,10 +59,11 @@ def best_cut(batch: Batch, cells: Cells, k: int, guards: Sequence[Guard], *, pub
     lines = [Line.of(cells, nulls_first=f) for f in ((False, True) if cells.attribute.has_nulls else (False,))]
     pool = _feasible(batch, lines, k, guards, public=public)
     judges = [g for g in guards if not isinstance(g, CutGuard)]
-    chosen = _judged(batch, lines, pool, judges) if judges else pool.take(pool.best())
+    places = [line.places() for line in lines]
+    chosen = _judged(batch, places, pool, judges) if judges else pool.take(pool.best())
     left = np.zeros(batch.nodes, dtype=np.int64)
     left[chosen.node] = chosen.left
-    return Candidate(cells.spread(_right_cells(lines, chosen, batch.nodes)), left)
+    return Candidate(_right_of(chosen, batch, places), left)
 
 
 def _feasible(batch: Batch, lines: Sequence[Line], k: int, guards: Sequence[Guard], *, public: bool) -> _Pool:
@@ -84,49 +85,51 @@ def _feasible(batch: Batch, lines: Sequence[Line], k: int, guards: Sequence[Guar
     return merged.take(argsort_packed(merged.node)[0])
 
 
-def _judged(batch: Batch, lines: Sequence[Line], pool: _Pool, judges: Sequence[Guard]) -> _Pool:
+def _judged(batch: Batch, places: Sequence[Ints], pool: _Pool, judges: Sequence[Guard]) -> _Pool:
     """The best cut in each node whose two children satisfy the judges, among the first TRIES."""
     accepted = []
+    asked = np.arange(batch.node.size)  # positions whose node has found no cut yet
     for _ in range(TRIES):
-        best = pool.best()
-        if not best.size:
+        tried = pool.best()
+        if not tried.size:
             break
-        tried = pool.take(best)
-        fine = _satisfied(batch, lines, tried, judges)
-        accepted.append(tried.take(fine))
-        unsettled = np.ones(batch.nodes, dtype=np.bool_)
-        unsettled[tried.node[fine]] = False
-        rest = unsettled[pool.node]
-        rest[best] = False
+        cuts = pool.take(tried)
+        waiting = np.zeros(batch.nodes, dtype=np.bool_)
+        waiting[cuts.node] = True
+        asked = asked[waiting[batch.node[asked]]]
+        fine = _satisfied(cuts, batch, places, asked, judges)
+        accepted.append(cuts.take(fine))
+        waiting[cuts.node[fine]] = False
+        rest = waiting[pool.node]
+        rest[tried] = False
         pool = pool.take(rest)
-    return _concatenated([*accepted, pool.take(np.zeros(0, dtype=np.int64))])
+    return _concatenated([*accepted, pool.take(slice(0))])
 
 
 def _concatenated(pools: Sequence[_Pool]) -> _Pool:
     return _Pool(*(np.concatenate([getattr(p, f) for p in pools]) for f in _Pool.__dataclass_fields__))
 
 
-def _satisfied(batch: Batch, lines: Sequence[Line], cuts: _Pool, judges: Sequence[Guard]) -> Bools:
-    """Per cut whether both children satisfy every judge."""
-    right = lines[0].cells.spread(_right_cells(lines, cuts, batch.nodes))
-    index = np.full(batch.nodes, -1)
+def _satisfied(cuts: _Pool, batch: Batch, places: Sequence[Ints], asked: Ints, judges: Sequence[Guard]) -> Bools:
+    """Per cut whether both children satisfy every judge; `asked` are the positions of the nodes that are cut."""
+    index = np.empty(batch.nodes, dtype=np.int64)
     index[cuts.node] = np.arange(cuts.node.size)
-    asked = np.flatnonzero(index[batch.node] >= 0)
-    label = 2 * index[batch.node[asked]] + right[asked]
+    label = 2 * index[batch.node[asked]] + _right_of(cuts, batch, places, asked)
     fine = np.ones(cuts.node.size, dtype=np.bool_)
     for judge in judges:
         fine &= judge.classes(batch.rows[asked], label, 2 * cuts.node.size).reshape(-1, 2).all(axis=1)
     return fine
 
 
-def _right_cells(lines: Sequence[Line], cuts: _Pool, nodes: int) -> Ints:
-    """Per cell 1 where it lies behind the cut of its node."""
-    right = np.zeros(lines[0].node.size, dtype=np.int64)
-    for index, line in enumerate(lines):
-        mine = cuts.line == index
-        at = np.full(nodes, -1)
+def _right_of(cuts: _Pool, batch: Batch, places: Sequence[Ints], asked: Ints | slice = slice(None)) -> Ints:
+    """Per position 1 where it lies behind the cut of its node; a node without a cut stays whole on the left."""
+    node = batch.node[asked]
+    right = np.zeros_like(node)
+    for line, place in enumerate(places):
+        mine = cuts.line == line
+        at = np.full(batch.nodes, batch.node.size)
         at[cuts.node[mine]] = cuts.at[mine]
-        right |= line.right_of(at)
+        right |= place[asked] > at[node]
     return right
 
 

@@ -156,8 +156,8 @@ class Workshop(Protocol):
         """How many raw rows lie in none of the intervals of their class, given as (class, low, high, null state)."""
         ...
 
-    def rows_outside_sets(self, column: str, classes: Ints, values: Sequence[str | None]) -> int:
-        """How many raw rows have a value that is not paired with their class."""
+    def rows_outside_sets(self, column: str, classes: Ints, value_ids: Ints, texts: Sequence[str]) -> int:
+        """How many raw rows have a value that is not paired with their class; value id -1 is a missing value."""
         ...
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:

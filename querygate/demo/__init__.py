@@ -1,0 +1,60 @@
+"""The demo study: real blood pressures, the differencing attack step by step, and a gate to try it on.
+
+`survey` holds 5,735 adults of NHANES 2015-16 (National Center for Health Statistics, public domain; columns renamed and
+codes spelled out). `clinic` holds eleven constructed patients.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from querygate.demo.walkthrough import attack, survey
+from querygate.policy import load_policy
+from querygate.site.custody import publish_to
+from querygate.site.gate import OpenSite, open_gate
+from querygate.site.layout import init_site, open_site
+from querygate.site.settings import FILE
+
+__all__ = ["run"]
+
+HERE = Path(__file__).parent
+DATASETS = ("clinic", "survey")
+PEOPLE = {"ada": "researcher", "carl": "custodian"}
+
+
+def run(folder: Path, serve: bool) -> None:
+    """Make the demo site if it is not there, walk through the example, print logins, and serve if wanted."""
+    opened = open_gate(open_site(folder) if (folder / FILE).exists() else init_site(folder))
+    for dataset in DATASETS:
+        if dataset not in opened.store.datasets():
+            print(f"Publishing {dataset} ...", flush=True)
+            publish_to(opened, load_policy(HERE / f"{dataset}.toml"), str(HERE / f"{dataset}.csv"), user="demo")
+    print(attack(opened.gate, HERE / "clinic.csv"))
+    print(survey(opened.gate, HERE / "survey.csv"))
+    keys = _logins(opened)
+    print("Logins (shown once; a new pair is made each time):")
+    for name, key in keys.items():
+        print(f"  {PEOPLE[name]:<11} {name:<5} {key}")
+    if not serve:
+        return
+    host, port = opened.site.settings["host"], opened.site.settings["port"]
+    print(f"\nOpen http://{host}:{port}/ and paste the researcher's key. Ctrl-C stops the server.", flush=True)
+    # A fresh process: what serves researchers has never held the vault in memory.
+    os.execv(sys.executable, [sys.executable, "-m", "querygate", "--site", str(folder), "serve", "--store-only"])  # noqa: S606
+
+
+def _logins(opened: OpenSite) -> dict[str, str]:
+    """A fresh key for each demo user; earlier ones are revoked."""
+    known = {user.name for user in opened.accounts.list_users()}
+    keys = {}
+    for name, role in PEOPLE.items():
+        if name not in known:
+            opened.accounts.add_user(name, role)
+        for key in opened.accounts.list_keys():
+            if key.user == name and key.revoked is None:
+                opened.accounts.revoke_key(key.id)
+        keys[name] = opened.accounts.new_key(name).secret
+        opened.log.note("key.new", user="demo", body={"for": name})
+    return keys

@@ -7,7 +7,7 @@ does not hold stops the publication.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,9 +23,9 @@ from querygate.policy import ColumnPolicy, Policy
 class Written(Protocol):
     """A staged store file, read back."""
 
-    def cells(self) -> dict[str, Any]: ...
+    def cells(self, quasi: Sequence[int]) -> dict[str, Any]: ...
 
-    def sets(self, column: int) -> list[tuple[str | None, ...]]: ...
+    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
 
     def catalog(self) -> Catalog: ...
 
@@ -44,8 +44,10 @@ class Measured:
 
 def verify_release(written: Written, policy: Policy, workshop: Workshop, rows: int) -> Measured:
     """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
-    catalog, cells = written.catalog(), written.cells()
-    boxes = _boxes(catalog, cells)
+    catalog = written.catalog()
+    cells = written.cells([column.index for column in catalog.columns if column.role == "quasi-identifier"])
+    # The class of a cell as an outsider sees it: equal published quasi-identifiers, whatever the class id.
+    boxes = np.asarray(cells["box"], dtype=np.int64)
     sizes = np.bincount(boxes, cells["n"]).astype(np.int64)
     _check(int(cells["n"].sum()) == rows == catalog.rows, "every record is counted once")
     _check(bool((cells["n"] > 0).all()), "no cell is empty")
@@ -81,19 +83,6 @@ def _check(holds: bool, promise: str) -> None:
         )
 
 
-def _boxes(catalog: Catalog, cells: dict[str, Any]) -> Ints:
-    """The class of each cell as an outsider sees it: equal published quasi-identifiers, whatever the class id."""
-    quasi = [c for c in catalog.columns if c.role == "quasi-identifier"]
-    keys = []
-    for column in quasi:
-        names = [f"c{column.index}_{part}" for part in ("lo", "hi", "null", "set")]
-        keys += [np.ma.filled(cells[name], 0) for name in names if name in cells]
-        keys += [np.ma.getmaskarray(cells[name]).astype(np.int64) for name in names if name in cells]
-    columns = [np.unique(key, return_inverse=True)[1].reshape(-1) for key in keys]
-    which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]
-    return np.asarray(which.reshape(-1), dtype=np.int64)
-
-
 def _values(column: Column, cells: dict[str, Any]) -> Ints:
     """A number for each published value of a sensitive column; a missing one has a number too."""
     if not column.is_numeric:
@@ -106,12 +95,14 @@ def _outside(column: Column, cells: dict[str, Any], written: Written, workshop: 
     """Raw rows whose value is not in what was published of their class."""
     classes = cells["class"]
     if not column.is_numeric:
-        sets = written.sets(column.index)
-        pairs = np.unique(np.stack([classes, cells[f"c{column.index}_set"]], axis=1), axis=0)
-        expanded = [(c, value) for c, s in pairs.tolist() for value in sets[s]]
-        return workshop.rows_outside_sets(
-            column.name, np.array([c for c, _ in expanded], dtype=np.int64), [value for _, value in expanded]
-        )
+        set_ids, value_ids, texts = written.sets(column.index)
+        starts = np.searchsorted(set_ids, np.arange(int(set_ids.max()) + 2))
+        pairs = np.unique(classes.astype(np.int64) * (len(starts) - 1) + cells[f"c{column.index}_set"])
+        which, held = pairs // (len(starts) - 1), pairs % (len(starts) - 1)
+        length = np.diff(starts)[held]
+        inside = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
+        members = value_ids[np.repeat(starts[held], length) + inside]
+        return workshop.rows_outside_sets(column.name, np.repeat(which, length), members, texts)
     low, high = cells[f"c{column.index}_lo"], cells[f"c{column.index}_hi"]
     null = cells.get(f"c{column.index}_null", np.zeros(len(classes), dtype=np.int64))
     return workshop.rows_outside(column.name, classes, low, high, null)
@@ -124,7 +115,7 @@ def _check_diversity(wanted: ColumnPolicy, classes: Ints, values: Ints, counts: 
     tests: dict[str, Callable[[], bool]] = {
         "distinct": lambda: verify.distinct_values(classes, values) >= int(d.l or 0),
         "entropy": lambda: verify.entropy_l(classes, values, counts) >= float(d.l or 0) - 1e-8,
-        "recursive": lambda: verify.recursive_ratio(classes, values, int(d.l or 0), counts) < float(d.c or 0),
+        "recursive": lambda: verify.recursive_ratio(classes, values, counts, l=int(d.l or 0)) < float(d.c or 0),
         "alpha": lambda: verify.largest_share(classes, values, counts) <= float(d.alpha or 0),
         "t-closeness": lambda: verify.closeness(classes, values, counts) <= float(d.t or 0) + 1e-8,
     }

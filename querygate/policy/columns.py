@@ -24,7 +24,7 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bins": (("sensitive",), NUMBERS),
     "guard": (("sensitive",), NUMBERS),
     "values": (SHOWN, ("category",)),
-    "diversity": (("sensitive",), ("category",)),
+    "diversity": (("sensitive",), ("category", "boolean")),
 }
 """Roles and types that a key is for. Role, type and title are for every column."""
 
@@ -98,8 +98,8 @@ def _check_applies(table: Table, column: ColumnPolicy) -> None:
 
 def _category(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     if column.type == "boolean":
-        return replace(column, values=("false", "true"))
-    if "values" in table:
+        column = replace(column, values=("false", "true"))
+    elif "values" in table:
         raw = table.raw["values"]
         is_list = isinstance(raw, list) and raw and all(isinstance(value, str) for value in raw)
         if not is_list or len(set(raw)) < len(raw):

@@ -9,7 +9,7 @@ Range(low=40.0, high=52.75, attained_low=40.0, attained_high=52.75, sharp=True, 
 
 from __future__ import annotations
 
-from querygate.stats import extent, location, means, quantiles
+from querygate.stats import extent, location, means, quantiles, spread, variation
 from querygate.stats.registry import STATISTICS, Statistic
 
-__all__ = ["STATISTICS", "Statistic", "extent", "location", "means", "quantiles"]
+__all__ = ["STATISTICS", "Statistic", "extent", "location", "means", "quantiles", "spread", "variation"]

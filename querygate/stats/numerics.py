@@ -137,6 +137,31 @@ def exact_sum(values: Ints) -> int:
     return int(np.add.reduce(values))
 
 
+def prefix_sums(values: Floats) -> tuple[Floats, int]:
+    """Sums of the first 0, 1, ..., n values, and a height that none of them exceeded: two levels of blocks."""
+    block = max(16, math.isqrt(values.size))
+    rows = -(-values.size // block)
+    padded = np.zeros(rows * block)
+    padded[: values.size] = values
+    inner = np.cumsum(padded.reshape(rows, block), axis=1)
+    outer = np.concatenate([[0.0], np.cumsum(inner[:, -1])[:-1]]) if rows else np.zeros(0)
+    sums = np.concatenate([[0.0], (inner + outer[:, None]).ravel()[: values.size]])
+    return sums, block + rows + 1
+
+
+def centred(values: Floats | Ints, centre: float, side: float) -> Floats:
+    """values - centre as doubles, rounded towards `side` (an infinity) where it is not exact."""
+    if np.issubdtype(values.dtype, np.integer) and float(np.max(np.abs(values))) >= EXACT / 2:
+        return np.nextafter(np.nextafter(values.astype(np.float64) - centre, side), side)
+    doubles = values.astype(np.float64)
+    difference: Floats = doubles - centre
+    # Knuth's two-sum: the error of the subtraction, exactly.
+    back = difference - doubles
+    error = (doubles - (difference - back)) - (centre + back)
+    wrong = error > 0.0 if side > 0.0 else error < 0.0
+    return np.where(wrong, np.nextafter(difference, side), difference)
+
+
 def whole_units(values: Floats, most: Ints) -> Ints | None:
     """The values as whole numbers of 1/GRID, if they are that and every partial sum of `most` of each is exact.
 

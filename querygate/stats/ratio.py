@@ -48,22 +48,39 @@ def largest_mean_exact(values: Ints, least: Ints, most: Ints) -> Fraction:
         mean = climbed
 
 
-def largest_mean(values: Floats, least: Ints, most: Ints) -> Largest:
-    """The largest mean of doubles, with a bound that is proved whatever the roundings on the way.
+def largest_mean(values: Floats, least: Ints, most: Ints, ddof: int = 0) -> Largest:
+    """The largest sum(s v) / (sum(s) - ddof) of doubles, with a bound proved whatever the roundings on the way.
 
-    Requires: at least one cell, most >= 1.
-    Ensures:  no mean exceeds `bound`.
+    Requires: at least one cell, most >= 1; with ddof = 1 values >= 0 and at least two records that can be selected.
+    Ensures:  no quotient of more than ddof records exceeds `bound`.
     """
     base_count = exact_sum(least)
     if not np.isfinite(values).all():
         return Largest(math.inf, math.inf)
-    if base_count == 0:
-        top = float(values.max())
-        return Largest(top, top)
-    mean = _climb(values, least, most, base_count)
+    if base_count <= ddof:
+        return _fewest(values, least, most, ddof)
+    mean = _climb(values, least, most, ddof)
     if not math.isfinite(mean):
         return Largest(math.inf, math.inf)
-    return Largest(mean, _certify(values, least, most, mean, base_count))
+    return Largest(mean, _certify(values, least, most, mean, ddof))
+
+
+def _fewest(values: Floats, least: Ints, most: Ints, ddof: int) -> Largest:
+    """With no more than ddof certain records the best is to add as few as possible: the largest ones.
+
+    For ddof = 1, v >= 0: a third record v3 <= v1 + v2 lowers (v1 + v2) to at most (v1 + v2 + v3) / 2.
+    """
+    total, room = 0.0, ddof + 1
+    for cell in np.flatnonzero(least):
+        total, room = up(total + float(values[cell]) * int(least[cell])), room - int(least[cell])
+    free = most - least
+    spare = np.flatnonzero(free)
+    if spare.size > room:
+        spare = spare[np.argpartition(values[spare], -room)[-room:]]
+    for cell in spare[np.argsort(-values[spare])]:
+        taken = min(room, int(free[cell]))
+        total, room = total + float(values[cell]) * taken, room - taken
+    return Largest(total, total if ddof == 0 else up(total, 2))
 
 
 def largest_computed_mean(values: Floats, least: Ints, most: Ints) -> Largest:
@@ -83,10 +100,10 @@ def largest_computed_mean(values: Floats, least: Ints, most: Ints) -> Largest:
     return Largest(largest_mean(values, least, most).reached, bound)
 
 
-def _climb(values: Floats, least: Ints, most: Ints, base_count: int) -> float:
+def _climb(values: Floats, least: Ints, most: Ints, ddof: int) -> float:
     """Newton steps in double arithmetic; where they end need not be trusted."""
     with np.errstate(over="ignore", invalid="ignore"):
-        base_sum = tree_sum(least * values)[0]
+        base_sum, base_count = tree_sum(least * values)[0], exact_sum(least) - ddof
         mean = base_sum / base_count
         extra = most - least
         while True:
@@ -98,25 +115,26 @@ def _climb(values: Floats, least: Ints, most: Ints, base_count: int) -> float:
             mean = climbed
 
 
-def _certify(values: Floats, least: Ints, most: Ints, mean: float, base_count: int) -> float:
+def _certify(values: Floats, least: Ints, most: Ints, mean: float, ddof: int) -> float:
     """A number t >= mean with F(t) <= 0 for certain: then no mean exceeds t (weak duality)."""
-    excess, chosen = _excess(values, least, most, mean)
+    excess, chosen = _excess(values, least, most, mean, ddof)
     if excess <= 0.0:
         return mean
-    fallback = up(mean + up(excess / base_count))
+    fallback = up(mean + up(excess / (exact_sum(least) - ddof)))
     step = 3.0 * excess / chosen
     for _ in range(4):
         guess = up(mean + step)
         if guess >= fallback:
             break
-        if _excess(values, least, most, guess)[0] <= 0.0:
+        if _excess(values, least, most, guess, ddof)[0] <= 0.0:
             return guess
         step *= 4.0
     return fallback
 
 
-def _excess(values: Floats, least: Ints, most: Ints, guess: float) -> tuple[float, int]:
-    """An upper bound of F(guess), and the number of records of the selection that reaches it."""
+def _excess(values: Floats, least: Ints, most: Ints, guess: float, ddof: int) -> tuple[float, int]:
+    """An upper bound of F(guess), and the denominator of the selection that reaches it."""
     gains = values - guess  # one rounding; its sign is right
     taken = np.where(gains > 0.0, most, least)
-    return dot_bounds(taken, gains, 1).high, exact_sum(taken)
+    excess = dot_bounds(taken, gains, 1).high
+    return (up(excess + ddof * guess) if ddof else excess), exact_sum(taken) - ddof

@@ -51,8 +51,7 @@ def _best_split(table: Table, rows: Rows, allowed: Allowed, public: bool) -> tup
             if not (allowed(left) and allowed(right)):
                 continue
             this = sum(
-                width(attribute, [int(attribute.codes[r]) for r in side])
-                * sum(int(table.counts[r]) for r in side)
+                width(attribute, [int(attribute.codes[r]) for r in side]) * sum(int(table.counts[r]) for r in side)
                 for side in (left, right)
             )
             if this < own:

@@ -57,5 +57,3 @@ def random_hull(seed: int, table: Table, least_width: float = 10.0) -> tuple[Num
     }
     raw = {"combination": combination, "value": value, "bin": np.concatenate(bins)}
     return NumericHull("sbp", **data, least_width=least_width), data | raw
-
-

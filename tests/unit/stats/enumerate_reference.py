@@ -99,6 +99,16 @@ def _harmonic(data: list[float]) -> float | None:
     return len(data) / total if total else None
 
 
+def _deviations(data: list[float]) -> float:
+    """Sum of squared deviations by the updating formula that databases use."""
+    mean = total = 0.0
+    for number, value in enumerate(data, 1):
+        updated = mean + (value - mean) / number
+        total += (value - updated) * (value - mean)
+        mean = updated
+    return total
+
+
 TRUTHS: dict[str, Truth] = {
     "count": len,
     "sum": _nullable()(_sum),
@@ -112,6 +122,11 @@ TRUTHS: dict[str, Truth] = {
     "harmonic_mean": _nullable()(_harmonic),
     "exceedance": _nullable()(lambda data, t: sum(value > t for value in data) / len(data)),
     "range": _nullable()(lambda data: max(data) - min(data)),
+    "var_pop": _nullable()(lambda data: _deviations(data) / len(data)),
+    "var_samp": _nullable(2)(lambda data: _deviations(data) / (len(data) - 1)),
+    "stddev_pop": _nullable()(lambda data: math.sqrt(_deviations(data) / len(data))),
+    "stddev_samp": _nullable(2)(lambda data: math.sqrt(_deviations(data) / (len(data) - 1))),
+    "cv": _nullable()(lambda data: math.sqrt(_deviations(data) / len(data)) / (_sum(data) / len(data) or math.nan)),
     "iqr": _nullable()(lambda data: _quantile_cont(data, 0.75) - _quantile_cont(data, 0.25)),
 }
 

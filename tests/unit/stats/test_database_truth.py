@@ -26,6 +26,11 @@ SQL: dict[str, str] = {
     "harmonic_mean": "case when bool_and(x <> 0) then count(x) / sum(1 / x) end",
     "exceedance": "avg((x > {})::int)",
     "range": "max(x) - min(x)",
+    "var_pop": "var_pop(x)",
+    "var_samp": "var_samp(x)",
+    "stddev_pop": "stddev_pop(x)",
+    "stddev_samp": "stddev_samp(x)",
+    "cv": "stddev_pop(x) / avg(x)",
     "iqr": "quantile_cont(x, 0.75) - quantile_cont(x, 0.25)",
 }
 CALLS = [(name, given) for name in STATISTICS for given in PARAMETERS.get(name, [()]) if name in SQL]

@@ -1,0 +1,85 @@
+"""The command that asks: query."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.printing import print_json, print_record, print_records, print_table
+from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.types import Principal, Request
+from querygate.gateway import answer as gateway
+from querygate.gateway import render
+from querygate.gateway.describe import make_verdict
+from querygate.site.gate import OpenSite
+
+EXAMPLE = """\
+querygate query --dataset patients "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"
+querygate query --dataset patients --format csv - < question.sql"""
+
+
+def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """The SQL, or what standard input holds where - is given."""
+    try:
+        text = sys.stdin.read() if value == "-" else value
+        text.encode()
+    except UnicodeError:
+        raise click.BadParameter("The statement is not UTF-8.") from None
+    return text
+
+
+@click.command(cls=Command, example=EXAMPLE)
+@click.argument("sql", callback=read_statement)
+@click.option("--dataset", required=True, help="Dataset to ask.")
+@click.option("--as", "name", metavar="USER", help="Ask as this user of the site.  [default: you, at the console]")
+@click.option("--check", is_flag=True, help="Only say whether it would be accepted. Nothing is read or logged.")
+@format_option
+@site_option
+def query(sql: str, dataset: str, name: str | None, check: bool, form: str, site: Path) -> None:
+    """Ask one statement and print guaranteed ranges.
+
+    SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The question and its answer are
+    put on record.
+    """
+    opened = open_here(site)
+    request = Request(LOCAL if name is None else find_principal(opened, name), dataset, sql)
+    if check:
+        plan = gateway.check(request, opened.gate)
+        verdict = make_verdict(plan, opened.store.current(dataset).catalog)
+        print_record(verdict, form, lambda: explain_verdict(verdict))
+    else:
+        print_answer(render.to_dict(gateway.answer(request, opened.gate)), form)
+
+
+def find_principal(opened: OpenSite, name: str) -> Principal:
+    """The user of the site in whose name is asked."""
+    for user in opened.accounts.list_users():
+        if user.name.lower() == name.lower():
+            if user.disabled:
+                raise NotPermitted("QG302", "This account is closed.", "Open it with `querygate user enable`.")
+            return Principal(user.name, user.role)
+    raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
+
+
+def print_answer(body: dict[str, Any], form: str) -> None:
+    if form == "json":
+        print_json(body)
+    elif form == "jsonl":
+        print_records(body["rows"], form, columns=())
+    elif form == "csv":
+        click.echo(render.to_csv(body).decode().replace("\r\n", "\n"), nl=False)
+    else:
+        print_table(*render.readable(body))
+        for note in body["notes"]:
+            click.echo(note)
+        click.echo(f"\n{body['dataset']}, version {body['version']}; {body['query_id']}; {body['elapsed_ms']} ms")
+
+
+def explain_verdict(verdict: dict[str, Any]) -> str:
+    """The verdict for a person."""
+    columns = ", ".join(f"{column['name']} ({column['kind']})" for column in verdict["columns"])
+    return f"Accepted.\n  columns   {columns}\n  groups    at most {verdict['groups_at_most']:,}\n  epsilon   0"

@@ -1,0 +1,100 @@
+"""What all commands share: which site, which format, and how errors end.
+
+Exit codes: 0 done, 1 refusal, 2 usage, 3 fault. A stack trace is never shown.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from querygate.cli.printing import print_problem
+from querygate.core.errors import QueryGateError
+from querygate.core.types import Principal
+from querygate.gateway.incidents import make_fault
+from querygate.site.gate import OpenSite, open_gate
+from querygate.site.layout import open_site
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("table", "json", "jsonl", "csv")
+
+LOCAL = Principal("local", "custodian")
+"""Whoever is at the console. They own the folder, and are logged under this name."""
+
+
+class Command(click.Command):
+    """A command whose errors end as the table of codes says. Its help has an example."""
+
+    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.example:
+            with formatter.section("Example"):
+                for line in self.example.splitlines():
+                    formatter.write(f"  {line}\n")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except QueryGateError as error:
+            ctx.exit(self._end(ctx, error))
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            if _is_closed_pipe(error) or ctx.find_root().params.get("debug"):
+                raise
+            ctx.exit(self._end(ctx, make_fault(error)))
+
+    def _end(self, ctx: click.Context, error: QueryGateError) -> int:
+        print_problem(error, str(ctx.params.get("form") or "table"), sql=ctx.params.get("sql"))
+        return error.meaning.exit
+
+
+class Group(click.Group):
+    command_class = Command
+
+
+Group.group_class = Group
+
+
+def _is_closed_pipe(error: Exception) -> bool:
+    """The reader of our output has gone, as in `querygate log export | head`. Click ends such a run quietly."""
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+# -- options ---------------------------------------------------------------------------------------------
+
+
+def site_option(command: F) -> F:
+    """--site after the command, as well as before it."""
+    return click.option(
+        "--site",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="QUERYGATE_SITE",
+        show_envvar=True,
+        help="Folder of the site.  [default: ./site]",
+        callback=lambda ctx, param, value: value or ctx.find_root().params.get("site") or Path("site"),
+    )(command)
+
+
+def format_option(command: F) -> F:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        metavar="FORMAT",
+        default="table",
+        help=f"One of {', '.join(FORMATS)}.  [default: table]",
+    )(command)
+
+
+def open_here(site: Path) -> OpenSite:
+    """The site that was named, without its vault."""
+    return open_gate(open_site(site))

@@ -1,0 +1,152 @@
+"""Data, problems and progress, as a terminal or a program reads them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from querygate.core.errors import QueryGateError, Span
+
+WIDEST_LINE = 100
+
+
+def print_records(records: Sequence[Mapping[str, Any]], form: str, *, columns: Sequence[str], empty: str = "") -> None:
+    """A list of objects. `columns` are those a table shows; other formats show all that there is."""
+    if form == "json":
+        print_json(list(records))
+    elif form == "jsonl":
+        for record in records:
+            click.echo(json.dumps(record, ensure_ascii=False))
+    elif form == "csv":
+        names = list(records[0]) if records else list(columns)
+        print_csv(names, [[record.get(name) for name in names] for record in records])
+    elif not records and empty:
+        click.echo(empty)
+    else:
+        print_table(columns, [[_text(record.get(name)) for name in columns] for record in records])
+
+
+def print_record(record: Mapping[str, Any], form: str, readable: Callable[[], str]) -> None:
+    """One object; `readable` makes its text for a person."""
+    if form == "table":
+        click.echo(readable())
+    elif form == "json":
+        print_json(record)
+    else:
+        print_records([record], form, columns=list(record))
+
+
+def print_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([json.dumps(v) if isinstance(v, (dict, list)) else v for v in row] for row in rows)
+    click.echo(stream.getvalue(), nl=False)
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns in line, a rule under the headings.
+
+    >>> print_table(["sex", "count"], [["F", "412 .. 431"]])
+    sex  count
+    ---  ----------
+    F    412 .. 431
+    """
+    lines = [[plain(cell) for cell in line] for line in (headings, *rows)]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    for line in lines:
+        cells = (cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+
+
+def plain(text: str) -> str:
+    """The text without what a terminal would obey: a value of the data may hold an escape sequence.
+
+    >>> plain("red\\x1b[31m")
+    'red�[31m'
+    """
+    return "".join(c if c.isprintable() else " " if c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _width(text: str) -> int:
+    """Places on a terminal: East Asian wide characters take two, combining marks none."""
+    marks = sum(1 for c in text if unicodedata.combining(c))
+    return len(text) - marks + sum(1 for c in text if unicodedata.east_asian_width(c) in "WF")
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+# -- problems ----------------------------------------------------------------------------------------------
+
+
+def print_problem(error: QueryGateError, form: str, *, sql: str | None = None) -> None:
+    """The error on standard error; for a program, the problem as JSON on standard output."""
+    if form in ("json", "jsonl"):
+        click.echo(json.dumps(error.to_dict(), indent=2 if form == "json" else None, ensure_ascii=False))
+    else:
+        click.echo(explain_problem(error, sql), err=True)
+
+
+def explain_problem(error: QueryGateError, sql: str | None = None) -> str:
+    """Code and title, what, where, what to do, and SQL that is accepted."""
+    lines = [f"{error.code} {error.meaning.title}", *(plain(line) for line in error.detail.splitlines())]
+    if sql and error.span:
+        lines += [f"  {line}" for line in point_at(sql, error.span)]
+    lines += [plain(line) for line in error.remedy.splitlines()]
+    if error.suggestion:
+        lines.append(f"Try: {plain(error.suggestion)}")
+    return "\n".join(lines)
+
+
+def point_at(sql: str, span: Span) -> list[str]:
+    """The line of the statement, and carets under the place.
+
+    >>> point_at("SELECT *\\nFROM patient", Span(2, 6, 7))
+    ['FROM patient', '     ^^^^^^^']
+    """
+    lines = sql.split("\n")
+    if span.line > len(lines):
+        return []
+    line, start = plain(lines[span.line - 1]), span.column - 1
+    cut = max(0, min(start - WIDEST_LINE // 2, len(line) - WIDEST_LINE))
+    shown = line[cut : cut + WIDEST_LINE]
+    length = max(1, min(span.length, len(shown) - (start - cut)))
+    return [shown, " " * (start - cut) + "^" * length]
+
+
+# -- progress ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A function to be told of each step: one line that is written over on a terminal, plain lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda text: click.echo(text, err=True)
+        return
+
+    def rewrite(text: str) -> None:
+        click.echo(f"\r\x1b[2K{text} ...", nl=False, err=True, color=True)
+
+    try:
+        yield rewrite
+    finally:
+        click.echo("\r\x1b[2K", nl=False, err=True, color=True)

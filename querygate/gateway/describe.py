@@ -1,0 +1,163 @@
+"""What a dataset tells about itself, and what a statement would do: the same words at every front door.
+
+Everything here is read from the catalog, which is public. No cell is looked at.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from querygate.core.errors import Refusal
+from querygate.core.plan import Plan
+from querygate.core.ports import Limits
+from querygate.core.types import Catalog, Column
+from querygate.sql import understand
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def make_summary(catalog: Catalog) -> dict[str, Any]:
+    """One line of the list of datasets."""
+    return {
+        "dataset": catalog.dataset,
+        "title": catalog.title,
+        "version": catalog.version,
+        "rows": catalog.rows,
+        "k": catalog.k,
+        "published": catalog.published,
+    }
+
+
+def make_description(catalog: Catalog, limits: Limits) -> dict[str, Any]:
+    """All a researcher may know before asking: schema, public domains and values, the policy in words, examples."""
+    return {
+        **make_summary(catalog),
+        "unit": catalog.unit,
+        "modes": list(catalog.modes),
+        "columns": [_column(column) for column in catalog.columns],
+        "policy": explain_policy(catalog),
+        "examples": make_examples(catalog, limits),
+    }
+
+
+def make_verdict(plan: Plan, catalog: Catalog) -> dict[str, Any]:
+    """The answer to a dry run: accepted, with these columns, at most so many groups, at this cost."""
+    columns = [catalog.column(name) for name in plan.groups]
+    return {
+        "accepted": True,
+        "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
+        "groups_at_most": math.prod(len(c.values) + c.nullable for c in columns if c is not None),
+        "canonical": plan.hash,
+        "cost": {"epsilon": 0},
+    }
+
+
+def explain_policy(catalog: Catalog) -> list[str]:
+    """The promises of the policy, a sentence each."""
+    quasi = _names(catalog, "quasi-identifier")
+    sensitive = _names(catalog, "sensitive")
+    public = _names(catalog, "public")
+    said = []
+    if catalog.unit:
+        said.append(f"One row is one {catalog.unit}.")
+    if quasi:
+        said.append(
+            f"Each record shares what is published of {quasi} with at least {catalog.k - 1:,} others (k = {catalog.k})."
+        )
+    if catalog.tight:
+        said.append("The edges of the classes are values that occur.")
+    if sensitive:
+        said.append(f"Sensitive, published within each class and never beside a person: {sensitive}.")
+    if public:
+        said.append(f"Not protected, published as it is: {public}.")
+    if catalog.min_group:
+        said.append(f"Groups that cannot hold {catalog.min_group:,} records are not shown.")
+    said.append("Columns that are not listed are withheld.")
+    said.append("Every figure is answered as a range that holds the true value; nothing is random.")
+    return said
+
+
+def make_examples(catalog: Catalog, limits: Limits) -> list[str]:
+    """Statements to begin with. Only what the gate accepts is shown."""
+    return [sql for sql in _candidates(catalog) if _is_accepted(sql, catalog, limits)]
+
+
+def _candidates(catalog: Catalog) -> Iterator[str]:
+    measured = [c for c in catalog.columns if c.type in ("integer", "number")]
+    measured.sort(key=lambda column: column.role != "sensitive")
+    numbers = [c for c in catalog.columns if c.is_numeric and c.role == "quasi-identifier"]
+    categories = [c for c in catalog.columns if not c.is_numeric]
+    yield _select(catalog, "COUNT(*)")
+    asked = "COUNT(*)"
+    if measured:
+        name = _quoted(measured[0].name)
+        asked = f"COUNT(*), AVG({name})"
+        yield _select(catalog, f"AVG({name}), MIN({name}), MAX({name})")
+    if categories:
+        name = _quoted(categories[0].name)
+        yield _select(catalog, f"{name}, {asked}", "GROUP BY", name)
+    if numbers:
+        yield _select(catalog, asked, "WHERE", _middle(numbers[0]))
+    if categories and categories[0].values:
+        value = categories[0].values[0].replace("'", "''")
+        yield _select(catalog, asked, "WHERE", _quoted(categories[0].name), f"= '{value}'")
+
+
+def _select(catalog: Catalog, asked: str, *rest: str) -> str:
+    return " ".join(["SELECT", asked, "FROM", catalog.dataset, *rest])
+
+
+def _middle(column: Column) -> str:
+    """A condition on the middle half of a public domain."""
+    low, high = column.low or 0, column.high or 0
+    quarter = (high - low) / 4
+    ends = [low + quarter, high - quarter]
+    texts = [f"{end:g}" for end in ends] if column.type == "number" else [_end(column, round(end)) for end in ends]
+    if column.type == "date":
+        texts = [f"DATE '{text}'" for text in texts]
+    return f"{_quoted(column.name)} BETWEEN {texts[0]} AND {texts[1]}"
+
+
+def _is_accepted(sql: str, catalog: Catalog, limits: Limits) -> bool:
+    try:
+        understand(sql, catalog, limits)
+    except Refusal:
+        return False
+    return True
+
+
+def _column(column: Column) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "name": column.name,
+        "title": column.title,
+        "role": column.role,
+        "type": column.type,
+        "nullable": column.nullable,
+    }
+    if column.is_numeric:
+        ends = [column.low, column.high]
+        domain = [_end(column, int(end)) if column.type == "date" else end for end in ends if end is not None]
+        return {**body, "domain": domain or None}
+    return {**body, "values": list(column.values)}
+
+
+def _end(column: Column, value: int) -> str:
+    return dt.date.fromordinal(value + _EPOCH).isoformat() if column.type == "date" else str(value)
+
+
+def _names(catalog: Catalog, role: str) -> str:
+    return ", ".join(column.name for column in catalog.columns if column.role == role)
+
+
+def _quoted(name: str) -> str:
+    """The name as SQL takes it.
+
+    >>> _quoted("age"), _quoted("blood pressure")
+    ('age', '"blood pressure"')
+    """
+    return name if _SIMPLE_NAME.fullmatch(name) else '"' + name.replace('"', '""') + '"'

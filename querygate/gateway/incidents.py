@@ -1,0 +1,30 @@
+"""An unexpected error becomes a Fault: the user gets an incident number, the custodian's log the kind and place.
+
+The error's own text stays behind. Engine messages can quote cell values.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+from querygate.core.errors import Fault
+
+logger = logging.getLogger("querygate")
+
+
+def make_fault(error: BaseException) -> Fault:
+    """Report the error under a new incident number and return what may be shown.
+
+    >>> logger.disabled = True
+    >>> make_fault(ValueError("Smith, 51, HIV+")).detail.startswith("The gate failed on this request (incident i_")
+    True
+    >>> logger.disabled = False
+    """
+    incident = f"i_{secrets.token_hex(8)}"
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place is not None else "unknown"
+    logger.error("incident %s: %s at %s", incident, type(error).__name__, where)
+    return Fault(incident)

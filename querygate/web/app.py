@@ -1,0 +1,96 @@
+"""The application factory: the table of routes joined to its views, behind one door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, request
+
+from querygate.control import Accounts
+from querygate.core.errors import NotPermitted
+from querygate.core.types import Principal
+from querygate.site.gate import OpenSite
+from querygate.web import problems
+from querygate.web.api import Api
+from querygate.web.pages import Pages, mark_code
+from querygate.web.routes import API, ROUTES, Route
+
+View = Callable[..., Response]
+
+# Scripts and styles come from files of our own. The form is sent by script only, so that without one a key typed
+# into it goes nowhere.
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+def create_app(opened: OpenSite) -> Flask:
+    """The HTTP door of an open site.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from querygate.site.gate import open_gate
+    >>> from querygate.site.layout import init_site
+    >>> with TemporaryDirectory() as folder:
+    ...     app = create_app(open_gate(init_site(Path(folder) / "site")))
+    ...     app.test_client().get("/healthz").json
+    {'status': 'ok'}
+    """
+    app = Flask(__name__)
+    app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
+    app.url_map.merge_slashes = False
+    app.add_template_filter(mark_code, "code")
+    api, pages = Api(opened), Pages()
+    for route in ROUTES:
+        view: View = getattr(api, route.name, None) or getattr(pages, route.name)
+        app.add_url_rule(
+            route.rule,
+            route.name,
+            make_door(route, view, opened.accounts),
+            methods=[route.method],
+            provide_automatic_options=False,
+        )
+    problems.install(app)
+    app.after_request(harden)
+    return app
+
+
+def make_door(route: Route, view: View, accounts: Accounts) -> View:
+    """The view behind its lock. Who may come in is read from the table, so no view can forget to ask."""
+    accepted = {parameter.name for parameter in route.parameters if parameter.where == "query"}
+
+    def enter(**path: Any) -> Response:
+        if route.who == "anyone":
+            return view(**path)
+        principal = authenticate(accounts)
+        if route.who == "custodian" and not principal.is_custodian:
+            raise NotPermitted("QG302", "This is for custodians.", "Ask a custodian of the site.")
+        unknown = sorted(set(request.args) - accepted)
+        if unknown:
+            listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Leave it out."
+            raise problems.malformed(f"{unknown[0][:63]}: there is no such parameter.", listed)
+        return view(principal, **path)
+
+    return enter
+
+
+def authenticate(accounts: Accounts) -> Principal:
+    """Whose key stands in the Authorization header; QG301 for every way of having none."""
+    scheme, _, presented = request.headers.get("Authorization", "").partition(" ")
+    return accounts.authenticate(presented.strip() if scheme.lower() == "bearer" else "")
+
+
+def harden(response: Response) -> Response:
+    """Headers that every response carries. What the API says is kept by nobody on the way."""
+    response.headers.update(HEADERS)
+    response.headers["Cache-Control"] = "no-store" if request.path.startswith(API) else "no-cache"
+    return response

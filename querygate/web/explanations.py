@@ -1,0 +1,209 @@
+"""What each error code means at more length: for the page /docs/refusals and for docs/reference/refusals.md.
+
+Where `accepted` is given, `example` is a statement that is refused with the code, to the dataset `patients` with the
+columns age, sex, sbp and visited, and `accepted` one that is not.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Explanation(NamedTuple):
+    """One code: what it means, what to do, and an example."""
+
+    means: str
+    do: str
+    example: str
+    accepted: str = ""
+
+
+EXPLANATIONS: dict[str, Explanation] = {
+    "QG101": Explanation(
+        "The text is not SQL that can be read. `span` tells where reading stopped.",
+        "Correct the statement at that place. The dialect is DuckDB's, which is close to PostgreSQL's.",
+        "SELECT COUNT(* FROM patients",
+        "SELECT COUNT(*) FROM patients",
+    ),
+    "QG102": Explanation(
+        "The statement is longer than the site reads (setting `max_sql_chars`), or has more than 5,000 words.",
+        "Shorten it. A long `IN` list is often a `BETWEEN`.",
+        "SELECT COUNT(*) FROM patients WHERE age IN (1, 2, 3, ... and so on for pages)",
+    ),
+    "QG103": Explanation(
+        "Brackets, or a run of NOT or minus signs, are nested deeper than the site reads (setting `max_nesting`).",
+        "Flatten the condition. Chains of AND, and chains of OR, need no brackets.",
+        "SELECT COUNT(*) FROM patients WHERE ((((( ... age > 50 ... )))))",
+    ),
+    "QG104": Explanation(
+        "The text holds more than one statement.",
+        "Send one statement per request. Each is answered and logged by itself.",
+        "SELECT COUNT(*) FROM patients; SELECT AVG(sbp) FROM patients",
+        "SELECT COUNT(*), AVG(sbp) FROM patients",
+    ),
+    "QG201": Explanation(
+        "The statement asks for records. The gate has none to show: it keeps classes of records only.",
+        "Ask for aggregates, by group if you like.",
+        "SELECT * FROM patients",
+        "SELECT sex, COUNT(*), AVG(sbp) FROM patients GROUP BY sex",
+    ),
+    "QG202": Explanation(
+        "The statement is not a SELECT. Nothing can be changed, made, dropped, set or shown through the gate.",
+        "Ask for aggregates with SELECT.",
+        "DELETE FROM patients",
+        "SELECT COUNT(*) FROM patients",
+    ),
+    "QG203": Explanation(
+        "The dataset has no column of that name. One that the policy withholds is unknown in the same words.",
+        "Choose one of the columns that the remedy lists.",
+        "SELECT AVG(spb) FROM patients",
+        "SELECT AVG(sbp) FROM patients",
+    ),
+    "QG204": Explanation(
+        "The function has no guaranteed range here. Functions are admitted one by one, each with a proof.",
+        "Use one of the functions that the remedy lists.",
+        "SELECT ARRAY_AGG(sbp) FROM patients",
+        "SELECT MIN(sbp), MAX(sbp) FROM patients",
+    ),
+    "QG205": Explanation(
+        "FROM must name the dataset that the request names, and nothing else: no join, subquery, function or file.",
+        "Write FROM and the name of the dataset. Ask other datasets in requests of their own.",
+        "SELECT COUNT(*) FROM patients, visits",
+        "SELECT COUNT(*) FROM patients",
+    ),
+    "QG206": Explanation(
+        "A clause cannot be bounded, so it is refused rather than left out in silence.",
+        "Leave out the clause, or say the same with WHERE and GROUP BY.",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING COUNT(*) > 10",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+    ),
+    "QG207": Explanation(
+        "An expression stands where a column, a value or an aggregate of a column is taken as it is.",
+        "Ask for the aggregate of the column and calculate with the ends of its range.",
+        "SELECT AVG(sbp) + 1 FROM patients",
+        "SELECT AVG(sbp) FROM patients",
+    ),
+    "QG208": Explanation(
+        "The condition is not one that can be decided on intervals and sets of values.",
+        "Compare one column with values: = <> < <= > >=, BETWEEN, IN, IS NULL, joined by AND, OR and NOT.",
+        "SELECT COUNT(*) FROM patients WHERE sex LIKE 'F%'",
+        "SELECT COUNT(*) FROM patients WHERE sex IN ('F')",
+    ),
+    "QG209": Explanation(
+        "A value or a function does not fit the type of the column.",
+        "Look up the type of the column, and write dates as DATE '2026-03-01'.",
+        "SELECT AVG(sex) FROM patients",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+    ),
+    "QG210": Explanation(
+        "Only categories can be grouped by. A number or a date is published as intervals that differ by class.",
+        "Ask for ranges of it with WHERE, one statement each.",
+        "SELECT age, COUNT(*) FROM patients GROUP BY age",
+        "SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 49",
+    ),
+    "QG211": Explanation(
+        "A column of the select list is neither grouped nor aggregated, so it has no single value in a group.",
+        "Put it into GROUP BY, or aggregate it.",
+        "SELECT sex, sbp, COUNT(*) FROM patients GROUP BY sex",
+        "SELECT sex, AVG(sbp), COUNT(*) FROM patients GROUP BY sex",
+    ),
+    "QG212": Explanation(
+        "The group columns have more combinations of values than are answered at once (setting `max_groups`).",
+        "Group by fewer columns, and pick values of the others with WHERE.",
+        "SELECT town, occupation, COUNT(*) FROM patients GROUP BY town, occupation",
+    ),
+    "QG213": Explanation(
+        "LIMIT without ORDER BY would show groups of no one's choosing.",
+        "Add ORDER BY, or leave out LIMIT. Every group that may be among the first is shown.",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT 1",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY 2 DESC LIMIT 1",
+    ),
+    "QG214": Explanation(
+        "ORDER BY takes group columns, aggregates, aliases and positions of the select list.",
+        "Order by one of those.",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY age",
+        "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY n",
+    ),
+    "QG301": Explanation(
+        "The request has no key, or one that is not valid: misspelt, revoked, or of a closed account. "
+        "The answer is the same for all of these.",
+        "Send the header `Authorization: Bearer qg_...`. A custodian can make a new key.",
+        "curl http://127.0.0.1:8080/api/v1/datasets",
+    ),
+    "QG302": Explanation(
+        "The key is valid, but this is for people with another role.",
+        "Ask a custodian of the site.",
+        "GET /api/v1/log with a researcher's key",
+    ),
+    "QG303": Explanation(
+        "No dataset of that name is served. Names are small letters, digits and underscores.",
+        "List the datasets and take a name from there.",
+        '{"dataset": "Patients", "sql": "SELECT COUNT(*) FROM patients"}',
+    ),
+    "QG304": Explanation(
+        "There is no such answer, or it is another person's. The two are not told apart.",
+        "Ask the query again; only whoever asked it, and custodians, can fetch an answer.",
+        "GET /api/v1/answers/q_01KJKB3Q00Z5V7N0M1C2X3Y4W5.csv",
+    ),
+    "QG305": Explanation(
+        "The statement was stopped because it took more time or memory than one statement may "
+        "(settings `query_timeout_s` and `query_memory_mb`). It is logged; nothing was disclosed.",
+        "Ask for fewer groups or fewer columns at once.",
+        "A statement with many groups to a very large dataset on a small machine",
+    ),
+    "QG306": Explanation(
+        "The request is not what this place takes: the wrong method, a body that is not JSON, or a field that is "
+        "missing, unknown or of the wrong type. The detail names it.",
+        "Compare the request with /docs.",
+        '{"dataset": "patients", "sql": 7}',
+    ),
+    "QG307": Explanation(
+        "There is no page at this address.",
+        "See /docs for all addresses.",
+        "GET /api/v2/query",
+    ),
+    "QG308": Explanation(
+        "The request is larger than the site reads (setting `max_body_kb`).",
+        "Send a shorter statement.",
+        "POST /api/v1/query with a megabyte of SQL",
+    ),
+    "QG801": Explanation(
+        "The policy file has mistakes. The detail names each with its key and what is accepted there. "
+        "Nothing was published.",
+        "Correct the file; docs/reference/policy.md explains every key.",
+        "policy.toml: columns.age.role: unknown; accepted: identifier, quasi-identifier, sensitive, public, withheld",
+    ),
+    "QG802": Explanation(
+        "The source cannot be opened or read, or a value in it is not of the type that the policy gives its column. "
+        "The value itself is never quoted. Nothing was published.",
+        "Check the path and the format, and the types in the policy.",
+        "querygate publish --policy policy.toml --source missing.csv",
+    ),
+    "QG803": Explanation(
+        "The publication would not keep what the policy promises, so it was stopped. "
+        "The version before goes on being served.",
+        "Follow the remedy: publish more records, relax the promise that it names, or withhold a column.",
+        "k = 50 for a source of 11 rows",
+    ),
+    "QG804": Explanation(
+        "The site's folder is missing, is not complete, or is not what the command needs.",
+        "Name another folder with `--site`, or make a site with `querygate init`; `querygate doctor` says more.",
+        "querygate datasets --site /tmp/nothing",
+    ),
+    "QG805": Explanation(
+        "A setting in querygate.toml or in the environment is unknown or has a value that is not accepted.",
+        "Correct it; docs/reference/settings.md lists all settings.",
+        'port = "eighty"',
+    ),
+    "QG806": Explanation(
+        "A name is not valid, is taken, or is not there: of a user, a role or a key.",
+        "Follow the remedy.",
+        "querygate user add 'Ann Smith' --role researcher",
+    ),
+    "QG900": Explanation(
+        "Something unexpected happened. What went wrong is in the server's log under the incident number; "
+        "a message may quote data, so it is not shown. Nothing was disclosed.",
+        "Tell the custodian the incident number.",
+        "The gate failed on this request (incident i_5f0c3a4be6f0b19e).",
+    ),
+}

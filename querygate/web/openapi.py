@@ -1,0 +1,69 @@
+"""The table of routes as OpenAPI 3.1."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from querygate.core.errors import CODES
+from querygate.web.problems import MEDIA, STATUSES
+from querygate.web.routes import JSON, ROUTES, Parameter, Route
+from querygate.web.schemas import SCHEMAS, ref
+
+
+def make_openapi() -> dict[str, Any]:
+    """The description of the whole interface."""
+    paths: dict[str, Any] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "QueryGate",
+            "version": version("querygate"),
+            "summary": "Ordinary SQL in, guaranteed ranges out.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": SCHEMAS,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "bearerFormat": "qg_..."}},
+        },
+    }
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.summary,
+        "security": [] if route.who == "anyone" else [{"key": []}],
+    }
+    if route.parameters:
+        operation["parameters"] = [_parameter(parameter) for parameter in route.parameters]
+    if route.body:
+        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": ref(route.body)}}}
+    given = {media: {"schema": ref(route.gives)} if media == JSON and route.gives else {} for media in route.media}
+    operation["responses"] = {"200": {"description": route.summary, "content": given}, **_refusals(route)}
+    return operation
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": parameter.where,
+        "required": parameter.where == "path",
+        "description": parameter.help,
+        "schema": parameter.schema,
+    }
+
+
+def _refusals(route: Route) -> dict[str, Any]:
+    """Refusals by HTTP status; a status says which codes it may carry."""
+    by_status: dict[str, list[str]] = {}
+    for code in route.all_codes:
+        by_status.setdefault(str(STATUSES.get(code, CODES[code].status)), []).append(f"{code} {CODES[code].title}.")
+    return {
+        status: {"description": " ".join(codes), "content": {MEDIA: {"schema": ref("Problem")}}}
+        for status, codes in sorted(by_status.items())
+    }

@@ -1,0 +1,60 @@
+"""The pages for people: one to ask from, the reference, and what each code means. All public, all from tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.metadata import version
+from typing import Any
+
+from flask import Response, render_template, request
+from markupsafe import Markup, escape
+
+from querygate.core.errors import CODES
+from querygate.web.explanations import EXPLANATIONS
+from querygate.web.routes import ROUTES
+from querygate.web.schemas import SCHEMAS
+
+SECTIONS = {
+    "Asking": ("ask", "check", "fetch_answer"),
+    "Looking around": ("list_datasets", "describe_dataset"),
+    "For custodians": ("read_log",),
+    "For whoever runs the site": ("healthz", "readyz"),
+    "Pages": ("home", "reference", "refusals", "openapi"),
+}
+WHO = {"anyone": "no key needed", "key": "any key", "custodian": "a custodian's key"}
+
+
+class Pages:
+    """One method per page, called as its route's name."""
+
+    def home(self) -> Response:
+        return _page("home.html", origin=request.host_url.rstrip("/"))
+
+    def reference(self) -> Response:
+        by_name = {route.name: route for route in ROUTES}
+        sections = {title: [by_name[name] for name in names] for title, names in SECTIONS.items()}
+        return _page("reference.html", sections=sections, who=WHO, example=make_example)
+
+    def refusals(self) -> Response:
+        return _page("refusals.html", codes=CODES, explanations=EXPLANATIONS)
+
+
+def make_example(schema: str) -> str:
+    """A schema's example as JSON text; empty where it has none."""
+    example: Any = SCHEMAS.get(schema, {}).get("example")
+    return json.dumps(example, indent=2, ensure_ascii=False) if example else ""
+
+
+def mark_code(text: str) -> Markup:
+    """Text with `code` between backticks, as HTML.
+
+    >>> mark_code("`k` < 2")
+    Markup('<code>k</code> &lt; 2')
+    """
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped first
+
+
+def _page(template: str, **values: Any) -> Response:
+    html = render_template(template, version=version("querygate"), **values)
+    return Response(html, content_type="text/html; charset=utf-8")

@@ -1,0 +1,71 @@
+"""Errors at the HTTP door: one shape (RFC 9457), one table of codes, no engine's words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException
+
+from querygate.core.errors import NotPermitted, QueryGateError
+from querygate.gateway.incidents import make_fault
+
+MEDIA = "application/problem+json"
+
+STATUSES = {"QG804": 503}
+"""Codes for which HTTP has a better status than their own: a site that is not ready is unavailable."""
+
+_TOO_LARGE = 413
+_WRONG_METHOD = 405
+_MISSING = 404
+
+
+def malformed(detail: str, remedy: str = "See /docs for what is accepted.") -> NotPermitted:
+    return NotPermitted("QG306", detail, remedy)
+
+
+def too_large() -> NotPermitted:
+    return NotPermitted("QG308", "The request is larger than this site reads.", "Send a shorter statement.")
+
+
+def problem(error: QueryGateError, status: int | None = None, headers: dict[str, str] | None = None) -> Response:
+    """The error as a response. `status` is for the few cases where HTTP has a finer word than the code's own."""
+    body: dict[str, Any] = error.to_dict()
+    if status is not None:
+        body["status"] = status
+    response = Response(json.dumps(body, ensure_ascii=False), body["status"], content_type=MEDIA)
+    response.headers.update(headers or {})
+    if body["status"] == 401:
+        response.headers["WWW-Authenticate"] = 'Bearer realm="querygate"'
+    return response
+
+
+def refused(error: QueryGateError) -> Response:
+    return problem(error, STATUSES.get(error.code))
+
+
+def refused_by_http(error: HTTPException) -> Response:
+    """What the HTTP machinery itself refuses: no such page, wrong method, too large, unreadable."""
+    status = error.code or 500
+    if status == _MISSING:
+        return problem(NotPermitted("QG307", "There is no such page.", "See /docs for what there is."))
+    if status == _TOO_LARGE:
+        return problem(too_large())
+    if status == _WRONG_METHOD:
+        allowed = sorted(getattr(error, "valid_methods", None) or ())
+        wrong = malformed("This method is not available here.", f"Use {' or '.join(allowed)}.")
+        return problem(wrong, status, {"Allow": ", ".join(allowed)})
+    if 400 <= status < 500:
+        return problem(malformed("The request cannot be read."), status)
+    return problem(make_fault(error))
+
+
+def failed(error: Exception) -> Response:
+    return problem(make_fault(error))
+
+
+def install(app: Flask) -> None:
+    app.register_error_handler(QueryGateError, refused)
+    app.register_error_handler(HTTPException, refused_by_http)
+    app.register_error_handler(Exception, failed)

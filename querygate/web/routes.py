@@ -1,0 +1,154 @@
+"""Every route of the HTTP door, in one table: the application, OpenAPI and the reference are made from it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from querygate.core.errors import CODES
+from querygate.gateway.render import FORMATS
+from querygate.web.schemas import Schema
+
+Who = Literal["anyone", "key", "custodian"]
+
+API = "/api/v1"
+HTML = "text/html"
+JSON = "application/json"
+
+SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A part of the path, or of what follows the question mark."""
+
+    name: str
+    where: Literal["path", "query"]
+    help: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One route. `name` is the view's; `body` and `gives` name schemas; `codes` are the refusals of its own."""
+
+    name: str
+    method: Literal["GET", "POST"]
+    path: str
+    summary: str
+    who: Who
+    gives: str = ""  # a schema; empty for what is not JSON
+    media: tuple[str, ...] = (JSON,)
+    body: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    codes: tuple[str, ...] = ()
+
+    @property
+    def all_codes(self) -> tuple[str, ...]:
+        """The refusals of the route, and those that follow from who may come and what is sent."""
+        codes = set(self.codes) | {"QG900"}
+        codes |= {"QG301"} if self.who != "anyone" else set()
+        codes |= {"QG302"} if self.who == "custodian" else set()
+        codes |= {"QG306"} if self.who != "anyone" else set()
+        codes |= {"QG306", "QG308"} if self.body else set()
+        return tuple(sorted(codes))
+
+    @property
+    def rule(self) -> str:
+        """The path as Flask writes it; a parameter with listed values takes those only.
+
+        >>> Route("a", "GET", "/x/{y}", "", "anyone").rule
+        '/x/<y>'
+        """
+        schemas = {p.name: p.schema for p in self.parameters}
+
+        def converter(match: re.Match[str]) -> str:
+            values = schemas.get(match[1], {}).get("enum")
+            return f"<any({', '.join(values)}):{match[1]}>" if values else f"<{match[1]}>"
+
+        return re.sub(r"\{(\w+)\}", converter, self.path)
+
+
+DATASET = Parameter("dataset", "path", "Name of the dataset.", {"type": "string"})
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "ask",
+        "POST",
+        f"{API}/query",
+        "Ask one statement and get guaranteed ranges. The question and its answer are logged.",
+        "key",
+        gives="Answer",
+        body="Question",
+        codes=(*SQL_CODES, "QG303", "QG305"),
+    ),
+    Route(
+        "check",
+        "POST",
+        f"{API}/query/check",
+        "Would this statement be accepted? A dry run: nothing is read, spent or logged.",
+        "key",
+        gives="Verdict",
+        body="Question",
+        codes=(*SQL_CODES, "QG303"),
+    ),
+    Route("list_datasets", "GET", f"{API}/datasets", "The datasets being served.", "key", gives="Datasets"),
+    Route(
+        "describe_dataset",
+        "GET",
+        f"{API}/datasets/{{dataset}}",
+        "Schema, public domains and values, the policy in words, and statements to begin with.",
+        "key",
+        gives="Dataset",
+        parameters=(DATASET,),
+        codes=("QG303",),
+    ),
+    Route(
+        "fetch_answer",
+        "GET",
+        f"{API}/answers/{{query_id}}.{{form}}",
+        "An answer again, in another format. For whoever asked, and for custodians; to others it does not exist.",
+        "key",
+        gives="Answer",
+        media=tuple(media for media, _ in FORMATS.values()),
+        parameters=(
+            Parameter("query_id", "path", "The `query_id` of the answer.", {"type": "string"}),
+            Parameter("form", "path", "Tabular formats have columns name_low and name_high.", {"enum": list(FORMATS)}),
+        ),
+        codes=("QG304",),
+    ),
+    Route(
+        "read_log",
+        "GET",
+        f"{API}/log",
+        "The query log, oldest first; of a longer one, the latest entries.",
+        "custodian",
+        gives="Log",
+        parameters=(
+            Parameter("since", "query", "A date or time (ISO 8601, UTC unless it says otherwise).", {"type": "string"}),
+            Parameter("user", "query", "Queries of this user only.", {"type": "string"}),
+            Parameter("dataset", "query", "Queries to this dataset only.", {"type": "string"}),
+            Parameter(
+                "limit",
+                "query",
+                "At most so many entries.",
+                {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+            ),
+        ),
+    ),
+    Route("healthz", "GET", "/healthz", "The process answers.", "anyone", gives="Status"),
+    Route(
+        "readyz",
+        "GET",
+        "/readyz",
+        "The store can be read and the control database written; 503 where not.",
+        "anyone",
+        gives="Ready",
+        codes=("QG804",),
+    ),
+    Route("openapi", "GET", "/openapi.json", "This interface as OpenAPI 3.1.", "anyone"),
+    Route("home", "GET", "/", "A page to ask from.", "anyone", media=(HTML,)),
+    Route("reference", "GET", "/docs", "The reference as a page.", "anyone", media=(HTML,)),
+    Route("refusals", "GET", "/docs/refusals", "What each code means and what to do.", "anyone", media=(HTML,)),
+)

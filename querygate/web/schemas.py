@@ -1,0 +1,277 @@
+"""The JSON shapes of the HTTP door, as JSON Schema, each with an example. `routes` refers to them by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+WHOLE: Schema = {"type": "integer"}
+TRUTH: Schema = {"type": "boolean"}
+END: Schema = {"type": ["number", "string", "null"]}
+MAYBE_TEXT: Schema = {"type": ["string", "null"]}
+
+
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def record(description: str, properties: Schema, *, optional: tuple[str, ...] = (), **more: Any) -> Schema:
+    """An object with exactly these properties."""
+    required = [name for name in properties if name not in optional]
+    shape = {"type": "object", "description": description, "properties": properties, "required": required}
+    return {**shape, "additionalProperties": False, **more}
+
+
+ANSWER_EXAMPLE = {
+    "query_id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+    "dataset": "patients",
+    "version": 3,
+    "mode": "interval",
+    "columns": [
+        {"name": "sex", "kind": "key", "type": "category"},
+        {"name": "avg_sbp", "kind": "range", "type": "number"},
+    ],
+    "rows": [
+        {
+            "sex": "F",
+            "avg_sbp": {
+                "low": 127.4,
+                "high": 131.9,
+                "attained_low": 127.4,
+                "attained_high": 131.9,
+                "sharp": True,
+                "may_be_null": False,
+            },
+            "_group": {"certain": True, "count": {"low": 412, "high": 431}},
+        }
+    ],
+    "notes": [],
+    "elapsed_ms": 6.1,
+}
+
+SUMMARY = {
+    "dataset": TEXT,
+    "title": TEXT,
+    "version": WHOLE,
+    "rows": WHOLE,
+    "k": {**WHOLE, "description": "Each record shares its published quasi-identifiers with at least k - 1 others."},
+    "published": {**TEXT, "description": "When, in UTC."},
+}
+SUMMARY_EXAMPLE = {
+    "dataset": "patients",
+    "title": "Blood pressure study",
+    "version": 3,
+    "rows": 843,
+    "k": 5,
+    "published": "2026-03-01T12:30:00.000000Z",
+}
+
+LOG_EXAMPLE = {
+    "id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+    "time": "2026-03-01T12:31:00.000000Z",
+    "user": "ann",
+    "dataset": "patients",
+    "version": 3,
+    "sql": "SELECT * FROM patients",
+    "mode": "interval",
+    "outcome": "refused",
+    "code": "QG201",
+    "answer": None,
+    "epsilon": None,
+    "prev": "0" * 64,
+    "hash": "5f0c3a4be6f0b19e7c7d2f9a1b8e4d6c0a3f5e7d9b1c2a4f6e8d0c2b4a6f8e0d",
+}
+
+SCHEMAS: dict[str, Schema] = {
+    "Question": record(
+        "One statement to one dataset.",
+        {
+            "dataset": TEXT,
+            "sql": {**TEXT, "description": "One SELECT of aggregates, FROM the dataset."},
+            "options": ref("Options"),
+        },
+        optional=("options",),
+        example={"dataset": "patients", "sql": "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"},
+    ),
+    "Options": record(
+        "What may be chosen for one query.",
+        {
+            "mode": {"enum": ["interval"], "description": "How figures are protected. The default is interval."},
+            "readable": {**TRUTH, "description": "Add the answer as text for a person, rounded outward."},
+        },
+        optional=("mode", "readable"),
+    ),
+    "Answer": record(
+        "One object per group. The truth lies in every range, ends included.",
+        {
+            "query_id": TEXT,
+            "dataset": TEXT,
+            "version": WHOLE,
+            "mode": TEXT,
+            "columns": array(ref("AnswerColumn")),
+            "rows": array(ref("Group")),
+            "notes": array(TEXT),
+            "elapsed_ms": NUMBER,
+            "readable": ref("Readable"),
+        },
+        optional=("readable",),
+        example=ANSWER_EXAMPLE,
+    ),
+    "AnswerColumn": record(
+        "A column of the select list: a group key, or the range of a statistic.",
+        {"name": TEXT, "kind": {"enum": ["key", "range"]}, "type": TEXT},
+    ),
+    "Group": {
+        "type": "object",
+        "description": "Keyed by column: a key is a value, a statistic is a Range. `_group` tells the group's size.",
+        "properties": {
+            "_group": record(
+                "Whether the group certainly exists, and how many records it may hold.",
+                {"certain": TRUTH, "count": record("Both ends included.", {"low": WHOLE, "high": WHOLE})},
+            )
+        },
+        "required": ["_group"],
+        "additionalProperties": {"anyOf": [ref("Range"), {"type": ["string", "number", "boolean", "null"]}]},
+    },
+    "Range": record(
+        "The truth is in [low, high], or NULL where may_be_null. Without ends it is NULL for certain.",
+        {
+            "low": END,
+            "high": END,
+            "attained_low": {**END, "description": "The lowest value that some consistent data set is known to reach."},
+            "attained_high": {
+                **END,
+                "description": "The highest value that some consistent data set is known to reach.",
+            },
+            "sharp": {**TRUTH, "description": "No narrower range would be true of all that the release allows."},
+            "may_be_null": TRUTH,
+        },
+    ),
+    "Readable": record("The same answer as a table of texts.", {"headings": array(TEXT), "rows": array(array(TEXT))}),
+    "Verdict": record(
+        "What a dry run says. Nothing was read, spent or logged.",
+        {
+            "accepted": {"const": True},
+            "columns": array(ref("AnswerColumn")),
+            "groups_at_most": WHOLE,
+            "canonical": {**TEXT, "description": "Equal for statements of equal meaning."},
+            "cost": record("Privacy budget that the query would use.", {"epsilon": NUMBER}),
+        },
+        example={
+            "accepted": True,
+            "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],
+            "groups_at_most": 1,
+            "canonical": "9f2b6c1d8e3a4f507b6c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c",
+            "cost": {"epsilon": 0},
+        },
+    ),
+    "Datasets": record(
+        "What is served.",
+        {"datasets": array(record("One dataset.", SUMMARY))},
+        example={"datasets": [SUMMARY_EXAMPLE]},
+    ),
+    "Dataset": record(
+        "All that may be known before asking. Nothing here is a sample of the data.",
+        {
+            **SUMMARY,
+            "unit": TEXT,
+            "modes": array(TEXT),
+            "columns": array(ref("Column")),
+            "policy": {**array(TEXT), "description": "The policy in words."},
+            "examples": {**array(TEXT), "description": "Statements that are accepted."},
+        },
+        example={
+            **SUMMARY_EXAMPLE,
+            "unit": "person",
+            "modes": ["interval"],
+            "columns": [
+                {
+                    "name": "age",
+                    "title": "",
+                    "role": "quasi-identifier",
+                    "type": "integer",
+                    "nullable": False,
+                    "domain": [0, 120],
+                }
+            ],
+            "policy": ["Each record shares what is published of age with at least 4 others (k = 5)."],
+            "examples": ["SELECT COUNT(*) FROM patients"],
+        },
+    ),
+    "Column": record(
+        "A published column. Numbers and dates have a public domain, categories have public values.",
+        {
+            "name": TEXT,
+            "title": TEXT,
+            "role": {"enum": ["quasi-identifier", "sensitive", "public"]},
+            "type": {"enum": ["integer", "number", "date", "category", "boolean"]},
+            "nullable": TRUTH,
+            "domain": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
+            "values": array(TEXT),
+        },
+        optional=("domain", "values"),
+    ),
+    "Log": record(
+        "The query log, oldest first.", {"entries": array(ref("LogEntry"))}, example={"entries": [LOG_EXAMPLE]}
+    ),
+    "LogEntry": record(
+        "One query. `prev` and `hash` are those of its entry in the chained log.",
+        {
+            "id": TEXT,
+            "time": TEXT,
+            "user": MAYBE_TEXT,
+            "dataset": MAYBE_TEXT,
+            "version": {"type": ["integer", "null"]},
+            "sql": TEXT,
+            "mode": MAYBE_TEXT,
+            "outcome": {"enum": ["answered", "refused", "failed"]},
+            "code": MAYBE_TEXT,
+            "answer": {"anyOf": [ref("Answer"), {"type": "null"}]},
+            "epsilon": {"type": ["number", "null"]},
+            "prev": TEXT,
+            "hash": TEXT,
+        },
+    ),
+    "Status": record("The process answers.", {"status": {"const": "ok"}}, example={"status": "ok"}),
+    "Ready": record(
+        "The process can do its work.",
+        {"status": {"const": "ready"}, "checks": {"type": "object", "additionalProperties": {"const": "ok"}}},
+        example={"status": "ready", "checks": {"store": "ok", "control": "ok"}},
+    ),
+    "Problem": record(
+        "Every error, as application/problem+json (RFC 9457).",
+        {
+            "type": {**TEXT, "description": "A link to what the code means."},
+            "title": TEXT,
+            "status": WHOLE,
+            "code": TEXT,
+            "detail": TEXT,
+            "remedy": {**TEXT, "description": "What to do instead."},
+            "suggestion": {**TEXT, "description": "A statement that the gate accepts."},
+            "span": record(
+                "Where in the statement; line and column count from 1.",
+                {"line": WHOLE, "column": WHOLE, "length": WHOLE},
+            ),
+            "query_id": TEXT,
+        },
+        optional=("remedy", "suggestion", "span", "query_id"),
+        example={
+            "type": "/docs/refusals#QG201",
+            "title": "Rows are never shown, only aggregates",
+            "status": 422,
+            "code": "QG201",
+            "detail": "Rows are never shown.",
+            "remedy": "Ask for aggregates: COUNT(*), AVG(column) ...",
+            "suggestion": "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+            "span": {"line": 1, "column": 8, "length": 1},
+            "query_id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+        },
+    ),
+}

@@ -1,0 +1,174 @@
+// The form on the first page. The key lives in its field and nowhere else.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const form = byId("ask");
+const result = byId("result");
+
+for (const place of document.querySelectorAll("[data-origin]")) {
+  place.textContent = location.origin;
+}
+
+function make(tag, text, attributes = {}) {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+function unreachable() {
+  return { title: "No answer from the gate", code: "", detail: "The server could not be reached.", remedy: "Try again." };
+}
+
+// A response of the gate, or the problem as an object. Never throws.
+async function call(path, body) {
+  const headers = { Authorization: `Bearer ${byId("key").value.trim()}` };
+  const options = { headers, cache: "no-store" };
+  if (body) {
+    headers["Content-Type"] = "application/json";
+    Object.assign(options, { method: "POST", body: JSON.stringify(body) });
+  }
+  try {
+    const response = await fetch(path, options);
+    return response.ok ? { response } : { problem: await response.json() };
+  } catch {
+    return { problem: unreachable() };
+  }
+}
+
+function put(sql) {
+  byId("sql").value = sql;
+  byId("sql").focus();
+}
+
+function sqlButton(sql) {
+  const button = make("button", sql, { type: "button", class: "sql", title: "Put into the box" });
+  button.addEventListener("click", () => put(sql));
+  return button;
+}
+
+function show(...elements) {
+  result.replaceChildren(...elements);
+}
+
+// -- refusals ----------------------------------------------------------------------------------------
+
+function refusal(problem) {
+  const card = make("div", undefined, { class: "card refusal" });
+  card.append(make("h3", problem.title), make("p", problem.detail));
+  if (problem.span) {
+    const line = byId("sql").value.split("\n")[problem.span.line - 1] ?? "";
+    const carets = " ".repeat(problem.span.column - 1) + "^".repeat(problem.span.length);
+    card.append(make("pre", `${line}\n${carets}`, { "aria-label": "Where in the statement" }));
+  }
+  if (problem.remedy) card.append(make("p", problem.remedy));
+  if (problem.suggestion) card.append(make("p", "This is accepted:"), sqlButton(problem.suggestion));
+  if (problem.code) {
+    const more = make("p");
+    more.append(make("a", `About ${problem.code}`, { href: problem.type }));
+    card.append(more);
+  }
+  return card;
+}
+
+// -- answers -----------------------------------------------------------------------------------------
+
+function table(answer) {
+  const { headings, rows } = answer.readable;
+  const head = make("tr");
+  for (const heading of headings) head.append(make("th", heading, { scope: "col" }));
+  const body = make("tbody");
+  for (const row of rows) {
+    const line = make("tr");
+    row.forEach((text, i) => {
+      const kind = answer.columns[i]?.kind === "key" ? "key" : "range";
+      line.append(make("td", text, { class: kind }));
+    });
+    body.append(line);
+  }
+  const whole = make("table");
+  const top = make("thead");
+  top.append(head);
+  whole.append(make("caption", "The true value lies in each range, ends included."), top, body);
+  return whole;
+}
+
+async function download(id, kind) {
+  const { response, problem } = await call(`/api/v1/answers/${id}.${kind}`);
+  if (problem) return result.append(refusal(problem));
+  const address = URL.createObjectURL(await response.blob());
+  make("a", undefined, { href: address, download: `${id}.${kind}` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+function downloads(id) {
+  const row = make("div", undefined, { class: "actions" });
+  for (const kind of ["csv", "json", "parquet", "arrow"]) {
+    const button = make("button", kind.toUpperCase(), { type: "button", class: "quiet", title: `Save as ${kind}` });
+    button.addEventListener("click", () => download(id, kind));
+    row.append(button);
+  }
+  return row;
+}
+
+function answered(answer) {
+  const card = make("div", undefined, { class: "card" });
+  const scroll = make("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answer" });
+  scroll.append(table(answer));
+  card.append(scroll);
+  for (const note of answer.notes) card.append(make("p", note, { class: "notes" }));
+  const about = `${answer.dataset}, version ${answer.version}. ${answer.query_id}, ${answer.elapsed_ms} ms.`;
+  card.append(make("p", about, { class: "notes" }), downloads(answer.query_id));
+  return card;
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = byId("send");
+  button.disabled = true;
+  const question = { dataset: byId("dataset").value, sql: byId("sql").value, options: { readable: true } };
+  const { response, problem } = await call("/api/v1/query", question);
+  show(problem ? refusal(problem) : answered(await response.json()));
+  button.disabled = false;
+});
+
+// -- datasets, once there is a key -------------------------------------------------------------------
+
+async function listDatasets() {
+  const names = byId("dataset");
+  const { response, problem } = await call("/api/v1/datasets");
+  names.replaceChildren();
+  byId("about").hidden = true;
+  if (problem) return show(refusal(problem));
+  show();
+  const { datasets } = await response.json();
+  for (const found of datasets) {
+    const title = found.title ? `${found.dataset} (${found.title})` : found.dataset;
+    names.append(make("option", title, { value: found.dataset }));
+  }
+  if (datasets.length) await describe();
+}
+
+function meaning(column) {
+  if (column.values) return column.values.slice(0, 12).join(", ") + (column.values.length > 12 ? " …" : "");
+  return column.domain ? `${column.domain[0]} .. ${column.domain[1]}` : "";
+}
+
+async function describe() {
+  const { response, problem } = await call(`/api/v1/datasets/${encodeURIComponent(byId("dataset").value)}`);
+  if (problem) return show(refusal(problem));
+  const dataset = await response.json();
+  byId("about-title").textContent = `${dataset.dataset}: ${dataset.rows.toLocaleString("en")} records, k = ${dataset.k}`;
+  byId("columns").replaceChildren(...dataset.columns.map((column) => {
+    const line = make("tr");
+    line.append(make("td", column.name), make("td", column.type), make("td", meaning(column)));
+    return line;
+  }));
+  byId("policy").replaceChildren(...dataset.policy.map((sentence) => make("li", sentence)));
+  byId("examples").replaceChildren(...dataset.examples.map(sqlButton));
+  byId("about").hidden = false;
+  if (!byId("sql").value) byId("sql").value = dataset.examples.at(-1) ?? "";
+}
+
+byId("key").addEventListener("change", () => { if (byId("key").value) listDatasets(); });
+byId("dataset").addEventListener("change", describe);
