@@ -1,0 +1,56 @@
+"""Draws docs/figures/ranges.png: guaranteed ranges on the demo survey beside the truth. Run: python docs/figures/ranges.py"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import querygate.demo
+from querygate.core.types import Principal, Request
+from querygate.gateway.answer import answer
+from querygate.policy import load_policy
+from querygate.site.custody import publish_to
+from querygate.site.gate import open_gate
+from querygate.site.layout import init_site
+
+DATA = Path(querygate.demo.__file__).parent
+GROUPS = [(18, 29), (30, 39), (40, 49), (50, 59), (60, 69), (70, 80), (18, 80), (35, 44), (43, 57)]
+
+
+def main() -> None:
+    with (DATA / "survey.csv").open(encoding="utf-8", newline="") as stream:
+        people = [(int(row["age"]), int(row["systolic"])) for row in csv.DictReader(stream) if row["systolic"]]
+    with tempfile.TemporaryDirectory() as folder:
+        opened = open_gate(init_site(Path(folder) / "site"))
+        publish_to(opened, load_policy(DATA / "survey.toml"), str(DATA / "survey.csv"), user="figure")
+        figure, axes = plt.subplots(figsize=(7.2, 3.6), dpi=150)
+        for place, (youngest, oldest) in enumerate(reversed(GROUPS)):
+            sql = f"SELECT AVG(systolic) FROM survey WHERE age BETWEEN {youngest} AND {oldest}"  # noqa: S608
+            found = answer(Request(Principal("figure", "researcher"), "survey", sql), opened.gate).groups[0].ranges[0]
+            values = [value for age, value in people if youngest <= age <= oldest]
+            axes.plot(
+                [found.low, found.high], [place, place], color="#2b6cb0", linewidth=9, solid_capstyle="butt", alpha=0.45
+            )
+            axes.plot(sum(values) / len(values), place, "o", color="#c53030", markersize=5)
+        axes.set_yticks(range(len(GROUPS)), [f"age {a} to {b}" for a, b in reversed(GROUPS)], fontsize=8)
+        axes.set_xlabel("mean systolic blood pressure, mmHg", fontsize=9)
+        axes.set_title("What the gate answers (bar) and what only the custodian knows (dot)", fontsize=10, loc="left")
+        axes.axhline(1.5, color="#a0aec0", linewidth=0.8, linestyle=":")
+        axes.text(154, 1.62, "cut by the policy's decades", fontsize=7, color="#4a5568", ha="right")
+        axes.text(154, 1.18, "not cut by them: classes straddle", fontsize=7, color="#4a5568", ha="right")
+        axes.set_xlim(105, 155)
+        axes.tick_params(axis="x", labelsize=8)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        figure.tight_layout()
+        figure.savefig(Path(__file__).with_suffix(".png"))
+
+
+if __name__ == "__main__":
+    main()
