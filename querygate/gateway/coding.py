@@ -92,12 +92,18 @@ def _kind(column: ColumnPolicy) -> type:
     return np.int64 if column.type in DISCRETE else np.float64
 
 
+WIDEST = (-(2**63) + 1, 2**63 - 1)
+"""Whole numbers that can be negated; an undeclared domain of a public column reaches as far."""
+
+
 def check_values(column: ColumnPolicy, profile: Profile) -> None:
     """Everything in the data must lie inside what the policy declares public. Says how many do not, never which."""
     problem = remedy = ""
-    if column.is_numeric and column.low is not None and column.high is not None and len(profile.values):
+    if column.is_numeric and len(profile.values):
         values: Floats | Ints = np.asarray(profile.values)
-        outside = int(profile.counts[(values < column.low) | (values > column.high)].sum())
+        widest = WIDEST if column.type in DISCRETE else (-np.finfo(np.float64).max, np.finfo(np.float64).max)
+        low, high = (widest[i] if end is None else end for i, end in enumerate((column.low, column.high)))
+        outside = int(profile.counts[(values < low) | (values > high)].sum())
         problem = f"{outside:,} values lie outside its domain" if outside else ""
         remedy = "Widen the domain, or correct the source."
     elif column.values:

@@ -85,7 +85,7 @@ def read_value(kind: str, raw: object) -> Number | None:
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         return None
     if kind == "integer":
-        return raw if isinstance(raw, int) and -INT64 - 1 <= raw <= INT64 else None
+        return raw if isinstance(raw, int) and -INT64 <= raw <= INT64 else None
     if not -LARGEST <= raw <= LARGEST:  # false for NaN too
         return None
     return float(raw) + 0.0 if float(raw) == raw else None  # -0.0 becomes 0.0; no whole number is rounded

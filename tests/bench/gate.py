@@ -20,6 +20,7 @@ from querygate.policy import parse_policy
 from querygate.site.custody import publish_to
 from querygate.site.gate import open_gate
 from querygate.site.layout import init_site
+from tests.report import row
 
 ROWS = 10_000_000
 REPEATS = 25
@@ -73,7 +74,7 @@ def run() -> list[dict[str, Any]]:
         raw = duckdb.connect(str(path), read_only=True)
         who = Principal("bench", "researcher")
         rows = [
-            _row("publish 10 million rows", seconds, "s", f"{report.cells:,} cells"),
+            row("publish 10 million rows", seconds, "s", f"{report.cells:,} cells"),
         ]
         for name, sql in STATEMENTS.items():
             gate_s, raw_s = [], []
@@ -85,15 +86,8 @@ def run() -> list[dict[str, Any]]:
                 raw.execute(sql).fetchall()
                 raw_s.append(time.perf_counter() - began)
             ours, theirs = statistics.median(gate_s[2:]) * 1000, statistics.median(raw_s[2:]) * 1000
-            rows.append(_row(f"gate {name}, p50", ours, "ms", f"raw DuckDB {theirs:.1f} ms", ours / theirs, 1.0))
+            rows.append(
+                row(f"gate {name}, p50", ours, "ms", f"raw DuckDB {theirs:.1f} ms", ratio=ours / theirs, target=1.0)
+            )
         raw.close()
         return rows
-
-
-def _row(
-    name: str, value: float, unit: str, against: str, ratio: float | None = None, target: float | None = None
-) -> dict[str, Any]:
-    met = ratio <= target if ratio is not None and target is not None else None
-    return {
-        "name": name, "value": value, "unit": unit, "against": against, "ratio": ratio, "target": target, "met": met,
-    }  # fmt: skip

@@ -13,6 +13,7 @@ from querygate.policy import parse_policy
 from querygate.site.custody import publish_to
 from querygate.site.gate import open_gate
 from querygate.site.layout import init_site
+from tests.report import row
 
 ROWS = 1_000_000
 TARGET_S = 20.0
@@ -51,9 +52,11 @@ def run() -> list[dict[str, Any]]:
         raw = duckdb.connect()
         raw.execute("SELECT setseed(0.5)")
         raw.execute(
-            "COPY (SELECT CAST(floor(random() * 100) AS INTEGER) AS age, CAST(floor(1000 * random() * random()) AS INTEGER) "
-            "AS zip, CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex, 'race ' || floor(6 * random() * random()) AS "
-            "race, 'level ' || floor(16 * random()) AS education, CAST(90 + floor(80 * random()) AS INTEGER) AS sbp "
+            "COPY (SELECT CAST(floor(random() * 100) AS INTEGER) AS age, "
+            "CAST(floor(1000 * random() * random()) AS INTEGER) AS zip, "
+            "CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex, "
+            "'race ' || floor(6 * random() * random()) AS race, 'level ' || floor(16 * random()) AS education, "
+            "CAST(90 + floor(80 * random()) AS INTEGER) AS sbp "
             f"FROM range({ROWS})) TO '{path}' (FORMAT parquet)"
         )
         opened = open_gate(init_site(Path(folder) / "site"))
@@ -61,14 +64,5 @@ def run() -> list[dict[str, Any]]:
         report = publish_to(opened, parse_policy(POLICY), str(path), user="bench")
         seconds = time.perf_counter() - began
     against = f"{report.classes:,} classes, {report.cells:,} cells, k = {report.measured.k}"
-    return [
-        {
-            "name": "publish 1 million rows x 5 quasi-identifiers",
-            "value": seconds,
-            "unit": "s",
-            "against": against,
-            "ratio": seconds / TARGET_S,
-            "target": 1.0,
-            "met": seconds <= TARGET_S,
-        }
-    ]
+    name = "publish 1 million rows x 5 quasi-identifiers"
+    return [row(name, seconds, "s", against, ratio=seconds / TARGET_S, target=1.0)]

@@ -95,7 +95,10 @@ def make_case(seed: int, folder: Path) -> Case | None:
     rng = random.Random(seed)
     rows = rng.choice([3, 5, 12, 40, 150])
     k = rng.choice([2, 2, 3, 5, rows])
-    roles = ["quasi-identifier", *rng.choices(["quasi-identifier", "sensitive", "sensitive", "public"], k=rng.randint(1, 5))]
+    roles = [
+        "quasi-identifier",
+        *rng.choices(["quasi-identifier", "sensitive", "sensitive", "public"], k=rng.randint(1, 5)),
+    ]
     lines = ['dataset = "t"', f"k = {max(2, min(k, rows))}"]
     columns, tables = {}, []
     for i, role in enumerate(roles):
@@ -140,7 +143,9 @@ def literal(value: Any, kind: str, rng: random.Random) -> str:
 def random_atom(rng: random.Random, case: Case) -> str:
     column = rng.choice([c for c in case.policy.columns if c.is_published])
     kind = str(column.type)
-    pool = [row[0] for row in case.truth.execute(f'SELECT DISTINCT "{column.name}" FROM t ORDER BY 1 LIMIT 50').fetchall()]
+    pool = [
+        row[0] for row in case.truth.execute(f'SELECT DISTINCT "{column.name}" FROM t ORDER BY 1 LIMIT 50').fetchall()
+    ]
     values = [v for v in pool if v is not None] or [{"date": EPOCH, "category": "q", "boolean": True}.get(kind, 1)]
     if kind in ("integer", "number") and rng.random() < 0.5:
         values = [v + rng.choice([-1, 1]) for v in values]
@@ -192,7 +197,9 @@ def random_query(rng: random.Random, case: Case) -> str:
         sql += f" GROUP BY {', '.join(groups)}"
         if rng.random() < 0.4:
             terms = rng.sample([*groups, *(f"x{i}" for i in range(len(items)))], k=1) + groups
-            sql += " ORDER BY " + ", ".join(f"{term} {rng.choice(['', 'ASC', 'DESC', 'DESC NULLS FIRST'])}" for term in terms)
+            sql += " ORDER BY " + ", ".join(
+                f"{term} {rng.choice(['', 'ASC', 'DESC', 'DESC NULLS FIRST'])}" for term in terms
+            )
             if rng.random() < 0.7:
                 sql += f" LIMIT {rng.randint(0, 3)}"
     return sql

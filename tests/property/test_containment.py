@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from property.random_cases import make_case, random_query, violations
+from tests.property.random_cases import make_case, random_query, violations
 
 TABLES = 110
 QUERIES = 25
