@@ -34,7 +34,7 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
 
 @click.command(cls=Command, example=EXAMPLE)
 @click.argument("sql", callback=read_statement)
-@click.option("--dataset", required=True, help="Dataset to ask.")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset to ask.")
 @click.option("--as", "name", metavar="USER", help="Ask as this user of the site.  [default: you, at the console]")
 @click.option("--check", is_flag=True, help="Only say whether it would be accepted. Nothing is read or logged.")
 @format_option

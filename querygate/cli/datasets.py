@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 @click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
 @click.option("--policy", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Policy file (TOML).")
 @click.option(
-    "--source", required=True, help="A .csv, .tsv or .parquet file, or KIND:LOCATION, e.g. duckdb:FILE#table."
+    "--source",
+    required=True,
+    metavar="SOURCE",
+    help="A .csv, .tsv or .parquet file, or KIND:LOCATION, e.g. duckdb:FILE#table.",
 )
 @format_option
 @site_option

@@ -45,9 +45,9 @@ def log() -> None:
 
 @log.command("list", example="querygate log list --since 2026-03-01 --user ann --format jsonl")
 @click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time on (UTC).")
-@click.option("--user", help="Queries of this user only.")
-@click.option("--dataset", help="Queries to this dataset only.")
-@click.option("--limit", type=click.IntRange(1), help="The latest so many.  [default: all]")
+@click.option("--user", metavar="NAME", help="Queries of this user only.")
+@click.option("--dataset", metavar="NAME", help="Queries to this dataset only.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The latest so many.  [default: all]")
 @format_option
 @site_option
 def list_log(

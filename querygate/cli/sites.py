@@ -47,8 +47,10 @@ def demo(serving: bool, site: Path) -> None:
 
 
 @click.command(cls=Command, example="querygate serve --host 127.0.0.1 --port 8080 --store-only")
-@click.option("--host", help="Address to listen on.  [default: setting `host`]")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 takes a free one.  [default: setting `port`]")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on.  [default: setting `host`]")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), metavar="PORT", help="Port; 0 takes a free one.  [default: setting `port`]"
+)
 @click.option("--store-only", is_flag=True, help="Refuse to start if code that can open a vault is loaded.")
 @site_option
 def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> None:
@@ -56,6 +58,7 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
     from querygate import web
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waited a moment is no news
     opened = open_here(site)
     if store_only:
         check_store_only(opened.site)

@@ -14,21 +14,19 @@ clock and limits, and that is all there is to touch.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from querygate.core.errors import Fault, Refusal
+from querygate.core.errors import Refusal
 from querygate.core.plan import FetchedGroup, Plan
 from querygate.core.ports import Limits, Outcome, QueryLog, Release, Store
 from querygate.core.types import Answer, AnswerColumn, Group, Request
 from querygate.gateway import arrange as arranging
 from querygate.gateway import render
+from querygate.gateway.incidents import make_fault
 from querygate.sql import understand as understand_sql
 from querygate.stats import STATISTICS
-
-logger = logging.getLogger("querygate")
 
 LONGEST_LOGGED_SQL = 20_000
 
@@ -71,10 +69,9 @@ def answer(request: Request, gate: Gate) -> Answer:
         _conclude(state, gate, "refused", code=refusal.code)
         raise
     except Exception as error:
-        # The engine's own words may quote values: the log gets the kind of error and its place, nobody its text.
-        _report(state.query_id, error)
-        _conclude(state, gate, "failed", code="QG900")
-        raise Fault(state.query_id) from None
+        fault = make_fault(error, state.query_id)
+        _conclude(state, gate, "failed", code=fault.code)
+        raise fault from None
     return state.answer
 
 
@@ -174,11 +171,3 @@ def _conclude(state: State, gate: Gate, outcome: Outcome, **more: Any) -> None:
         mode="interval",
         **more,
     )
-
-
-def _report(incident: str, error: Exception) -> None:
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place is not None else "unknown"
-    logger.error("incident %s: %s at %s", incident, type(error).__name__, where)

@@ -55,8 +55,10 @@ class NumberCodes:
             held += count
         if 0 < held < least:
             groups = [min(g, full) for g in groups]
-        first = int(np.argmax(counts > 0))
-        if counts[first] < least:
+        first, last = (int(place) for place in np.flatnonzero(counts)[[0, -1]]) if counts.any() else (0, 0)
+        if 0 < counts[last] < least:
+            groups = [min(g, groups[last]) for g in groups]
+        if 0 < counts[first] < least:
             groups = [max(g, groups[first]) - groups[first] for g in groups]
         return np.array(groups, dtype=np.int64)
 

@@ -13,15 +13,15 @@ from querygate.core.errors import Fault
 logger = logging.getLogger("querygate")
 
 
-def make_fault(error: BaseException) -> Fault:
-    """Report the error under a new incident number and return what may be shown.
+def make_fault(error: BaseException, incident: str | None = None) -> Fault:
+    """Report the error under an incident number (a query's id where it has one) and return what may be shown.
 
     >>> logger.disabled = True
     >>> make_fault(ValueError("Smith, 51, HIV+")).detail.startswith("The gate failed on this request (incident i_")
     True
     >>> logger.disabled = False
     """
-    incident = f"i_{secrets.token_hex(8)}"
+    incident = incident or f"i_{secrets.token_hex(8)}"
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next

@@ -294,20 +294,14 @@ def generalise(draft: Draft) -> None:
 
 def _hull(draft: Draft, column: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
     """Least and greatest code of a sensitive number in each class, and whether values are missing."""
-    found = draft.combinations
-    if found is None:
-        raise ValueError("classes come first")
-    order = np.argsort(draft.labels, kind="stable")
-    starts = np.searchsorted(draft.labels[order], np.arange(int(draft.labels.max()) + 1))
-    codes = draft.numbers[column.name]
-    known = ~np.isnan(found.low[column.name])
-    low = np.where(known, codes.of(np.where(known, found.low[column.name], codes.low[0])), codes.size)
-    high = np.where(known, codes.of(np.where(known, found.high[column.name], codes.low[0])), -1)
-    missing = found.low_code[column.name] < 0
-    high = np.maximum.reduceat(high[order], starts)
-    low = np.where(high < 0, -1, np.minimum.reduceat(low[order], starts))
-    some = np.maximum.reduceat(missing[order].astype(np.int64), starts)
-    return low, high, np.where(high < 0, 2, some)
+    combination, code, _ = draft.workshop.counts_by_combination(column.name)
+    label, known = draft.labels[combination], code >= 0
+    classes = int(draft.labels.max()) + 1
+    low, high, missing = np.full(classes, draft.numbers[column.name].size), np.full(classes, -1), np.zeros(classes, int)
+    np.minimum.at(low, label[known], code[known])
+    np.maximum.at(high, label[known], code[known])
+    missing[label[~known]] = 1
+    return np.where(high < 0, -1, low), high, np.where(high < 0, 2, missing)
 
 
 def _put_box(draft: Draft, index: int, column: ColumnPolicy, low: Ints, high: Ints, nulls: Ints, which: Ints) -> bool:

@@ -15,7 +15,6 @@ from querygate.core.predicate import (
     NULL,
     TRUE,
     Atom,
-    Const,
     Predicate,
     both,
     compare,
@@ -28,7 +27,7 @@ from querygate.core.predicate import (
 from querygate.core.types import Column
 from querygate.core.valueset import ValueSet, kind_of
 from querygate.sql.allow import COMPARISONS
-from querygate.sql.literals import constant, is_constant
+from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.parse import span_of
 
 Resolve = Callable[[exp.Column], Column]
@@ -62,16 +61,25 @@ def condition(node: exp.Expr, resolve: Resolve) -> Predicate:
             return _flag(node, resolve)
         case exp.Between():
             column = _column(node.this, resolve)
-            low, high = constant(node.args["low"], column), constant(node.args["high"], column)
+            low, high = constants([node.args["low"], node.args["high"]], column)
             return both([_compare(exp.GTE, column, low), _compare(exp.LTE, column, high)])
         case exp.In():
-            column = _column(node.this, resolve)
-            return either(_compare(exp.EQ, column, constant(item, column)) for item in node.expressions)
+            return _in(_column(node.this, resolve), node)
         case exp.Is():
             return _is(node, resolve)
         case _ if isinstance(node, COMPARISONS):
             return _comparison(node, resolve)
     raise _refused(node)
+
+
+def _in(column: Column, node: exp.In) -> Predicate:
+    """One set for the whole list. A NULL in it leaves open what is not found; an empty list holds nothing."""
+    listed = constants(node.expressions, column)
+    if not listed:
+        return FALSE
+    whole = [value for value in listed if value is not None and not isinstance(value, Decimal)]
+    found = compare(column.name, ValueSet.points(kind_of(column.type), whole))
+    return either([found, NULL]) if None in listed else found
 
 
 def _comparison(node: exp.Expr, resolve: Resolve) -> Predicate:
@@ -124,11 +132,7 @@ def _is(node: exp.Is, resolve: Resolve) -> Predicate:
         return is_null(_column(node.this, resolve).name)
     if isinstance(what, exp.Boolean):
         inner = condition(node.this, resolve)
-        wanted = inner if what.this else negate(inner)
-        if isinstance(wanted, Const):
-            return TRUE if wanted.truth == "true" else FALSE
-        if isinstance(wanted, Atom):
-            return is_true(wanted)
+        return is_true(inner if what.this else negate(inner))
     raise _refused(node)
 
 

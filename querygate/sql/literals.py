@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 from sqlglot import exp
@@ -53,39 +54,62 @@ def constant(node: exp.Expr, column: Column) -> int | float | str | Decimal | No
     return _number(node, column)
 
 
+def constants(nodes: Sequence[exp.Expr], column: Column) -> list[int | float | str | Decimal | None]:
+    """The constants of one BETWEEN or IN, which DuckDB compares in one type: a floating one makes doubles of all."""
+    values = [constant(node, column) for node in nodes]
+    if column.type == "integer" and any(_is_floating(node) for node in nodes):
+        for node, value in zip(nodes, values, strict=True):
+            if isinstance(value, (int, Decimal)) and not _fits_double(Decimal(value), column):
+                raise _mismatch(node, column, "whole numbers, not in scientific notation")
+    return values
+
+
 def _number(node: exp.Expr, column: Column) -> int | float | Decimal:
-    sign = 1
-    while isinstance(node, (exp.Neg, exp.Paren)):
-        sign = -sign if isinstance(node, exp.Neg) else sign
-        node = node.this
-    if not isinstance(node, exp.Literal) or node.is_string:
-        raise _mismatch(node, column, "a number without quotes")
-    text = str(node.this)
+    """The literal's exact value. Decimals are never calculated with: Python's context would round to 28 digits."""
+    literal, negative = _unsigned(node)
+    if not isinstance(literal, exp.Literal) or literal.is_string:
+        raise _mismatch(literal, column, "a number without quotes")
+    text = str(literal.this).replace("_", "")
     try:
-        exact = sign * Decimal(text)
+        exact = Decimal(text).copy_negate() if negative else Decimal(text)
     except ArithmeticError:
-        raise _mismatch(node, column, "a decimal number") from None
+        raise _mismatch(literal, column, "a decimal number") from None
     floating = "e" in text.lower()
-    digits = len(exact.normalize().as_tuple().digits)
+    whole, _, fraction = text.partition(".")
+    digits = len((whole + fraction.rstrip("0")).lstrip("0"))
     if column.type == "number":
         value = float(exact)
         if not math.isfinite(value):
-            raise _mismatch(node, column, "a number of ordinary size")
+            raise _mismatch(literal, column, "a number of ordinary size")
         if digits > 15 and not floating and Decimal(value) != exact:
-            raise _mismatch(node, column, "a number of at most 15 digits")
+            raise _mismatch(literal, column, "a number of at most 15 digits")
         return value
     if floating and not _fits_double(exact, column):
-        raise _mismatch(node, column, "a whole number, not in scientific notation")
-    if digits > 38 or abs(exact) >= Decimal(10) ** 38 or -int(exact.as_tuple().exponent) > 18:
-        raise _mismatch(node, column, "a number of ordinary size")
+        raise _mismatch(literal, column, "a whole number, not in scientific notation")
+    if not floating and (len(whole.lstrip("0")) + len(fraction) > 38 or len(fraction) > 18):
+        raise _mismatch(literal, column, "a number of ordinary size")
     return int(exact) if exact == exact.to_integral_value() else exact
+
+
+def _unsigned(node: exp.Expr) -> tuple[exp.Expr, bool]:
+    """What stands behind brackets and minus signs, and whether the signs negate it."""
+    negative = False
+    while isinstance(node, (exp.Neg, exp.Paren)):
+        negative ^= isinstance(node, exp.Neg)
+        node = node.this
+    return node, negative
+
+
+def _is_floating(node: exp.Expr) -> bool:
+    literal, _ = _unsigned(node)
+    return isinstance(literal, exp.Literal) and not literal.is_string and "e" in str(literal.this).lower()
 
 
 def _fits_double(value: Decimal, column: Column) -> bool:
     """Whether comparing as doubles is the same as comparing exactly: value and column stay below 2^53."""
     known = column.low is not None and column.high is not None
     return (
-        abs(value) <= EXACT_DOUBLE
+        value.copy_abs() <= EXACT_DOUBLE
         and Decimal(float(value)) == value
         and known
         and max(abs(column.low or 0), abs(column.high or 0)) <= EXACT_DOUBLE

@@ -288,7 +288,7 @@ def _position(node: exp.Expr, length: int) -> int | None:
 
 def _meaning(draft: _Draft, shown: int, orders: tuple[Order, ...], limit: int | None) -> str:
     """Equal for statements that ask the same, whatever their names, spelling and order of columns."""
-    asked = []
+    asked: list[list[str | None]] = []
     for output in draft.outputs:
         if output.kind == "key":
             asked.append(["key", draft.groups[output.source]])

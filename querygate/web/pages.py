@@ -22,7 +22,7 @@ SECTIONS = {
     "For whoever runs the site": ("healthz", "readyz"),
     "Pages": ("home", "reference", "refusals", "openapi"),
 }
-WHO = {"anyone": "no key needed", "key": "any key", "custodian": "a custodian's key"}
+WHO = {"anyone": "no key", "key": "a key", "custodian": "a custodian's key"}
 
 
 class Pages:
@@ -34,7 +34,7 @@ class Pages:
     def reference(self) -> Response:
         by_name = {route.name: route for route in ROUTES}
         sections = {title: [by_name[name] for name in names] for title, names in SECTIONS.items()}
-        return _page("reference.html", sections=sections, who=WHO, example=make_example)
+        return _page("reference.html", sections=sections, who=WHO, example=make_example, fields=make_fields)
 
     def refusals(self) -> Response:
         return _page("refusals.html", codes=CODES, explanations=EXPLANATIONS)
@@ -44,6 +44,16 @@ def make_example(schema: str) -> str:
     """A schema's example as JSON text; empty where it has none."""
     example: Any = SCHEMAS.get(schema, {}).get("example")
     return json.dumps(example, indent=2, ensure_ascii=False) if example else ""
+
+
+def make_fields(schema: str, prefix: str = "") -> list[tuple[str, str]]:
+    """The fields of what is sent, with their meaning; those of an object inside it as `options.mode`."""
+    fields: list[tuple[str, str]] = []
+    for name, shape in SCHEMAS[schema]["properties"].items():
+        inner = shape.get("$ref", "").rpartition("/")[2]
+        optional = "" if name in SCHEMAS[schema]["required"] else " Optional."
+        fields += make_fields(inner, f"{name}.") if inner else [(prefix + name, shape["description"] + optional)]
+    return fields
 
 
 def mark_code(text: str) -> Markup:

@@ -93,7 +93,7 @@ SCHEMAS: dict[str, Schema] = {
     "Question": record(
         "One statement to one dataset.",
         {
-            "dataset": TEXT,
+            "dataset": {**TEXT, "description": "Name of the dataset."},
             "sql": {**TEXT, "description": "One SELECT of aggregates, FROM the dataset."},
             "options": ref("Options"),
         },

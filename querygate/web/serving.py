@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
@@ -19,6 +20,9 @@ from querygate.gateway.incidents import make_fault
 from querygate.site.gate import OpenSite
 from querygate.web.app import HEADERS, create_app
 from querygate.web.problems import MEDIA, malformed, too_large
+
+READ_ANYWAY_BYTES = 8_000_000
+"""Requests up to here are read to their end before they are refused: whoever is cut off hears no refusal."""
 
 _TOO_LARGE = 413
 _FAULT = 500
@@ -72,10 +76,11 @@ def _listen(opened: OpenSite, host: str, port: int, threads: int) -> Any:
             port=port,
             threads=threads,
             ident=None,
-            max_request_body_size=opened.site.settings["max_body_kb"] * 1024 + 1,
+            max_request_body_size=max(READ_ANYWAY_BYTES, opened.site.settings["max_body_kb"] * 1024 + 1),
             clear_untrusted_proxy_headers=True,
         )
     except (OSError, ValueError):
+        wasyncore.close_all(listeners)
         raise ConfigError(
             "QG804",
             f"The server cannot listen on {host}, port {port}.",

@@ -65,7 +65,7 @@ function refusal(problem) {
   if (problem.suggestion) card.append(make("p", "This is accepted:"), sqlButton(problem.suggestion));
   if (problem.code) {
     const more = make("p");
-    more.append(make("a", `About ${problem.code}`, { href: problem.type }));
+    more.append(make("a", `About ${problem.code}`, { href: problem.type, target: "_blank", rel: "noopener" }));
     card.append(more);
   }
   return card;
@@ -170,5 +170,17 @@ async function describe() {
   if (!byId("sql").value) byId("sql").value = dataset.examples.at(-1) ?? "";
 }
 
-byId("key").addEventListener("change", () => { if (byId("key").value) listDatasets(); });
+// A whole key is tried as soon as it is there, anything else when the field is left.
+const WHOLE_KEY = /^qg_[a-z2-7]{8}_[a-z2-7]{52}$/;
+let tried = "";
+
+function tryKey(event) {
+  const key = byId("key").value.trim();
+  if (!key || key === tried || (event.type === "input" && !WHOLE_KEY.test(key))) return;
+  tried = key;
+  listDatasets();
+}
+
+byId("key").addEventListener("input", tryKey);
+byId("key").addEventListener("change", tryKey);
 byId("dataset").addEventListener("change", describe);

@@ -1,0 +1,53 @@
+"""Descriptions of datasets of every kind: the examples are accepted, the ends of domains are readable."""
+
+from __future__ import annotations
+
+from querygate.core.ports import Limits
+from querygate.core.types import Catalog, Column
+from querygate.gateway.describe import explain_policy, make_description, make_examples
+from querygate.sql import understand
+
+AWKWARD = Catalog(
+    dataset="visits",
+    version=2,
+    title="",
+    k=3,
+    rows=50,
+    columns=(
+        Column("visited on", 0, "quasi-identifier", "date", False, 18_262, 19_722),
+        Column("order", 1, "quasi-identifier", "category", True, values=("it's", "other")),
+        Column('say "weight"', 2, "public", "number", False, 0.5, 250.0),
+        Column("alive", 3, "sensitive", "boolean", False, values=("false", "true")),
+    ),
+    tight=True,
+    min_group=10,
+)
+
+
+def test_examples_of_awkward_names_are_accepted():
+    examples = make_examples(AWKWARD, Limits())
+    assert "SELECT COUNT(*) FROM visits" in examples
+    assert any("\"visited on\" BETWEEN DATE '2020-12-31' AND DATE '2022-12-31'" in sql for sql in examples)
+    assert [understand(sql, AWKWARD).dataset for sql in examples] == ["visits"] * len(examples)
+
+
+def test_a_dataset_of_nothing_but_a_category_has_examples():
+    catalog = Catalog("tiny", 1, "", 2, 4, (Column("sex", 0, "quasi-identifier", "category", False, values=("F",)),))
+    assert make_examples(catalog, Limits()) == [
+        "SELECT COUNT(*) FROM tiny",
+        "SELECT sex, COUNT(*) FROM tiny GROUP BY sex",
+        "SELECT COUNT(*) FROM tiny WHERE sex = 'F'",
+    ]
+
+
+def test_dates_are_told_as_dates():
+    columns = {column["name"]: column for column in make_description(AWKWARD, Limits())["columns"]}
+    assert columns["visited on"]["domain"] == ["2020-01-01", "2023-12-31"]
+    assert columns['say "weight"']["domain"] == [0.5, 250.0]
+    assert columns["alive"]["values"] == ["false", "true"]
+
+
+def test_the_policy_in_words_names_every_promise():
+    said = " ".join(explain_policy(AWKWARD))
+    for words in ("at least 2 others (k = 3)", "values that occur", "as it is: say", "10 records", "withheld"):
+        assert words in said

@@ -1,0 +1,91 @@
+"""What may be known before asking, and the log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from querygate.web.schemas import SCHEMAS
+from tests.api.shapes import misfits
+
+LOG = "/api/v1/log"
+
+
+def test_the_list_of_datasets(get):
+    body = get("/api/v1/datasets", "ann").json
+    assert misfits(body, SCHEMAS["Datasets"]) == []
+    assert [(d["dataset"], d["version"], d["rows"], d["k"]) for d in body["datasets"]] == [("clinic", 1, 40, 5)]
+
+
+def test_a_dataset_tells_its_schema_and_policy(get):
+    body = get("/api/v1/datasets/clinic", "ann").json
+    assert misfits(body, SCHEMAS["Dataset"]) == []
+    columns = {column["name"]: column for column in body["columns"]}
+    assert list(columns) == ["age", "sex", "sbp"]
+    assert columns["age"]["domain"] == [0, 120]
+    assert columns["sex"]["values"] == ["F", "M"]
+    assert "One row is one person." in body["policy"]
+    assert any("age, sex with at least 4 others (k = 5)" in sentence for sentence in body["policy"])
+
+
+def test_a_dataset_tells_nothing_of_its_records(get):
+    text = get("/api/v1/datasets/clinic", "ann").text
+    assert "mrn" not in text
+    assert "MRN-" not in text
+    assert "7000" not in text
+
+
+def test_every_example_is_answered(get, ask):
+    examples = get("/api/v1/datasets/clinic", "ann").json["examples"]
+    assert len(examples) == 5
+    assert [ask(sql).status_code for sql in examples] == [200] * 5
+
+
+@pytest.mark.parametrize("name", ["nothing", "Clinic", "..", "clinic%2e", "x" * 1000])
+def test_an_unknown_dataset_is_not_found(get, name):
+    response = get(f"/api/v1/datasets/{name}", "ann")
+    assert (response.status_code, response.json["code"]) == (404, "QG303")
+
+
+def test_the_log_has_the_shape_of_the_contract(get, ask):
+    asked = ask("SELECT MIN(sbp) FROM clinic", name="bob").json
+    body = get(f"{LOG}?user=bob&dataset=clinic&limit=1", "carl").json
+    assert misfits(body, SCHEMAS["Log"]) == []
+    (entry,) = body["entries"]
+    assert entry["id"] == asked["query_id"]
+    assert entry["answer"] == asked
+
+
+def test_the_log_can_be_narrowed(get, ask):
+    ask("SELECT MIN(sbp) FROM clinic", name="bob")
+    ask("SELECT MIN(sbp) FROM clinic", name="ann")
+    assert {entry["user"] for entry in get(f"{LOG}?user=bob", "carl").json["entries"]} == {"bob"}
+    assert get(f"{LOG}?dataset=other", "carl").json["entries"] == []
+    assert len(get(f"{LOG}?limit=2", "carl").json["entries"]) == 2
+    later = (datetime.now(UTC) + timedelta(hours=1)).isoformat().replace("+", "%2B")
+    assert get(f"{LOG}?since={later}", "carl").json["entries"] == []
+    assert len(get(f"{LOG}?since=2020-01-01", "carl").json["entries"]) >= 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ("since=yesterday", "since"),
+        ("since=0001-01-01T00:00%2B14:00", "since"),
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=many", "limit"),
+        ("limit=²", "limit"),
+    ],
+)
+def test_a_parameter_that_cannot_be_read_is_named(get, parameters, name):
+    response = get(f"{LOG}?{parameters}", "carl")
+    assert (response.status_code, response.json["code"]) == (400, "QG306")
+    assert response.json["detail"].startswith(f"{name}:")
+
+
+def test_the_log_never_holds_a_key(get, small):
+    text = get(LOG, "carl").text
+    assert not [key for key in small.keys.values() if key in text]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from querygate.cli import main
+from tests.api.small_site import make_small_site, write_inputs
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Every test begins in an empty folder, without settings from the environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("QUERYGATE_SITE", raising=False)
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A published site that tests may ask, but not change."""
+    return make_small_site(tmp_path_factory.mktemp("cli"))
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    return write_inputs(tmp_path)
+
+
+@pytest.fixture
+def run():
+    """Run a command line; gives its exit code, standard output and standard error."""
+
+    def ran(*words, **more):
+        return CliRunner().invoke(main, [str(word) for word in words], prog_name="querygate", **more)
+
+    return ran
+
+
+@pytest.fixture
+def at(run, small):
+    """Run a command on the small site."""
+    return lambda *words, **more: run("--site", small.folder, *words, **more)

@@ -1,0 +1,104 @@
+"""doctor: all green, or what to do."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from querygate.control import Database, Log
+from querygate.site.settings import SETTINGS
+
+
+@pytest.fixture
+def site(run, inputs, tmp_path):
+    policy, source = inputs
+    run("init")
+    run("publish", "--policy", policy, "--source", source)
+    return tmp_path / "site"
+
+
+def failing(run):
+    """Names of the checks that do not pass; the exit code agrees."""
+    done = run("doctor", "--format", "json")
+    body = json.loads(done.stdout)
+    bad = [check for check in body["checks"] if not check["ok"]]
+    assert done.exit_code == (1 if bad else 0)
+    assert body["ok"] is (not bad)
+    assert all(check["remedy"] for check in bad)
+    return [check["name"] for check in bad]
+
+
+def test_a_new_site_is_all_green(run, site):
+    done = run("doctor")
+    assert done.exit_code == 0
+    assert done.stdout.endswith("All green.\n")
+    assert "dataset clinic: version 1, 40 rows, k = 5" in done.stdout
+
+
+def test_settings_come_with_their_origin(run, site):
+    (site / "querygate.toml").write_text("port = 9000\n")
+    body = json.loads(run("doctor", "--format", "json", env={"QUERYGATE_HOST": "0.0.0.0"}).stdout)
+    origins = {row["setting"]: (row["value"], row["from"]) for row in body["settings"]}
+    assert set(origins) == {setting.name for setting in SETTINGS}
+    assert origins["port"] == (9000, "file")
+    assert origins["host"] == ("0.0.0.0", "environment")
+    assert origins["threads"] == (8, "default")
+    assert set(body["versions"]) >= {"python", "querygate", "duckdb", "sqlglot", "numpy"}
+
+
+def test_no_site(run):
+    assert failing(run) == ["site"]
+    assert "querygate init" in run("doctor").stdout
+
+
+def test_settings_that_are_wrong(run, site):
+    (site / "querygate.toml").write_text("port = 'x'")
+    assert failing(run) == ["site"]
+
+
+def test_a_folder_open_to_others(run, site):
+    (site / "vault").chmod(0o755)
+    (site / "control.db").chmod(0o644)
+    assert failing(run) == ["permissions of vault", "permissions of control.db"]
+    assert f"chmod 700 {site.name}/vault" in run("doctor").stdout
+
+
+def test_a_version_that_does_not_open(run, site):
+    (site / "store/clinic/v00001.duckdb").write_bytes(b"nothing")
+    assert failing(run) == ["dataset clinic"]
+
+
+def test_a_store_that_is_gone(run, site):
+    (site / "store").rename(site / "elsewhere")
+    assert failing(run) == ["store"]
+
+
+def test_a_control_database_that_is_gone_or_broken(run, site):
+    (site / "control.db").write_bytes(b"this is not a database" * 100)
+    assert failing(run) == ["control"]
+    (site / "control.db").unlink()
+    assert failing(run) == ["control"]
+    assert not (site / "control.db").exists()
+
+
+def test_a_log_that_was_altered(run, site):
+    connection = sqlite3.connect(site / "control.db")
+    connection.execute("DROP TRIGGER log_no_update")
+    connection.execute("UPDATE log SET user = 'eve'")
+    connection.commit()
+    connection.close()
+    assert failing(run) == ["log"]
+
+
+def test_a_clock_that_is_behind(run, site):
+    later = datetime.now(UTC) + timedelta(days=2)
+    Log(Database(site / "control.db"), lambda: later).note("test", user=None)
+    assert failing(run) == ["clock"]
+
+
+def test_other_formats_list_the_checks(run, site):
+    assert run("doctor", "--format", "csv").stdout.splitlines()[0] == "name,ok,detail,remedy"
+    assert all(json.loads(line)["ok"] for line in run("doctor", "--format", "jsonl").stdout.splitlines())

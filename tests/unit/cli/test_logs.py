@@ -1,0 +1,84 @@
+"""log list, verify and export."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import pytest
+
+from querygate.control import verify_lines
+
+
+@pytest.fixture
+def logged(run, inputs):
+    """A site of which the log can be changed: two queries by local, one of them refused."""
+    policy, source = inputs
+    run("init")
+    run("publish", "--policy", policy, "--source", source)
+    run("query", "--dataset", "clinic", "SELECT COUNT(*) FROM clinic")
+    run("query", "--dataset", "clinic", "SELECT *\nFROM clinic -- " + "x" * 200)
+    return run
+
+
+def test_the_list_is_the_query_log(logged):
+    lines = [json.loads(line) for line in logged("log", "list", "--format", "jsonl").stdout.splitlines()]
+    assert [(line["user"], line["outcome"], line["code"]) for line in lines] == [
+        ("local", "answered", None),
+        ("local", "refused", "QG201"),
+    ]
+    assert lines[0]["answer"]["rows"]
+
+
+def test_the_list_can_be_narrowed(logged):
+    assert len(json.loads(logged("log", "list", "--limit", 1, "--format", "json").stdout)) == 1
+    assert logged("log", "list", "--user", "ann").stdout == "There are no such queries.\n"
+    assert logged("log", "list", "--since", "2999-01-01").stdout == "There are no such queries.\n"
+    assert "refused" in logged("log", "list", "--since", "2020-01-01T00:00+02:00", "--dataset", "clinic").stdout
+
+
+def test_a_table_keeps_a_statement_to_one_line(logged):
+    lines = logged("log", "list").stdout.splitlines()
+    assert len(lines) == 4
+    assert lines[3].endswith("…")
+
+
+def test_the_chain_is_verified_here_and_as_a_file(logged, tmp_path):
+    here = logged("log", "verify")
+    assert here.exit_code == 0
+    head = here.stdout.splitlines()[1]
+    out = tmp_path / "log.jsonl"
+    assert logged("log", "export", "--out", out).exit_code == 0
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert logged("log", "verify", out).stdout == here.stdout
+    assert logged("log", "verify", out, "--known", head).exit_code == 0
+    with out.open() as lines:
+        verified = verify_lines(lines)
+    assert f"{verified.entries}:{verified.head}" == head
+
+
+def test_an_altered_file_is_found(logged, tmp_path):
+    text = logged("log", "export").stdout
+    altered = tmp_path / "altered.jsonl"
+    altered.write_text(text.replace("COUNT(*)", "COUNT(1)"))
+    done = logged("log", "verify", altered)
+    assert done.exit_code == 1
+    assert done.stdout == "The log is broken at entry 2: it was altered.\n"
+    found = json.loads(logged("log", "verify", altered, "--format", "json").stdout)
+    assert (found["verified"], found["entry"]) == (False, 2)
+
+
+def test_a_log_that_was_cut_off_shows_against_a_known_head(logged, tmp_path):
+    head = logged("log", "verify").stdout.splitlines()[1]
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("".join(logged("log", "export").stdout.splitlines(keepends=True)[:-1]))
+    assert logged("log", "verify", cut).exit_code == 0
+    assert logged("log", "verify", cut, "--known", head).exit_code == 1
+
+
+def test_an_export_replaces_nothing(logged, tmp_path):
+    out = tmp_path / "there.jsonl"
+    out.write_text("mine")
+    assert logged("log", "export", "--out", out).exit_code == 2
+    assert out.read_text() == "mine"
+    assert logged("log", "export", "--out", tmp_path / "no" / "folder").exit_code == 2
