@@ -102,9 +102,21 @@ def either(parts: Iterable[Predicate]) -> Predicate:
     return _combine(parts, Or, _or_atoms, absorbing="true", neutral="false")
 
 
-def is_true(atom: Atom) -> Atom:
-    """`condition IS TRUE` on one column: two-valued, false where the condition is NULL."""
-    return Atom(atom.column, atom.true, ~atom.true, "true" if atom.null == "true" else "false")
+def is_true(p: Predicate) -> Predicate:
+    """`p IS TRUE`: two-valued, false where p is NULL. It is also what WHERE asks of a condition.
+
+    There is no NOT above the atoms, and AND and OR are true by what is true in them alone: so the question goes down
+    to the atoms.
+    """
+    match p:
+        case Const(truth):
+            return TRUE if truth == "true" else FALSE
+        case Atom(column, true, _, null):
+            return _simplify(Atom(column, true, ~true, "true" if null == "true" else "false"))
+        case And(parts):
+            return both(is_true(part) for part in parts)
+        case Or(parts):
+            return either(is_true(part) for part in parts)
 
 
 def _and_atoms(a: Atom, b: Atom) -> Atom:
@@ -126,7 +138,7 @@ def _combine(
     neutral: Truth,
 ) -> Predicate:
     """Flatten, merge what concerns one column, drop what does not matter, order canonically."""
-    atoms: dict[str, Atom] = {}
+    atoms: dict[str, list[Atom]] = {}
     others: dict[Predicate, None] = {}
     stack = list(parts)[::-1]
     while stack:
@@ -134,16 +146,24 @@ def _combine(
         if isinstance(part, node):
             stack.extend(reversed(part.parts))
         elif isinstance(part, Atom):
-            atoms[part.column] = merge(atoms[part.column], part) if part.column in atoms else part
+            atoms.setdefault(part.column, []).append(part)
         else:
             others[part] = None
-    simplified = [_simplify(atom) for atom in atoms.values()] + list(others)
+    simplified = [_simplify(_merged(said, merge)) for said in atoms.values()] + list(others)
     if Const(absorbing) in simplified:
         return Const(absorbing)
     kept = sorted({p for p in simplified if p != Const(neutral)}, key=canonical)
     if not kept:
         return Const(neutral)
     return kept[0] if len(kept) == 1 else node(tuple(kept))
+
+
+def _merged(atoms: list[Atom], merge: Callable[[Atom, Atom], Atom]) -> Atom:
+    """One atom for all of them, joined two by two: a long IN or OR costs n log n and not n squared."""
+    while len(atoms) > 1:
+        pairs = [merge(a, b) for a, b in zip(atoms[::2], atoms[1::2], strict=False)]
+        atoms = pairs + atoms[len(pairs) * 2 :]
+    return atoms[0]
 
 
 def _simplify(atom: Atom) -> Predicate:

@@ -32,12 +32,17 @@ def kind_of(column_type: str) -> Kind:
     return "number" if column_type == "number" else "text"
 
 
+def _before(value: Any) -> Cut:
+    """The cut just before `value`; zero has one sign here, so that equal sets have equal texts."""
+    return (value + 0.0 if isinstance(value, float) else value, 0)
+
+
 def _after(kind: Kind, value: Any) -> Cut:
     """The cut just after `value`, written before the next value where there is one."""
     if kind == "integer":
         return (value + 1, 0)
     if kind == "number":
-        return (math.nextafter(value, math.inf), 0)
+        return _before(math.nextafter(value, math.inf))
     return (value, 1)
 
 
@@ -64,7 +69,7 @@ class ValueSet:
 
     @classmethod
     def below(cls, value: Any) -> ValueSet:
-        return cls(True, ((value, 0),))
+        return cls(True, (_before(value),))
 
     @classmethod
     def between(cls, kind: Kind, low: Any, high: Any) -> ValueSet:
@@ -75,7 +80,7 @@ class ValueSet:
     def points(cls, kind: Kind, values: Iterable[Any]) -> ValueSet:
         cuts: list[Cut] = []
         for value in sorted(set(values)):
-            start = (value, 0)
+            start = _before(value)
             if cuts and cuts[-1] == start:
                 cuts.pop()  # the next whole number or double: one piece
             else:
@@ -134,10 +139,10 @@ class ValueSet:
         ends += [value for value, _ in self.cuts]
         if len(ends) % 2:
             ends.append(None)
-        return tuple((low, _before(kind, high)) for low, high in zip(ends[::2], ends[1::2], strict=True))
+        return tuple((low, _previous(kind, high)) for low, high in zip(ends[::2], ends[1::2], strict=True))
 
 
-def _before(kind: Kind, value: Any) -> Any:
+def _previous(kind: Kind, value: Any) -> Any:
     if value is None:
         return None
     return value - 1 if kind == "integer" else math.nextafter(value, -math.inf)

@@ -5,9 +5,12 @@ Proof: docs/explanation/proofs/extent.md.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from querygate.core.types import Cells, Floats, Ints, Range
+from querygate.stats.numerics import ADDABLE, are_within
 from querygate.stats.quantiles import quantile_cont
 from querygate.stats.registry import statistic
 
@@ -60,6 +63,8 @@ def iqr(cells: Cells) -> Range:
     upper, lower = quantile_cont(cells, 0.75), quantile_cont(cells, 0.25)
     if upper.low is None or upper.high is None or lower.low is None or lower.high is None:
         return Range.null()
+    if not are_within(ADDABLE, cells.low, cells.high):
+        return Range(0.0, math.inf, None, None, sharp=False)
     # Rounding is monotone, so the plain difference of bounds bounds the difference the database computes.
     low, high = max(0.0, upper.low - lower.high), max(0.0, upper.high - lower.low)
     attained_low = min(_iqr_of(*data) for data in _narrow(cells, (lower.high + upper.low) / 2))

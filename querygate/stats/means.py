@@ -7,7 +7,6 @@ Proof: docs/explanation/proofs/means.md.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -31,18 +30,15 @@ def geometric_mean(cells: Cells) -> Range:
     undefined = cells.low <= 0
     if undefined.any():
         return _geometric_where_positive(cells)
-    return _geometric(cells.low.astype(np.float64), cells.high.astype(np.float64), cells)
+    high, attained_high = _largest_geometric(cells.high.astype(np.float64), cells)
+    bottom = _mean_of(-_logarithm(cells.low.astype(np.float64), -1.0), cells)
+    return Range(max(0.0, down(_exp(-bottom.bound), _LIBM)), high, _exp(-bottom.reached), attained_high)
 
 
-def _geometric(low: Floats, high: Floats, cells: Cells) -> Range:
+def _largest_geometric(high: Floats, cells: Cells) -> tuple[float, float]:
+    """A bound, and a value that is reached."""
     top = _mean_of(_logarithm(high, 1.0), cells)
-    bottom = _mean_of(-_logarithm(low, -1.0), cells)
-    return Range(
-        max(0.0, down(_exp(-bottom.bound), _LIBM)),
-        up(_exp(top.bound), _LIBM),
-        _exp(-bottom.reached),
-        _exp(top.reached),
-    )
+    return up(_exp(top.bound), _LIBM), _exp(top.reached)
 
 
 def _geometric_where_positive(cells: Cells) -> Range:
@@ -51,8 +47,8 @@ def _geometric_where_positive(cells: Cells) -> Range:
     if np.any(never & (cells.least > 0)) or never.all():
         return Range.null()
     kept = Cells(cells.low[~never], cells.high[~never], cells.least[~never], cells.most[~never])
-    high = kept.high.astype(np.float64)
-    return replace(_geometric(high, high, kept), low=0.0, attained_low=None, sharp=False, may_be_null=True)
+    high, attained_high = _largest_geometric(kept.high.astype(np.float64), kept)
+    return Range(0.0, high, None, attained_high, sharp=False, may_be_null=True)
 
 
 def _mean_of(values: Floats, cells: Cells) -> Largest:
@@ -99,5 +95,7 @@ def exceedance(cells: Cells, threshold: float) -> Range:
 
     Ensures: sharp, exact up to one rounding of the quotient.
     """
-    above = (cells.low > threshold).astype(np.int64), (cells.high > threshold).astype(np.int64)
-    return avg(Cells(*above, cells.least, cells.most, integer=True))
+    if cells.integer and math.isfinite(threshold):
+        threshold = math.floor(threshold)  # x > t exactly when x > floor(t), and integers compare without rounding
+    never_below, ever_above = (cells.low > threshold).astype(np.int64), (cells.high > threshold).astype(np.int64)
+    return avg(Cells(never_below, ever_above, cells.least, cells.most, integer=True))

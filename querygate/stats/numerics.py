@@ -20,6 +20,12 @@ from querygate.core.types import Floats, Ints
 UNIT = 2.0**-53
 """Unit roundoff of double precision."""
 
+SQUARABLE = 1e140
+"""Numbers below this can be squared, multiplied by counts and added without overflow."""
+
+ADDABLE = 1e300
+"""Numbers below this can be multiplied by small constants and added without overflow."""
+
 TINY = 5e-324
 """Smallest positive double: what one underflowing product may lose."""
 
@@ -38,6 +44,11 @@ class Bounds(NamedTuple):
 
     low: float
     high: float
+
+
+def are_within(limit: float, *columns: Floats | Ints) -> bool:
+    """Whether all numbers are smaller than the limit in magnitude; infinities are not."""
+    return all(-limit < float(column.min()) and float(column.max()) < limit for column in columns)
 
 
 def up(value: float, steps: int = 1) -> float:

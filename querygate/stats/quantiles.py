@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Bools, Cells, Floats, Ints, Range
-from querygate.stats.numerics import GRID, UNIT, down, exact_sum
+from querygate.stats.numerics import ADDABLE, GRID, UNIT, are_within, down, exact_sum
 from querygate.stats.registry import statistic
 
 _PROOF = "quantiles.md"
@@ -105,9 +105,7 @@ class _Neighbours(NamedTuple):
     along: Floats
 
     def values(self) -> Floats:
-        with np.errstate(invalid="ignore"):
-            between = self.lower + (self.upper - self.lower) * self.along
-        return np.where(self.lower == self.upper, self.lower, between)
+        return np.where(self.lower == self.upper, self.lower, self.lower + (self.upper - self.lower) * self.along)
 
     def margins(self) -> Floats:
         """What interpolation may be off by, here and in the database together: nothing where it is exact.
@@ -128,7 +126,7 @@ def _on_grid(values: Floats) -> Bools:
 def quantile_cont(cells: Cells, p: float | Fraction) -> Range:
     """Range of the quantile interpolated at position p (S - 1), as `quantile_cont` does.
 
-    Requires: 0 <= p <= 1.
+    Requires: 0 <= p <= 1; ends below 10^300 in magnitude, or the neighbours of the quantile are all that is bounded.
     Ensures:  sharp up to the rounding of one interpolation; sound but not sharp where more than 2^21 numbers of
               records are possible.
     """
@@ -136,10 +134,13 @@ def quantile_cont(cells: Cells, p: float | Fraction) -> Range:
     first, last = max(exact_sum(cells.least), 1), exact_sum(cells.most)
     step = -(-(last - first + 1) // _SCAN)
     counts = np.arange(first, last + 1, step, dtype=np.int64)
+    ends = np.minimum(counts + step - 1, last)
+    if not are_within(ADDABLE, cells.low, cells.high):  # no interpolation without overflow: take the neighbours
+        low, high = _block_bottoms(cells, counts, ends, share), _block_tops(cells, counts, ends, share)
+        return Range(float(low.lower.min()), float(high.upper.max()), None, None, sharp=False)
     high, low = _tops(cells, counts, share), _bottoms(cells, counts, share)
     attained_low, attained_high = float(low.values().min()), float(high.values().max())
     if step > 1:
-        ends = np.minimum(counts + step - 1, last)
         low, high = _block_bottoms(cells, counts, ends, share), _block_tops(cells, counts, ends, share)
     floor, ceiling = _smallest(low.values(), low.margins()), -_smallest(-high.values(), high.margins())
     sharp = step == 1 or (floor == attained_low and ceiling == attained_high)

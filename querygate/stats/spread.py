@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from querygate.core.types import Cells, Range
-from querygate.stats.numerics import centred, exact_sum, tree_sum, whole_units
+from querygate.stats.numerics import SQUARABLE, are_within, centred, exact_sum, tree_sum, whole_units
 from querygate.stats.registry import statistic
 from querygate.stats.variance_lower import Lower, smallest_variance
 from querygate.stats.variance_upper import Boxes, largest_variance
@@ -23,7 +23,7 @@ _UNDERFLOW = 1e-140  # a reach whose square is still far from the subnormal numb
 def var_pop(cells: Cells) -> Range:
     """Range of the population variance as the database computes it.
 
-    Requires: finite ends (an infinite end gives no upper bound).
+    Requires: ends below 10^140 in magnitude; otherwise there is no upper bound.
     Ensures:  sound; the lower end is sharp on continuous columns, the upper exceeds the attained value by at most
               R^2 / (4 S^2), and is exact on small cohorts.
     """
@@ -34,7 +34,7 @@ def var_pop(cells: Cells) -> Range:
 def var_samp(cells: Cells) -> Range:
     """Range of the sample variance as the database computes it.
 
-    Requires: finite ends (an infinite end gives no upper bound).
+    Requires: ends below 10^140 in magnitude; otherwise there is no upper bound.
     Ensures:  as `var_pop`, over selections of two or more records.
     """
     return _variance(cells, 1)
@@ -65,9 +65,9 @@ def _root(found: Range) -> Range:
 
 
 def _variance(cells: Cells, ddof: int) -> Range:
-    bottom, top = float(cells.low.min()), float(cells.high.max())
-    if not math.isfinite(top - bottom):
+    if not are_within(SQUARABLE, cells.low, cells.high):
         return Range(0.0, math.inf, None, None, sharp=False)
+    bottom, top = float(cells.low.min()), float(cells.high.max())
     records, size = exact_sum(cells.most), max(abs(bottom), abs(top))
     if records == 1 or (top == bottom and _is_constant_exact(cells)):
         return Range.exact(0.0)

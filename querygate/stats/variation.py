@@ -14,7 +14,7 @@ import numpy as np
 
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.location import avg
-from querygate.stats.numerics import UNIT, exact_sum, gamma, tree_sum
+from querygate.stats.numerics import SQUARABLE, UNIT, are_within, exact_sum, gamma, tree_sum
 from querygate.stats.ratio import largest_mean
 from querygate.stats.registry import statistic
 from querygate.stats.spread import stddev_pop
@@ -31,9 +31,11 @@ _CELLS = 20_000
 def cv(cells: Cells) -> Range:
     """Range of stddev_pop(x) / avg(x).
 
-    Requires: finite ends. Where the mean can be 0 there is no bound and the answer may be NULL.
+    Requires: ends below 10^140. Where the mean can be 0 there is no bound and the answer may be NULL.
     Ensures:  sound; on positive values within 10^-5 of the best lower end, the upper end by weak duality.
     """
+    if not are_within(SQUARABLE, cells.low, cells.high):
+        return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
     spread, mean = stddev_pop(cells), avg(cells)
     if spread.low is None or spread.high is None or mean.low is None or mean.high is None:
         return Range.null()

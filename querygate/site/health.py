@@ -1,0 +1,105 @@
+"""Is the site well? Each function looks at one thing and says what to do where it is not.
+
+The server's readiness and `querygate doctor` ask the same questions. Nothing here opens a vault; of its folder only
+the permissions are looked at.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from querygate.control import ChainBroken, Database
+from querygate.core.errors import ConfigError
+from querygate.site.gate import OpenSite, now
+from querygate.site.layout import Site
+
+EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
+"""No clock that is right shows a time before this program was written."""
+
+DRIFT = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One thing that was looked at. `remedy` is there where `ok` is not."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+def store_health(opened: OpenSite) -> Iterator[Health]:
+    """Does the version being served open, for every dataset?"""
+    if not opened.site.store.is_dir():
+        yield Health("store", False, "The folder store/ is not there.", "Restore it, or publish into a new site.")
+        return
+    served = opened.store.datasets()
+    if not served:
+        yield Health("store", True, "No dataset is published yet.")
+    for dataset in served:
+        try:
+            catalog = opened.store.current(dataset).catalog
+        except Exception:  # the engine's words may quote what it read
+            remedy = f"See `querygate versions {dataset}`, then roll back to another version, or publish again."
+            yield Health(f"dataset {dataset}", False, "The version being served cannot be opened.", remedy)
+        else:
+            detail = f"version {catalog.version}, {catalog.rows:,} rows, k = {catalog.k}"
+            yield Health(f"dataset {dataset}", True, detail)
+
+
+def control_health(site: Site) -> Health:
+    """Can the control database be read and written?"""
+    remedy = "Check that control.db is there, that its disk has room, and who may write there."
+    if not site.control.exists():
+        return Health("control", False, "control.db is not there.", remedy)
+    try:
+        database = Database(site.control)
+        try:
+            with database.writing():  # takes the write lock, changes nothing
+                pass
+        finally:
+            database.close()
+    except (ConfigError, sqlite3.Error):
+        return Health("control", False, "control.db cannot be written.", remedy)
+    return Health("control", True, "control.db can be read and written")
+
+
+def log_health(opened: OpenSite) -> Health:
+    """Is the chain of the log unbroken?"""
+    try:
+        verified = opened.log.verify()
+    except ChainBroken as broken:
+        remedy = "Keep the file as evidence, compare it with a backup, and find out who could write to it."
+        return Health("log", False, str(broken), remedy)
+    return Health("log", True, f"{verified.entries:,} entries, unbroken")
+
+
+def permission_health(site: Site) -> Iterator[Health]:
+    """Are vault, store and control database closed to everyone but their owner?"""
+    for path in (site.vault, site.store, site.control):
+        if path.exists():
+            yield _permissions(path)
+
+
+def _permissions(path: Path) -> Health:
+    mode = path.stat().st_mode & 0o777
+    closed = "700" if path.is_dir() else "600"
+    name = f"permissions of {path.name}"
+    if mode & 0o077:
+        return Health(name, False, f"Open to others (mode {mode:03o}).", f"chmod {closed} {path}")
+    return Health(name, True, "closed to others")
+
+
+def clock_health(opened: OpenSite) -> Health:
+    """Is the clock later than this program, and than the last thing on record?"""
+    latest = EARLIEST
+    for event in opened.log.events():
+        latest = max(latest, datetime.fromisoformat(event["time"]))
+    if now() + DRIFT < latest:
+        return Health("clock", False, "The clock is behind the log.", "Set the machine's time, for example with NTP.")
+    return Health("clock", True, "not behind the log")

@@ -1,0 +1,54 @@
+"""The folders of a site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from querygate.core.errors import ConfigError
+from querygate.site.settings import FILE, SETTINGS, Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A site on disk. `vault` is a path only; nothing here opens it."""
+
+    folder: Path
+    settings: Settings
+
+    @property
+    def control(self) -> Path:
+        return self.folder / "control.db"
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "store"
+
+    @property
+    def vault(self) -> Path:
+        return self.folder / "vault"
+
+
+def init_site(folder: Path) -> Site:
+    """Make an empty site: settings with every default written as a comment, and the folders, closed to others."""
+    if (folder / FILE).exists():
+        raise ConfigError("QG804", f"{folder} is a site already.", "Choose another folder, or use this one.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (folder, folder / "store", folder / "vault"):
+        path.mkdir(mode=0o700, exist_ok=True)
+        path.chmod(0o700)
+    lines = ["# QueryGate settings. The privacy of a dataset is in its policy, not here.", ""]
+    for setting in SETTINGS:
+        value = f'"{setting.default}"' if isinstance(setting.default, str) else setting.default
+        lines += [f"# {setting.help}", f"# {setting.name} = {value}", ""]
+    (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+    return open_site(folder)
+
+
+def open_site(folder: Path) -> Site:
+    """A site that exists."""
+    if not (folder / FILE).is_file():
+        raise ConfigError(
+            "QG804", f"{folder} is not a site.", "Make one with `querygate init`, or name one with --site."
+        )
+    return Site(folder, load_settings(folder))

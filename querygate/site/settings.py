@@ -1,0 +1,111 @@
+"""Where and how things run: a declared table, read from querygate.toml, then from the environment.
+
+The privacy of a dataset is never a setting; that is its policy.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Limits
+
+FILE = "querygate.toml"
+PREFIX = "QUERYGATE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: what it is called, what it is when nobody says, what it means, and what is accepted."""
+
+    name: str
+    default: int | float | str
+    help: str
+    least: float | None = None
+    most: float | None = None
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("host", "127.0.0.1", "Address the server listens on."),
+    Setting("port", 8080, "Port the server listens on.", 1, 65535),
+    Setting("threads", 8, "Requests served at the same time.", 1, 256),
+    Setting("query_timeout_s", 10.0, "Seconds after which a statement is stopped.", 0.01, 3600),
+    Setting("query_memory_mb", 1024, "Memory the store's engine may use, in megabytes.", 64, 1_000_000),
+    Setting("publish_memory_mb", 4096, "Memory a publication's engine may use, in megabytes.", 64, 1_000_000),
+    Setting("max_groups", 10_000, "Most groups one statement may ask for.", 1, 1_000_000),
+    Setting("max_sql_chars", 20_000, "Longest statement that is read, in characters.", 100, 1_000_000),
+    Setting("max_nesting", 50, "Deepest nesting of brackets that is read.", 5, 200),
+    Setting("max_body_kb", 256, "Largest HTTP request that is read, in kilobytes.", 4, 100_000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Values by name, and where each came from."""
+
+    values: Mapping[str, Any]
+    origin: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            timeout_s=self["query_timeout_s"],
+            memory_mb=self["query_memory_mb"],
+            max_groups=self["max_groups"],
+            max_sql_chars=self["max_sql_chars"],
+            max_nesting=self["max_nesting"],
+        )
+
+
+def load_settings(folder: Path, environment: Mapping[str, str] | None = None) -> Settings:
+    """Settings of a site: defaults, then the file, then QUERYGATE_NAME from the environment."""
+    environment = os.environ if environment is None else environment
+    path = folder / FILE
+    try:
+        written = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except (ValueError, RecursionError):  # not TOML, not UTF-8, a number or a list too long to read
+        raise ConfigError(
+            "QG805", f"{path.name} is not valid TOML.", "Correct it; `name = value` on each line."
+        ) from None
+    known = {setting.name: setting for setting in SETTINGS}
+    unknown = sorted(set(written) - set(known))
+    if unknown:
+        raise ConfigError(
+            "QG805", f"{path.name}: unknown settings {', '.join(unknown)}.", f"Accepted: {', '.join(known)}."
+        )
+    values: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for name, setting in known.items():
+        from_environment = environment.get(PREFIX + name.upper())
+        if from_environment is not None:
+            values[name], origin[name] = _checked(setting, from_environment, PREFIX + name.upper()), "environment"
+        elif name in written:
+            values[name], origin[name] = _checked(setting, written[name], path.name), "file"
+        else:
+            values[name], origin[name] = setting.default, "default"
+    return Settings(values, origin)
+
+
+def _checked(setting: Setting, value: Any, where: str) -> int | float | str:
+    kind = type(setting.default)
+    try:
+        if isinstance(value, bool) or (kind is str and not isinstance(value, str)):
+            raise ValueError
+        checked: int | float | str = kind(value)
+        inside = setting.least is None or setting.most is None or setting.least <= float(checked) <= setting.most
+        if not inside or (kind is int and float(value) != checked):  # NaN is inside of nothing
+            raise ValueError
+    except (ValueError, TypeError, OverflowError):
+        accepted = (
+            kind.__name__ if setting.least is None else f"{kind.__name__} from {setting.least:g} to {setting.most:g}"
+        )
+        raise ConfigError("QG805", f"{where}: {setting.name} is not accepted.", f"Accepted: {accepted}.") from None
+    return checked

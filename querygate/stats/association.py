@@ -1,0 +1,393 @@
+"""Covariance, correlation and regression of two columns. Proof: docs/explanation/proofs/association.md.
+
+For each upper end a value that is reached is found first, by letting every cell respond to the gradient of the
+statistic. Then a little more than that is proved by covering (`covering.py`); where the proof fails, more is tried.
+Lower ends are upper ends of the mirror image.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from querygate.core.types import Floats, Ints, Range
+from querygate.stats.covering import Claim, Form, Plane, best_points, is_proved
+from querygate.stats.location import avg
+from querygate.stats.numerics import UNIT, are_within, centred, exact_sum, gamma, tree_sum
+from querygate.stats.pairs import PairCells, pair_statistic
+from querygate.stats.spread import var_pop
+from querygate.stats.welford import deviation_error
+
+_PROOF = "association.md"
+_ROUNDS = 60
+_STEPS = (1e-4, 1e-3, 4e-3, 0.016, 0.064, 0.25, 1.0)  # what is added to a reached value, in units of the statistic
+_HALVINGS = 3
+_STRIPS = 120  # intervals of sy / sx tried before a proof is given up
+
+
+class Moments(NamedTuple):
+    """Mean and population (co)variances of one data set."""
+
+    mean_x: float
+    mean_y: float
+    var_x: float
+    var_y: float
+    covariance: float
+
+
+class Spread(NamedTuple):
+    """Certified ranges of both variances, and how far the deviations that a database computes may be off."""
+
+    x_low: float
+    x_high: float
+    y_low: float
+    y_high: float
+    shift_x: float
+    shift_y: float
+    factor: float
+
+
+class Upper(NamedTuple):
+    """No value exceeds `bound`; `reached` is one."""
+
+    bound: float
+    reached: float
+
+
+Value = Callable[[Moments], float]
+Gradient = Callable[[Moments], Form]
+Proof = Callable[[float, Moments], bool]
+
+
+# -- the statistics --------------------------------------------------------------------------------------
+
+
+@pair_statistic("covar_pop", proof=_PROOF, summary="covariance, divided by n")
+def covar_pop(cells: PairCells) -> Range:
+    """Range of the population covariance as the database computes it.
+
+    Requires: finite ends.
+    Ensures:  sound; the attained values say how tight it is.
+    """
+    if not _is_moderate(cells):
+        return _unbounded()
+    spread, plane = _spread(cells), _plane(cells)
+    high, low = _covariance(plane, spread), _covariance(_mirrored(plane), spread)
+    return _range(high, low, _covariance_error(spread))
+
+
+@pair_statistic("covar_samp", proof=_PROOF, summary="covariance, divided by n - 1", needs=2)
+def covar_samp(cells: PairCells) -> Range:
+    """Range of the sample covariance: the population covariance times n / (n - 1), which is least for the most records.
+
+    Ensures: sound.
+    """
+    found = covar_pop(cells)
+    if found.low is None or found.high is None or not math.isfinite(found.high - found.low):
+        return found
+    fewest, most = max(exact_sum(cells.least), 2), exact_sum(cells.most)
+    factors = (most / (most - 1) * (1 - 4 * UNIT), fewest / (fewest - 1) * (1 + 4 * UNIT))
+    low = found.low * factors[1 if found.low < 0 else 0]
+    high = found.high * factors[1 if found.high > 0 else 0]
+    if fewest == most and found.attained_low is not None and found.attained_high is not None:
+        factor = most / (most - 1)
+        return Range(low, high, found.attained_low * factor, found.attained_high * factor, sharp=False)
+    return Range(low, high, None, None, sharp=False)
+
+
+@pair_statistic("corr", proof=_PROOF, summary="Pearson correlation")
+def corr(cells: PairCells) -> Range:
+    """Range of the correlation as the database computes it, NULL where a column is constant.
+
+    Ensures: sound where neither column can be nearly constant; otherwise [-1, 1], up to a billionth.
+    """
+    anything = Range(-1.0 - 1e-9, 1.0 + 1e-9, None, None, sharp=False, may_be_null=True)
+    if not _is_moderate(cells):
+        return anything
+    spread, plane = _spread(cells), _plane(cells)
+    error = _correlation_error(spread)
+    if not error < 1.0:
+        return anything
+    high, low = _correlation(plane, spread), _correlation(_mirrored(plane), spread)
+    return _range(high, low, error)
+
+
+@pair_statistic("regr_slope", proof=_PROOF, summary="slope of the regression of y on x")
+def regr_slope(cells: PairCells) -> Range:
+    """Range of covar_pop(y, x) / var_pop(x) as the database computes it.
+
+    Ensures: sound where x cannot be nearly constant; otherwise there is no bound.
+    """
+    if not _is_moderate(cells):
+        return _unbounded()
+    spread, plane = _spread(cells), _plane(cells)
+    error = _slope_error(spread)
+    if not math.isfinite(error):
+        return _unbounded()
+    high, low = _slope(plane, spread), _slope(_mirrored(plane), spread)
+    return _range(high, low, error)
+
+
+@pair_statistic("regr_intercept", proof=_PROOF, summary="intercept of the regression of y on x")
+def regr_intercept(cells: PairCells) -> Range:
+    """Range of avg(y) - slope * avg(x), by interval arithmetic about the middle of x.
+
+    Ensures: sound, not sharp.
+    """
+    slope, mean_x, mean_y = regr_slope(cells), avg(cells.x), avg(cells.y)
+    ends = [slope.low, slope.high, mean_x.low, mean_x.high, mean_y.low, mean_y.high]
+    if any(end is None or not math.isfinite(end) for end in ends):
+        return _unbounded()
+    b0, b1, x0, x1, y0, y1 = (float(end) for end in ends if end is not None)
+    products = [b * x for b in (b0, b1) for x in (x0, x1)]
+    slack = 8 * UNIT * (max(abs(p) for p in products) + abs(y0) + abs(y1))
+    return Range(y0 - max(products) - slack, y1 - min(products) + slack, None, None, sharp=False)
+
+
+@pair_statistic("regr_r2", proof=_PROOF, summary="share of variance explained, corr squared")
+def regr_r2(cells: PairCells) -> Range:
+    """Range of the squared correlation; 1 where y is constant and x is not, NULL where x is constant.
+
+    Ensures: sound, as `corr`.
+    """
+    found = corr(cells)
+    if found.low is None or found.high is None:
+        return found
+    low = 0.0 if found.low <= 0.0 <= found.high else min(abs(found.low), abs(found.high)) ** 2
+    high = max(abs(found.low), abs(found.high)) ** 2
+    if float(cells.y_low.max()) <= float(cells.y_high.min()) or exact_sum(cells.least) < 2:
+        high = max(high, 1.0)
+    return Range(low * (1 - 8 * UNIT), high * (1 + 8 * UNIT), None, None, sharp=False, may_be_null=found.may_be_null)
+
+
+# -- upper ends ------------------------------------------------------------------------------------------
+
+
+def _covariance(plane: Plane, spread: Spread) -> Upper:
+    cap = math.sqrt(spread.x_high * spread.y_high) * (1 + 8 * UNIT)
+
+    def proof(target: float, at: Moments) -> bool:
+        scale = math.sqrt(_ratio(at, spread))
+        return is_proved(plane, _claim(scale, Form(0.0, 1.0, 0.0), 0.25, 0.25, target), at.mean_x, at.mean_y)
+
+    return _search(plane, lambda m: m.covariance, lambda _: Form(0.0, 1.0, 0.0), proof, cap, cap)
+
+
+def _slope(plane: Plane, spread: Spread) -> Upper:
+    """b is an upper end if Cov(x, y - b x) <= 0: the same claim with y - b x in place of y."""
+    cap = math.sqrt(spread.y_high / spread.x_low) * (1 + 8 * UNIT)
+
+    def proof(target: float, at: Moments) -> bool:
+        scale = math.sqrt(_ratio(at, spread))
+        claim = _claim(scale, Form(-target, 1.0, 0.0), 0.25, 0.25, 0.0)
+        claim = claim._replace(ax=claim.ax - target / scale, bx=claim.bx + target / scale)
+        return is_proved(plane, claim, at.mean_x, at.mean_y)
+
+    value: Value = lambda m: m.covariance / m.var_x if m.var_x > 0 else -math.inf  # noqa: E731
+    return _search(plane, value, lambda m: Form(-m.covariance / m.var_x, 1.0, 0.0), proof, cap, cap)
+
+
+def _correlation(plane: Plane, spread: Spread) -> Upper:
+    def gradient(m: Moments) -> Form:
+        rho, ratio = value(m), math.sqrt(m.var_y / m.var_x)
+        return Form(-rho / 2 * ratio, 1.0, -rho / 2 / ratio)
+
+    def value(m: Moments) -> float:
+        return m.covariance / math.sqrt(m.var_x * m.var_y) if m.var_x * m.var_y > 0 else -math.inf
+
+    def proof(target: float, at: Moments) -> bool:
+        return _is_correlation_proved(plane, spread, target, at)
+
+    return _search(plane, value, gradient, proof, 1.0, 1.0)
+
+
+def _is_correlation_proved(plane: Plane, spread: Spread, target: float, at: Moments) -> bool:
+    """2 C <= r (l Vx + Vy / l) proves rho <= r cosh(w) wherever |ln(sy / sx) - ln l| <= w.
+
+    For r <= 0 one l is enough, since l Vx + Vy / l >= 2 sx sy.
+    """
+    ratio = _ratio(at, spread)
+
+    def holds(log_ratio: float, width: float) -> bool:
+        r = target / math.cosh(width) * (1 - 8 * UNIT) if target > 0 else target
+        scale = math.exp(log_ratio)
+        claim = _claim(math.sqrt(scale), Form(-r * scale, 2.0, -r / scale), (1 - r) / 2, (1 + r) / 2, 0.0)
+        return is_proved(plane, claim, at.mean_x, at.mean_y)
+
+    centre = math.log(ratio)
+    if target <= 0.0:
+        return holds(centre, 0.0)
+    low = 0.5 * math.log(spread.y_low / spread.x_high) - 1e-12
+    high = 0.5 * math.log(spread.y_high / spread.x_low) + 1e-12
+    narrow = 0.7 * math.sqrt(2 * max(target - at.covariance / math.sqrt(at.var_x * at.var_y), 1e-9) / target)
+    strips = [(low, centre - narrow), (centre - narrow, centre + narrow), (centre + narrow, high)]
+    pending = [(max(a, low), min(b, high)) for a, b in strips if max(a, low) < min(b, high)]
+    for _ in range(_STRIPS):
+        if not pending:
+            return True
+        a, b = pending.pop()
+        if holds((a + b) / 2, (b - a) / 2 * (1 + 1e-9)):
+            continue
+        if b - a < narrow / 2:
+            return False
+        pending += [(a, (a + b) / 2), ((a + b) / 2, b)]
+    return False
+
+
+def _claim(scale: float, form: Form, a: float, b: float, target: float) -> Claim:
+    """A = scale x + y / scale, B = scale x - y / scale."""
+    return Claim(form, a, scale, 1 / scale, b, scale, -1 / scale, target)
+
+
+def _ratio(at: Moments, spread: Spread) -> float:
+    """sy / sx of a data set, or a guess where one of them is 0."""
+    if at.var_x > 0.0 and at.var_y > 0.0:
+        return math.sqrt(at.var_y / at.var_x)
+    return math.sqrt((spread.y_high or 1.0) / (spread.x_high or 1.0))
+
+
+def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: float, cap: float) -> Upper:
+    """Reach a value, then prove the least of a ladder of targets above it; `cap` holds without proof."""
+    reached, at = _climb(plane, value, gradient)
+    if at is None:
+        return Upper(cap, -math.inf)
+    failed = reached
+    for step in _STEPS:
+        target = reached + step * unit
+        if target >= cap:
+            break
+        if proof(target, at):
+            proved = target
+            for _ in range(_HALVINGS if step > _STEPS[0] else 0):
+                middle = (failed + proved) / 2
+                failed, proved = (failed, middle) if proof(middle, at) else (middle, proved)
+            return Upper(proved, reached)
+        failed = target
+    return Upper(cap, reached)
+
+
+# -- reached values --------------------------------------------------------------------------------------
+
+
+def _climb(plane: Plane, value: Value, gradient: Gradient) -> tuple[float, Moments | None]:
+    """Every cell responds to the gradient; a step is taken by all cells, or by some where that overshoots."""
+    x, y = (plane.x_low + plane.x_high) / 2, (plane.y_low + plane.y_high) / 2
+    taken = plane.most
+    at = _moments(taken, x, y)
+    start = best_points(plane, Form(0.0, 1.0, 0.0), at.mean_x, at.mean_y)
+    if not math.isfinite(value(at)):
+        x, y = start.x + at.mean_x, start.y + at.mean_y
+        at = _moments(taken, x, y)
+    if not math.isfinite(value(at)):
+        return -math.inf, None
+    reached = value(at)
+    for _ in range(_ROUNDS):
+        form = gradient(at)
+        best = best_points(plane, form, at.mean_x, at.mean_y)
+        level = at.covariance * form.xy + form.xx * at.var_x + form.yy * at.var_y
+        wanted = np.where(best.values > level, plane.most, plane.least)
+        for every in (1, 2, 5, 20):
+            moved = np.arange(x.size) % every == 0
+            trial = (
+                np.where(moved, wanted, taken),
+                np.where(moved, best.x + at.mean_x, x),
+                np.where(moved, best.y + at.mean_y, y),
+            )
+            if trial[0].any() and value(_moments(*trial)) > reached * (1 + 1e-12) + 1e-300:
+                taken, x, y = trial
+                at = _moments(*trial)
+                reached = value(at)
+                break
+        else:
+            break
+    return reached, at
+
+
+def _moments(taken: Ints, x: Floats, y: Floats) -> Moments:
+    records = exact_sum(taken)
+    mean_x, mean_y = tree_sum(taken * x)[0] / records, tree_sum(taken * y)[0] / records
+    dx, dy = x - mean_x, y - mean_y
+    return Moments(
+        mean_x,
+        mean_y,
+        tree_sum(taken * dx * dx)[0] / records,
+        tree_sum(taken * dy * dy)[0] / records,
+        tree_sum(taken * dx * dy)[0] / records,
+    )
+
+
+# -- what the database computes --------------------------------------------------------------------------
+
+
+def _spread(cells: PairCells) -> Spread:
+    x, y = var_pop(cells.x), var_pop(cells.y)
+    records = exact_sum(cells.most)
+    shift_x, shift_y = (
+        deviation_error(records, float(max(abs(low.min()), abs(high.max()))), float(high.max()) - float(low.min()))
+        for low, high in ((cells.x_low, cells.x_high), (cells.y_low, cells.y_high))
+    )
+    ends = [float(end) if end is not None else 0.0 for end in (x.low, x.high, y.low, y.high)]
+    return Spread(ends[0], ends[1], ends[2], ends[3], shift_x, shift_y, gamma(2 * records + 16))
+
+
+def _covariance_error(spread: Spread) -> float:
+    """|C' - C| of docs/explanation/proofs/welford.md."""
+    x, y = math.sqrt(spread.x_high), math.sqrt(spread.y_high)
+    shift = spread.shift_x * y + spread.shift_y * x + spread.shift_x * spread.shift_y
+    return (shift + spread.factor * (x + spread.shift_x) * (y + spread.shift_y)) * (1 + 8 * UNIT) + 1e-320
+
+
+def _relative(shift: float, low: float, factor: float) -> float:
+    """Relative error of a computed deviation that is at least sqrt(low)."""
+    return shift / math.sqrt(low) * 2 + factor if low > 0.0 else math.inf
+
+
+def _correlation_error(spread: Spread) -> float:
+    """Covariance and both deviations are off by small parts of the deviations; infinite where they need not be."""
+    x, y = (
+        _relative(shift, low, spread.factor)
+        for shift, low in ((spread.shift_x, spread.x_low), (spread.shift_y, spread.y_low))
+    )
+    return 4 * (x + y + spread.factor + 4 * UNIT) if x + y < 0.01 else math.inf
+
+
+def _slope_error(spread: Spread) -> float:
+    x = _relative(spread.shift_x, spread.x_low, spread.factor)
+    if not x < 0.01:
+        return math.inf
+    size = math.sqrt(spread.y_high / spread.x_low)
+    return 4 * (size * (x + spread.factor + 4 * UNIT) + spread.shift_y / math.sqrt(spread.x_low))
+
+
+def _range(high: Upper, low: Upper, error: float) -> Range:
+    return Range(-low.bound - error, high.bound + error, -low.reached, high.reached, sharp=False)
+
+
+def _is_moderate(cells: PairCells) -> bool:
+    """Whether fourth powers neither overflow nor, where they matter, underflow."""
+    return are_within(1e70, cells.x_low, cells.x_high, cells.y_low, cells.y_high)
+
+
+def _unbounded() -> Range:
+    return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
+
+
+def _plane(cells: PairCells) -> Plane:
+    """The boxes about the middle of both columns."""
+    middle_x = float(cells.x_low.min()) / 2 + float(cells.x_high.max()) / 2
+    middle_y = float(cells.y_low.min()) / 2 + float(cells.y_high.max()) / 2
+    return Plane(
+        centred(cells.x_low, middle_x, -math.inf),
+        centred(cells.x_high, middle_x, math.inf),
+        centred(cells.y_low, middle_y, -math.inf),
+        centred(cells.y_high, middle_y, math.inf),
+        cells.least,
+        cells.most,
+    )
+
+
+def _mirrored(plane: Plane) -> Plane:
+    return plane._replace(y_low=-plane.y_high, y_high=-plane.y_low)

@@ -1,0 +1,1 @@
+"""Bounds on COUNT(DISTINCT x) on intervals and value sets."""

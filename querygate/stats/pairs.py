@@ -1,0 +1,129 @@
+"""Two columns at a time: cells that are boxes, their registry, and SUM(x) / SUM(y).
+
+Proof: docs/explanation/proofs/pairs.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from querygate.core.registry import Registry
+from querygate.core.types import Cells, Floats, Ints, Range
+from querygate.stats.cells import selectable
+from querygate.stats.numerics import SQUARABLE, UNIT, are_within, dot_bounds, exact_sum, gamma, tree_sum, up
+from querygate.stats.registry import PROOFS
+
+
+@dataclass(frozen=True, slots=True)
+class PairCells:
+    """Cells of one group for two measures: x in [x_low, x_high] and y in [y_low, y_high] for each of the records,
+    between `least` and `most` of which are selected. Records with a NULL in either column are not among them."""
+
+    x_low: Floats | Ints
+    x_high: Floats | Ints
+    y_low: Floats | Ints
+    y_high: Floats | Ints
+    least: Ints
+    most: Ints
+
+    @property
+    def x(self) -> Cells:
+        return Cells(self.x_low, self.x_high, self.least, self.most)
+
+    @property
+    def y(self) -> Cells:
+        return Cells(self.y_low, self.y_high, self.least, self.most)
+
+    @property
+    def mirrored(self) -> PairCells:
+        """The cells of (x, -y)."""
+        return replace(self, y_low=-self.y_high, y_high=-self.y_low)
+
+
+@dataclass(frozen=True, slots=True)
+class PairStatistic:
+    """A statistic of two columns, in the order of SQL: y first where it is the dependent one."""
+
+    name: str
+    range: Callable[[PairCells], Range]
+    proof: str
+    summary: str
+
+
+PAIR_STATISTICS: Registry[PairStatistic] = Registry("statistic of two columns")
+"""Statistics of two columns, by the name SQL gives them."""
+
+Algorithm = Callable[[PairCells], Range]
+
+
+def pair_statistic(name: str, *, proof: str, summary: str, needs: int = 1) -> Callable[[Algorithm], Algorithm]:
+    """Register the decorated algorithm; it sees cells that can be selected, at least `needs` records in all."""
+
+    def register(algorithm: Algorithm) -> Algorithm:
+        def guarded(cells: PairCells) -> Range:
+            cells = _selectable(cells)
+            if exact_sum(cells.most) < needs:
+                return Range.null()
+            found = algorithm(cells)
+            return replace(found, may_be_null=found.may_be_null or exact_sum(cells.least) < needs)
+
+        guarded.__doc__ = algorithm.__doc__
+        PAIR_STATISTICS.register(name, PairStatistic(name, guarded, f"{PROOFS}/{proof}", summary))
+        return guarded
+
+    return register
+
+
+def _selectable(cells: PairCells) -> PairCells:
+    x, y = selectable(cells.x), selectable(cells.y)
+    return PairCells(x.low, x.high, y.low, y.high, x.least, x.most)
+
+
+@pair_statistic("ratio_of_sums", proof="pairs.md", summary="sum(x) / sum(y) over the same records")
+def ratio_of_sums(cells: PairCells) -> Range:
+    """Range of sum(x) / sum(y), both over the same selection. Never the quotient of two ranges.
+
+    Requires: y > 0, or the sum of y may vanish; ends below 10^140. Otherwise there is no bound.
+    Ensures:  every computed ratio is in the range; both ends attained up to rounding.
+    """
+    y_low, y_high = cells.y_low.astype(np.float64), cells.y_high.astype(np.float64)
+    if np.any(y_low <= 0.0) or not are_within(SQUARABLE, cells.x_low, cells.x_high, y_high):
+        return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
+    x_low, x_high = cells.x_low.astype(np.float64), cells.x_high.astype(np.float64)
+    high = _largest_ratio(x_high, y_low, y_high, cells.least, cells.most)
+    low = _largest_ratio(-x_low, y_low, y_high, cells.least, cells.most)
+    return Range(-low[0], high[0], -low[1], high[1])
+
+
+def _largest_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints) -> tuple[float, float]:
+    """Dinkelbach: x - t y with y at its lower end where t >= 0, at its upper end where t < 0."""
+    ratio = float(np.max(x / np.where(x > 0, y_low, y_high)))  # of one record, the best where none is certain
+    if least.any():
+        total = tree_sum(least * x)[0]
+        climbed, ratio = total / tree_sum(least * (y_low if total >= 0.0 else y_high))[0], -math.inf
+        while climbed > ratio:
+            ratio = climbed
+            y = y_low if ratio >= 0.0 else y_high
+            taken = np.where(x > ratio * y, most, least)
+            climbed = tree_sum(taken * x)[0] / tree_sum(taken * y)[0]
+    return _certified_ratio(x, y_low, y_high, least, most, ratio), ratio
+
+
+def _certified_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints, ratio: float) -> float:
+    """A t with sum s (x + g|x| - t (1 - g) y) <= 0 for every selection; g covers the sums of the database."""
+    g = gamma(2 * exact_sum(most) + 8)
+    step = 8 * UNIT * abs(ratio) + 1e-300
+    for _ in range(200):
+        t = ratio + step
+        y = y_low * (1.0 - g) if t >= 0.0 else y_high * (1.0 + g)
+        gains = x + g * np.abs(x) - t * y
+        slack = 8 * UNIT * (np.abs(x) + abs(t) * y) + 1e-320
+        taken = np.where(gains + slack > 0.0, most, least)
+        if not taken.any() or dot_bounds(taken, gains + slack, 1).high <= 0.0:
+            return up(t, 3)
+        step *= 4.0
+    return math.inf

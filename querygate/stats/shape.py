@@ -1,0 +1,1 @@
+"""Bounds on skewness, kurtosis, entropy and the higher central moments."""

@@ -1,0 +1,1 @@
+"""Bounds on proportions and 2x2 tables."""
