@@ -12,7 +12,8 @@ missing; absent where nothing is missing) for numbers; c{i}_set for categories.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,8 @@ from querygate.core.predicate import And, Atom, Const, Or, Predicate, columns
 from querygate.core.types import Catalog, Column
 from querygate.core.valueset import kind_of
 from querygate_adapters.dictionary import ALWAYS, NEVER, Dictionary
+
+INT64 = (-(2**63), 2**63 - 1)
 
 
 @dataclass
@@ -154,24 +157,20 @@ class CellQuery:
         if not (self.catalog.tight and column.role == "quasi-identifier"):
             return f"CASE WHEN {must} THEN n ELSE 0 END", f"CASE WHEN {may} THEN n ELSE 0 END"
         # Tight edges: in a whole class one member sits at each end, and one at least is missing where some are.
-        whole = f"n = class_n AND {low} < {high}"
-        hits = [self._pieces(atom, column, f"{end} >= {{p}}", f"{end} <= {{q}}") for end in (low, high)]
-        null_hit = f"({missing}) AND {'TRUE' if atom.null == 'true' else 'FALSE'}"
-        null_miss = f"({missing}) AND {'FALSE' if atom.null == 'true' else 'TRUE'}"
-        sure = " + ".join(f"CASE WHEN {hit} THEN 1 ELSE 0 END" for hit in [*hits, null_hit])
-        out = " - ".join(
-            [f"CASE WHEN {hit} THEN 0 ELSE 1 END" for hit in hits] + [f"CASE WHEN {null_miss} THEN 1 ELSE 0 END"]
-        )
+        at = [self._pieces(atom, column, f"{end} >= {{p}}", f"{end} <= {{q}}") for end in (low, high)]
+        known = [("TRUE", at[0]), (f"{low} < {high}", at[1]), (missing, "TRUE" if atom.null == "true" else "FALSE")]
+        sure = " + ".join(f"CASE WHEN ({there}) AND {hit} THEN 1 ELSE 0 END" for there, hit in known)
+        out = " - ".join(f"CASE WHEN ({there}) AND NOT {hit} THEN 1 ELSE 0 END" for there, hit in known)
         return (
-            f"CASE WHEN {must} THEN n WHEN {whole} THEN {sure} ELSE 0 END",
-            f"CASE WHEN {may} THEN CASE WHEN {whole} THEN n - {out} ELSE n END ELSE 0 END",
+            f"CASE WHEN {must} THEN n WHEN n = class_n THEN {sure} ELSE 0 END",
+            f"CASE WHEN {may} THEN CASE WHEN n = class_n THEN n - {out} ELSE n END ELSE 0 END",
         )
 
     def _pieces(self, atom: Atom, column: Column, from_below: str, from_above: str) -> str:
         """A disjunction over the closed intervals [p, q] of the condition's set; an open side asks nothing."""
         names = {"low": f"c{column.index}_lo", "high": f"c{column.index}_hi"}
         pieces = []
-        for p, q in atom.true.intervals(kind_of(column.type)):
+        for p, q in _intervals(atom, column):
             tests = []
             if p is not None:
                 tests.append(from_below.format(p=self._parameter(p), **names))
@@ -185,55 +184,46 @@ class CellQuery:
     def _hull(self, p: Predicate, column: Column) -> tuple[str, str]:
         """SQL for an interval that holds the column's value in every record of the cell for which `p` is TRUE.
 
-        GREATEST and LEAST pass over NULLs, and a branch that says nothing of the column says its whole interval.
+        Where there is no such value the ends have crossed, as far apart as they go: GREATEST and LEAST above then let
+        it empty an AND and leave an OR alone. A branch that says nothing of the column says its whole interval.
         """
         low, high = f"c{column.index}_lo", f"c{column.index}_hi"
         match p:
             case Atom(column=name) if name == column.name:
-                clipped = [
-                    (
-                        self._clip(low, high, a, b, "GREATEST({low}, {p})"),
-                        self._clip(low, high, a, b, "LEAST({high}, {q})"),
-                    )
-                    for a, b in p.true.intervals(kind_of(column.type))
-                ]
-                if not clipped:
-                    return low, high
-                lows, highs = zip(*clipped, strict=True)
-                return (
-                    (lows[0], highs[0])
-                    if len(clipped) == 1
-                    else (f"LEAST({', '.join(lows)})", f"GREATEST({', '.join(highs)})")
-                )
+                pieces = [self._clip(column, a, b) for a, b in _intervals(p, column)]
+                return _joined("LEAST", "GREATEST", pieces or [self._nothing(column)])
             case And(parts):
                 said = [self._hull(part, column) for part in parts if column.name in columns(part)]
-                if not said:
-                    return low, high
-                lows, highs = zip(*said, strict=True)
-                return (
-                    (lows[0], highs[0])
-                    if len(said) == 1
-                    else (f"GREATEST({', '.join(lows)})", f"LEAST({', '.join(highs)})")
-                )
+                return _joined("GREATEST", "LEAST", said or [(low, high)])
             case Or(parts) if column.name in columns(p):
-                lows_, highs_ = [], []
+                branches = []
                 for part in parts:
                     possible = f"({self._bounds(part)[1]}) > 0"
-                    a, b = self._hull(part, column)
-                    lows_.append(f"CASE WHEN {possible} THEN {a} END")
-                    highs_.append(f"CASE WHEN {possible} THEN {b} END")
-                return f"LEAST({', '.join(lows_)})", f"GREATEST({', '.join(highs_)})"
+                    ends = zip(self._hull(part, column), self._nothing(column), strict=True)
+                    a, b = (f"CASE WHEN {possible} THEN {end} ELSE {none} END" for end, none in ends)
+                    branches.append((a, b))
+                return _joined("LEAST", "GREATEST", branches)
         return low, high
 
-    def _clip(self, low: str, high: str, p: Any, q: Any, form: str) -> str:
-        """One end of [low, high] cut to [p, q]; NULL where the two do not meet."""
+    def _clip(self, column: Column, p: Any, q: Any) -> tuple[str, str]:
+        """The cell's interval cut to [p, q]; an open side cuts nothing."""
+        low, high = f"c{column.index}_lo", f"c{column.index}_hi"
+        ends = (
+            low if p is None else f"GREATEST({low}, {self._parameter(p)})",
+            high if q is None else f"LEAST({high}, {self._parameter(q)})",
+        )
         meets = [f"{high} >= {self._parameter(p)}"] if p is not None else []
         meets += [f"{low} <= {self._parameter(q)}"] if q is not None else []
-        end = low if form.startswith("GREATEST") else high
-        bound = p if form.startswith("GREATEST") else q
-        if bound is not None:
-            end = form.format(low=low, high=high, p=self._parameter(bound), q=self._parameter(bound))
-        return f"CASE WHEN {' AND '.join(meets)} THEN {end} END" if meets else end
+        if not meets:
+            return ends
+        none = self._nothing(column)
+        a, b = (f"CASE WHEN {' AND '.join(meets)} THEN {ends[i]} ELSE {none[i]} END" for i in (0, 1))
+        return a, b
+
+    def _nothing(self, column: Column) -> tuple[str, str]:
+        """The ends of an interval that holds no value."""
+        most = INT64[1] if column.is_discrete else math.inf
+        return self._parameter(most), self._parameter(-most)
 
     # -- helpers -----------------------------------------------------------------------------------------------
 
@@ -254,3 +244,25 @@ class CellQuery:
     def _letter(self, letters: str, index: str) -> str:
         """Letter number `index` (from 0) of a text: an array look-up that every SQL engine does fast."""
         return f"SUBSTRING({self._parameter(letters)}, {index} + 1, 1)"
+
+
+def _joined(low: str, high: str, intervals: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """One interval for several: `low` and `high` name the functions that choose among their ends."""
+    if len(intervals) == 1:
+        return intervals[0]
+    lows, highs = zip(*intervals, strict=True)
+    return f"{low}({', '.join(lows)})", f"{high}({', '.join(highs)})"
+
+
+def _intervals(atom: Atom, column: Column) -> Iterator[tuple[Any, Any]]:
+    """The pieces on which the condition is TRUE, in values that the column can have.
+
+    A bound beyond 64 bits would make engines compare, and answer, in a wider type that need not be exact.
+    """
+    least, greatest = INT64 if column.is_discrete else (-math.inf, math.inf)
+    for low, high in atom.true.intervals(kind_of(column.type)):
+        if (low is None or low <= greatest) and (high is None or high >= least):
+            yield (
+                None if low is None or low <= least else low,
+                None if high is None or high >= greatest else high,
+            )

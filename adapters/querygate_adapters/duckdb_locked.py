@@ -18,6 +18,9 @@ CONFIG = {
     "allow_community_extensions": "false",
 }
 
+AGAIN_S = 0.01
+"""An interrupt that comes before the engine has begun is lost, so it is repeated until the statement has ended."""
+
 
 def connect(
     path: Path, *, read_only: bool, memory_mb: int = 1024, threads: int | None = None
@@ -36,9 +39,15 @@ def connect(
 @contextmanager
 def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[None]:
     """Interrupt the cursor's statement after `timeout_s`; running out of time or memory is a coded refusal."""
-    timer = threading.Timer(timeout_s, cursor.interrupt)
-    timer.daemon = True
-    timer.start()
+    ended = threading.Event()
+
+    def watch() -> None:
+        wait_s = timeout_s
+        while not ended.wait(wait_s):
+            cursor.interrupt()
+            wait_s = AGAIN_S
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     except (duckdb.InterruptException, duckdb.OutOfMemoryException):
@@ -48,4 +57,4 @@ def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[Non
             "Ask for fewer groups or fewer columns at once.",
         ) from None
     finally:
-        timer.cancel()
+        ended.set()

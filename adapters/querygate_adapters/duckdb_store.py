@@ -12,20 +12,25 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from querygate.core.block import Block
+from querygate.core.block import Dictionary as CoreDictionary
 from querygate.core.errors import NotPermitted
 from querygate.core.plan import FetchedGroup, Measure, Plan
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Cells, Column, Floats, Ints
+from querygate_adapters.cells import make_block, projection
 from querygate_adapters.cells_sql import CellQuery
 from querygate_adapters.dictionary import MISSING, Dictionary
 from querygate_adapters.duckdb_locked import connect, limited
 
+KEPT_BLOCKS = 64
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
 
@@ -98,6 +103,8 @@ class DuckDBRelease:
         self._connection = connect(path, read_only=True, memory_mb=memory_mb, threads=threads)
         rows = self._connection.execute("SELECT body FROM catalog").fetchall()
         self.catalog: Catalog = catalog_from_json(rows[0][0])
+        self._blocks: dict[tuple[str, ...], Block] = {}
+        self._lock = threading.Lock()
         self.dictionaries = {c.index: self._dictionary(c.index) for c in self.catalog.columns if not c.is_numeric}
 
     def _dictionary(self, index: int) -> Dictionary:
@@ -108,6 +115,25 @@ class DuckDBRelease:
             "SELECT set_id, value_id FROM set_value WHERE column_id = ? ORDER BY set_id, value_id", [index]
         ).fetchall()
         return Dictionary.of([text for (text,) in values], pairs)
+
+    def project(self, names: Collection[str], limits: Limits) -> Block:
+        """The cells grouped to these columns. A version never changes, so what was read once is kept."""
+        wanted = tuple(sorted(names))
+        with self._lock:
+            known = self._blocks.get(wanted)
+        if known is not None:
+            return known
+        columns = [column for column in self.catalog.columns if column.name in wanted]
+        cursor = self._connection.cursor()
+        with limited(cursor, limits.timeout_s):
+            found = cursor.execute(projection(self.catalog, columns)).fetchnumpy()
+        sets = {i: CoreDictionary(d.values, d.starts, d.members) for i, d in self.dictionaries.items()}
+        block = make_block(self.catalog, columns, found, sets)
+        with self._lock:
+            self._blocks[wanted] = block
+            while len(self._blocks) > KEPT_BLOCKS:
+                self._blocks.pop(next(iter(self._blocks)))
+        return block
 
     def fetch(self, plan: Plan, limits: Limits) -> list[FetchedGroup]:
         query = CellQuery(self.catalog, self.dictionaries)

@@ -22,7 +22,7 @@ from querygate.core.errors import ConfigError
 from querygate_adapters.duckdb_locked import CONFIG
 
 BATCH_ROWS = 100_000
-_LINE = re.compile(r"Line:?\s*(\d+)")
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
 
 
 def quoted(name: str) -> str:
@@ -75,8 +75,8 @@ def translated(name: str) -> Iterator[None]:
             ) from None
         raise ConfigError(
             "QG802",
-            f"{name}, line {line[1]}: the row does not have the fields of the header.",
-            "Correct that row; fields with a delimiter or a quote inside must be quoted.",
+            f"{name}, line {line[1]}: the row cannot be read.",
+            "It must have the fields of the header, in UTF-8; one with a delimiter or a quote inside must be quoted.",
         ) from None
 
 
@@ -135,7 +135,8 @@ class DuckDBFile:
             )
 
     def columns(self) -> tuple[str, ...]:
-        self._connection.execute(f"SELECT * FROM {quoted(self._table)} LIMIT 0")
+        with self.reading():
+            self._connection.execute(f"SELECT * FROM {quoted(self._table)} LIMIT 0")
         return tuple(str(column[0]) for column in self._connection.description or ())
 
     def batches(self, columns: Sequence[str]) -> Any:

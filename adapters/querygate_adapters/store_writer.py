@@ -22,6 +22,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog, Ints
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.duckdb_store import (
+    NAME,
     catalog_from_json,
     catalog_to_json,
     current_version,
@@ -114,7 +115,7 @@ class PublisherShelf:
     @contextmanager
     def publishing(self, dataset: str) -> Iterator[Publishing]:
         """Hold the dataset's lock; sweep what an interrupted publication left, before and after."""
-        store, vault = self._store / dataset, self._vault / dataset
+        store, vault = self._folders(dataset)
         for folder in (store, vault):
             folder.mkdir(parents=True, exist_ok=True)
             folder.chmod(0o700)
@@ -127,7 +128,7 @@ class PublisherShelf:
 
     def serve_version(self, dataset: str, version: int) -> int | None:
         """Point to an earlier (or later) version; returns the one served before."""
-        folder = self._store / dataset
+        folder, _ = self._folders(dataset)
         if version not in versions_in(folder):
             known = ", ".join(map(str, versions_in(folder))) or "none"
             raise ConfigError("QG804", f"{dataset} has no version {version}.", f"Versions there are: {known}.")
@@ -135,6 +136,14 @@ class PublisherShelf:
             before = current_version(folder)
             point_to(folder, version)
         return before
+
+    def _folders(self, dataset: str) -> tuple[Path, Path]:
+        """Of a dataset in store and vault; a name is a name and never a path."""
+        if not NAME.fullmatch(dataset):
+            raise ConfigError(
+                "QG806", "That is not a name of a dataset.", "Names are of a-z, 0-9 and _ and begin with a letter."
+            )
+        return self._store / dataset, self._vault / dataset
 
 
 def point_to(folder: Path, version: int) -> None:
@@ -157,14 +166,15 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _sweep(*folders: Path) -> None:
-    for folder in folders:
+def _sweep(store: Path, vault: Path) -> None:
+    for folder in (store, vault):
         for left in folder.glob(f"{STAGED}*"):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
-    # A version whose vault was renamed but whose store was not has no reader and never had one.
-    store, vault = folders
-    for version in set(versions_in(vault)) - set(versions_in(store)):
-        version_file(vault, version).unlink()
+    # A switch cut off between its two renames leaves the next version's vault alone: it never had a reader. Earlier
+    # vaults stay, whatever became of their store.
+    following = max(versions_in(store), default=0) + 1
+    if max(versions_in(vault), default=0) == following:
+        version_file(vault, following).unlink()
 
 
 def _flush(path: Path) -> None:

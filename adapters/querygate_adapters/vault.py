@@ -2,12 +2,14 @@
 
     vault/patients/v00003.duckdb     rows(row_id, ...), row_class(row_id, class)
 
+Where the source has a column row_id of its own, the number of a row is called row_id_, and so on until it is free.
+
 Only publishers and the custodian's own jobs are given this module; the interval path never imports it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,12 @@ from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.files import quoted
 
 # How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
+_DAY = "TRY_CAST({x} AS DATE)"
+_CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
 _FROM_TEXT = {
     "integer": "CASE WHEN {d} = TRUNC({d}) THEN TRY_CAST({d} AS BIGINT) END",
-    "number": "TRY_CAST({x} AS DOUBLE)",
-    "date": "TRY_CAST({x} AS DATE)",
+    "number": "NULLIF(TRY_CAST({x} AS DOUBLE), 'nan')",
+    "date": _CALENDAR,
     "boolean": "TRY_CAST({x} AS BOOLEAN)",
     "category": "{x}",
 }
@@ -57,12 +61,14 @@ class DuckDBWorkshop:
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
         self._coded: list[str] = []
+        self._row = "row_id"
 
     # -- loading ---------------------------------------------------------------------------------------------
 
     def load(self, source: Source, columns: Mapping[str, str]) -> int:
         self._types = dict(columns)
         self._numbers = {name: i for i, name in enumerate(columns)}
+        self._row = _free_name("row_id", columns)
         with source.reading():
             self._db.register("incoming", source.batches(tuple(columns)))
             self._db.execute("CREATE TABLE raw AS SELECT * FROM incoming")
@@ -71,7 +77,7 @@ class DuckDBWorkshop:
         casts = {name: _cast(name, kind, found[name]) for name, kind in columns.items()}
         self._check_casts(casts)
         typed = ", ".join(f"{cast} AS {quoted(name)}" for name, cast in casts.items())
-        self._db.execute(f"CREATE TABLE rows AS SELECT row_number() OVER () - 1 AS row_id, {typed} FROM raw")
+        self._db.execute(f"CREATE TABLE rows AS SELECT row_number() OVER () - 1 AS {self._row}, {typed} FROM raw")
         self._db.execute("DROP TABLE raw")
         return int(self._one("SELECT COUNT(*) FROM rows"))
 
@@ -82,9 +88,9 @@ class DuckDBWorkshop:
         ]
         if not tests:
             return
-        wanted = ", ".join(f"COUNT(*) FILTER ({test}), MIN(place) FILTER ({test})" for test in tests)
+        wanted = ", ".join(f"COUNT(*) FILTER ({test}), MIN({self._row}) FILTER ({test})" for test in tests)
         figures = self._db.execute(
-            f"SELECT {wanted} FROM (SELECT *, row_number() OVER () AS place FROM raw)"
+            f"SELECT {wanted} FROM (SELECT *, row_number() OVER () AS {self._row} FROM raw)"
         ).fetchall()[0]
         problems = [
             f"column {name}: {figures[2 * i]:,} values cannot be read as {self._types[name]}, "
@@ -137,7 +143,7 @@ class DuckDBWorkshop:
 
     def _make_coded(self, sensitive: Sequence[str]) -> None:
         """One row per person with codes in place of values (and the value itself where a hull is needed)."""
-        parts, joins = ["r.row_id"], []
+        parts, joins = [f"r.{self._row} AS row_id"], []
         for name in self._coded:
             i = self._numbers[name]
             parts.append(f"COALESCE(m{i}.code, -1) AS x{i}")
@@ -175,7 +181,7 @@ class DuckDBWorkshop:
         x = self._axis(column, "r.")
         inside = f"CASE WHEN {x} IS NULL THEN b.state > 0 ELSE b.state < 2 AND {x} BETWEEN b.lo AND b.hi END"
         outside = self._one(
-            "SELECT COUNT(*) FROM rows r JOIN row_class c USING (row_id) "
+            f"SELECT COUNT(*) FROM {self._rows_with_class()} "
             f"WHERE NOT EXISTS (SELECT 1 FROM box b WHERE b.class = c.class AND {inside})"
         )
         self._db.execute("DROP TABLE box")
@@ -186,8 +192,8 @@ class DuckDBWorkshop:
         self._keep("texts", {"value_id": np.arange(len(texts)), "value": pa.array(list(texts), pa.string())})
         x = self._axis(column, "r.")
         outside = self._one(
-            f"SELECT COUNT(*) FROM (SELECT class, CASE WHEN {x} IS NULL THEN -1 ELSE t.value_id END AS value_id "
-            f"FROM rows r JOIN row_class USING (row_id) LEFT JOIN texts t ON t.value = {x}) "
+            f"SELECT COUNT(*) FROM (SELECT c.class, CASE WHEN {x} IS NULL THEN -1 ELSE t.value_id END AS value_id "
+            f"FROM {self._rows_with_class()} LEFT JOIN texts t ON t.value = {x}) "
             "ANTI JOIN pairs USING (class, value_id)"
         )
         self._db.execute("DROP TABLE pairs")
@@ -197,21 +203,26 @@ class DuckDBWorkshop:
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         x = self._axis(column, "r.")
         found = self._db.execute(
-            f"SELECT class, CAST(MIN({x}) AS DOUBLE) AS lo, CAST(MAX({x}) AS DOUBLE) AS hi "
-            "FROM rows r JOIN row_class USING (row_id) GROUP BY class ORDER BY class"
+            f"SELECT c.class, CAST(MIN({x}) AS DOUBLE) AS lo, CAST(MAX({x}) AS DOUBLE) AS hi "
+            f"FROM {self._rows_with_class()} GROUP BY c.class ORDER BY c.class"
         ).fetchnumpy()
         return _ints(found["class"]), _floats(found["lo"]), _floats(found["hi"])
 
     def close(self) -> None:
-        for table in ("coded", "combination", "class_of", *(f"code_{self._numbers[name]}" for name in self._coded)):
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
-        self._db.execute("CHECKPOINT")
-        self._db.close()
+        try:
+            for table in ("coded", "combination", "class_of", *(f"code_{self._numbers[name]}" for name in self._coded)):
+                self._db.execute(f"DROP TABLE IF EXISTS {table}")
+            self._db.execute("CHECKPOINT")
+        finally:
+            self._db.close()
 
     # -- helpers -----------------------------------------------------------------------------------------------
 
     def _axis(self, column: str, prefix: str = "") -> str:
         return _AXIS[self._types[column]].format(x=prefix + quoted(column))
+
+    def _rows_with_class(self) -> str:
+        return f"rows r JOIN row_class c ON c.row_id = r.{self._row}"
 
     def _code(self, column: str) -> str:
         return f"x{self._numbers[column]}"
@@ -229,15 +240,25 @@ class DuckDBWorkshop:
         return self._db.execute(sql).fetchall()[0][0]
 
 
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with as many underscores behind it as make it nobody else's. DuckDB does not tell case apart.
+
+    >>> _free_name("row_id", ["age", "Row_ID"])
+    'row_id_'
+    """
+    used = {other.lower() for other in taken}
+    while name in used:
+        name += "_"
+    return name
+
+
 def _cast(name: str, kind: str, found: str) -> str:
     x = quoted(name)
     if found == "VARCHAR":
-        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 9))")
+        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 18))")
     if found in _NUMBERS or found in _FLOATS or found.startswith("DECIMAL"):
         cast = _FROM_NUMBER[kind].format(x=x)
         return f"CASE WHEN isnan({x}) THEN NULL ELSE {cast} END" if found in _FLOATS else cast
-    if found == kind.upper():
-        return x
     return _FROM_OTHER[kind].format(x=x, d="NULL")
 
 

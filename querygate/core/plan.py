@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from querygate.core.predicate import Predicate
+from querygate.core.predicate import Predicate, columns
 from querygate.core.types import Cells
 
 
@@ -54,10 +54,22 @@ class Plan:
     canonical: str
     hash: str
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """Every column the statement needs from the store."""
+        wheres = (columns(measure.where) for measure in self.measures)
+        values = (measure.column for measure in self.measures if measure.column is not None)
+        return frozenset(self.groups).union(values, *wheres)
+
 
 @dataclass(frozen=True, slots=True)
 class FetchedGroup:
-    """Keys of one possible group and, for each measure of the plan, its cells."""
+    """Keys of one possible group and, for each measure of the plan, its cells.
+
+    `free` tells for each measure whether every selection and every value that the cells allow is consistent with the
+    store, so that a statistic that is sharp over the cells is sharp.
+    """
 
     keys: tuple[str | None, ...]
     cells: tuple[Cells, ...]
+    free: tuple[bool, ...] = ()

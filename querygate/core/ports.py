@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from querygate.core.plan import FetchedGroup, Plan
+from querygate.core.block import Block
 from querygate.core.types import Catalog, Floats, Ints
 
 Outcome = Literal["answered", "refused", "failed"]
@@ -30,8 +30,8 @@ class Release(Protocol):
     @property
     def catalog(self) -> Catalog: ...
 
-    def fetch(self, plan: Plan, limits: Limits) -> Sequence[FetchedGroup]:
-        """Cells of every possible group, in the order of their keys (NULL last). One aggregate read."""
+    def project(self, names: Collection[str], limits: Limits) -> Block:
+        """The cells grouped to these columns: one aggregate read, in a fixed order."""
         ...
 
 

@@ -8,7 +8,7 @@ ranges sharp; and rewordings of one condition become equal, so the canonical for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -188,6 +188,24 @@ def columns(p: Predicate) -> frozenset[str]:
             return frozenset({column})
         case And(parts) | Or(parts):
             return frozenset().union(*(columns(part) for part in parts))
+
+
+def is_free(p: Predicate, known: Collection[str] = ()) -> bool:
+    """Whether each column stands in one atom at most, those of `known` (decided elsewhere) apart.
+
+    Then any subset of the records may satisfy each atom, and count bounds are sharp.
+    """
+    seen: set[str] = set(known)
+    stack = [p]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, (And, Or)):
+            stack.extend(part.parts)
+        elif isinstance(part, Atom) and part.column not in known:
+            if part.column in seen:
+                return False
+            seen.add(part.column)
+    return True
 
 
 def canonical(p: Predicate) -> str:

@@ -3,7 +3,7 @@
     find        the dataset and the version being served
     understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
     admit       the intent is on disk before anything is computed
-    fetch       one aggregate read of the published cells                 (engine)
+    fetch       one aggregate read of the published cells, then bounds    (engine, then pure: bounds)
     protect     each statistic becomes a guaranteed range                 (pure: stats)
     arrange     ORDER BY and LIMIT, without hiding what may be true
     record      the answer is on disk before it leaves
@@ -18,10 +18,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from querygate.bounds import gather
 from querygate.core.errors import Refusal
 from querygate.core.plan import FetchedGroup, Plan
 from querygate.core.ports import Limits, Outcome, QueryLog, Release, Store
-from querygate.core.types import Answer, AnswerColumn, Group, Request
+from querygate.core.types import Answer, AnswerColumn, Group, Range, Request
 from querygate.gateway import arrange as arranging
 from querygate.gateway import render
 from querygate.gateway.incidents import make_fault
@@ -108,7 +109,8 @@ def admit(state: State, gate: Gate) -> State:
 
 
 def fetch(state: State, gate: Gate) -> State:
-    return replace(state, fetched=tuple(state.release.fetch(state.plan, gate.limits)))
+    block = state.release.project(state.plan.columns, gate.limits)
+    return replace(state, fetched=tuple(gather(state.plan, block)))
 
 
 def protect(state: State, gate: Gate) -> State:
@@ -152,12 +154,18 @@ def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:
 def make_group(fetched: FetchedGroup, plan: Plan) -> Group:
     """One row of the answer: its keys, and a range for each output that is a statistic."""
     ranges = tuple(
-        STATISTICS.get(output.statistic).range(fetched.cells[output.source])
-        for output in plan.outputs
-        if output.kind == "range"
+        make_range(output.statistic, fetched, output.source) for output in plan.outputs if output.kind == "range"
     )
-    count = STATISTICS.get("count").range(fetched.cells[0])
+    count = make_range("count", fetched, 0)
     return Group(fetched.keys, ranges, count, certain=not plan.groups or (count.low or 0) > 0)
+
+
+def make_range(statistic: str, fetched: FetchedGroup, measure: int) -> Range:
+    """The range of a statistic. Where the cells allow more than the store does, it is an outer bound and says so."""
+    found = STATISTICS.get(statistic).range(fetched.cells[measure])
+    if fetched.free[measure] or found.is_exact:
+        return found
+    return replace(found, sharp=False, attained_low=None, attained_high=None)
 
 
 def _conclude(state: State, gate: Gate, outcome: Outcome, **more: Any) -> None:

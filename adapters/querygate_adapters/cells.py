@@ -1,0 +1,58 @@
+"""The one statement every engine runs on the published cells, and its result as a block.
+
+    SELECT c0_lo, c0_hi, c2_set, SUM(n) FROM cells GROUP BY ... ORDER BY ...
+
+Physical columns of column number i: c{i}_lo, c{i}_hi, and c{i}_null (0 none, 1 some, 2 all of the cell's values are
+missing; absent where nothing is missing) for numbers; c{i}_set for categories. There is no constant in the text, so
+there is nothing to inject; and the order is fixed, so that every engine gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from querygate.core.block import Block, BlockColumn, Dictionary, NumberColumn, SetColumn
+from querygate.core.types import Catalog, Column
+
+
+def projection(catalog: Catalog, columns: Sequence[Column]) -> str:
+    """Cells grouped to these columns; by class too where edges are tight, as that ties a class's members to its ends.
+
+    >>> age = Column("age", 0, "quasi-identifier", "integer", False)
+    >>> projection(Catalog("t", 1, "", 5, 9, (age,)), [age])
+    'SELECT c0_lo, c0_hi, CAST(SUM(n) AS BIGINT) AS n FROM cells GROUP BY c0_lo, c0_hi ORDER BY c0_lo, c0_hi'
+    """
+    names = [name for column in columns for name in stored(column)] + (["class", "class_n"] if catalog.tight else [])
+    listed = ", ".join(names)
+    counted = "CAST(SUM(n) AS BIGINT) AS n FROM cells"
+    return f"SELECT {listed}, {counted} GROUP BY {listed} ORDER BY {listed}" if names else f"SELECT {counted}"
+
+
+def stored(column: Column) -> tuple[str, ...]:
+    """The physical columns of a published column."""
+    stem = f"c{column.index}"
+    if not column.is_numeric:
+        return (f"{stem}_set",)
+    return (f"{stem}_lo", f"{stem}_hi", f"{stem}_null") if column.nullable else (f"{stem}_lo", f"{stem}_hi")
+
+
+def make_block(
+    catalog: Catalog, columns: Sequence[Column], found: Mapping[str, Any], dictionaries: Mapping[int, Dictionary]
+) -> Block:
+    """The result of the projection (NumPy arrays by physical name) as a block."""
+    n = np.asarray(found["n"], dtype=np.int64)
+    made: dict[str, BlockColumn] = {}
+    for column in columns:
+        stem = f"c{column.index}"
+        if not column.is_numeric:
+            made[column.name] = SetColumn(np.asarray(found[f"{stem}_set"], np.int64), dictionaries[column.index])
+            continue
+        kind = np.int64 if column.is_discrete else np.float64
+        ends: list[Any] = [np.asarray(np.ma.filled(found[f"{stem}_{end}"], 0), dtype=kind) for end in ("lo", "hi")]
+        null = np.asarray(found[f"{stem}_null"], np.int64) if column.nullable else np.zeros(len(n), np.int64)
+        tight = catalog.tight and column.role == "quasi-identifier"
+        made[column.name] = NumberColumn(ends[0], ends[1], null, tight)
+    return Block(n, made, n == np.asarray(found["class_n"]) if catalog.tight else None)

@@ -1,0 +1,12 @@
+"""What a statement can mean on published cells: how many records of a row satisfy a condition, with which values.
+
+Pure array work on blocks of cells. An engine only groups cells to the columns a statement uses; everything that
+decides a range is here, once, for every engine.
+"""
+
+from querygate.bounds.gather import gather
+from querygate.bounds.membership import count_bounds
+from querygate.bounds.spread import Spread, spread
+from querygate.bounds.values import value_bounds
+
+__all__ = ["gather", "count_bounds", "value_bounds", "spread", "Spread"]

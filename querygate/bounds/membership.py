@@ -1,0 +1,69 @@
+"""How many of a row's records satisfy a condition, at least and at most.
+
+Frechet bounds: for p parts with bounds [l, u] of n, AND gives [max(0, sum l - (p - 1) n), min u] and OR gives
+[max l, min(n, sum u)]. NOT has been pushed to the atoms, so only the TRUE side is needed. The bounds are sharp when
+each column stands in one atom, because then any subset of the records may satisfy each of them.
+Proof: docs/explanation/proofs/membership.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from querygate.bounds.pieces import pieces_of
+from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
+from querygate.core.predicate import And, Atom, Const, Or, Predicate
+from querygate.core.types import Bools, Ints
+
+
+def count_bounds(p: Predicate, block: Block) -> tuple[Ints, Ints]:
+    """(least, most) number of records for which the condition is TRUE, per row."""
+    match p:
+        case Const(truth):
+            count = block.n if truth == "true" else np.zeros_like(block.n)
+            return count, count
+        case Atom():
+            column = block.columns[p.column]
+            return _set_bounds(p, column, block) if isinstance(column, SetColumn) else _number_bounds(p, column, block)
+        case And(parts):
+            each = [count_bounds(part, block) for part in parts]
+            least = sum(least for least, _ in each) - (len(parts) - 1) * block.n
+            return np.maximum(least, 0), np.minimum.reduce([most for _, most in each])
+        case Or(parts):
+            each = [count_bounds(part, block) for part in parts]
+            most = np.minimum(sum(most for _, most in each), block.n)
+            return np.maximum.reduce([least for least, _ in each]), most
+
+
+def set_status(atom: Atom, column: SetColumn) -> tuple[Bools, Bools]:
+    """Per set of the dictionary: is the condition TRUE for all members, and for any?"""
+    dictionary = column.dictionary
+    truth = np.array([atom.null == "true", *(value in atom.true for value in dictionary.values)])
+    hits = np.add.reduceat(truth[dictionary.members + 1].astype(np.int64), dictionary.starts[:-1])
+    return hits == dictionary.sizes, hits > 0
+
+
+def _set_bounds(atom: Atom, column: SetColumn, block: Block) -> tuple[Ints, Ints]:
+    must, may = (status[column.sets] for status in set_status(atom, column))
+    return np.where(must, block.n, 0), np.where(may, block.n, 0)
+
+
+def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints, Ints]:
+    pieces = pieces_of(atom, column)
+    nothing = np.zeros(block.size, dtype=np.bool_)
+    inside = nothing if pieces is None else pieces.contain(column.low, column.high)
+    touched = nothing if pieces is None else pieces.meet(column.low, column.high)
+    null_true = atom.null == "true"
+    must = ((column.null == ALL_NULLS) | inside) & ((column.null == NO_NULLS) | null_true)
+    may = ((column.null != ALL_NULLS) & touched) | ((column.null != NO_NULLS) & null_true)
+    least, most = np.where(must, block.n, 0), np.where(may, block.n, 0)
+    if not column.tight or block.whole is None:
+        return least, most
+    # Tight edges: in a whole class one member sits at each end, and one at least is missing where some are.
+    known = block.whole & (column.low < column.high) & (column.null != ALL_NULLS)
+    ends = [nothing if pieces is None else pieces.contain(end, end) for end in (column.low, column.high)]
+    some = column.null == SOME_NULLS
+    sure = ends[0].astype(np.int64) + ends[1] + (some & null_true)
+    out = (~ends[0]).astype(np.int64) + ~ends[1] + (some & (not null_true))
+    least = np.where(known & ~must, sure, least)
+    return least, np.where(known & may, block.n - out, most)

@@ -1,0 +1,56 @@
+"""The values on which a condition is TRUE, as arrays of closed intervals in rising order."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from querygate.core.block import NumberColumn
+from querygate.core.predicate import Atom
+from querygate.core.types import Bools, Floats, Ints
+
+INT64 = (-(2**63), 2**63 - 1)
+
+
+class Pieces(NamedTuple):
+    """Disjoint closed intervals [first[i], last[i]], rising."""
+
+    first: Floats | Ints
+    last: Floats | Ints
+
+    def contain(self, low: Floats | Ints, high: Floats | Ints) -> Bools:
+        """Which intervals [low, high] lie inside one piece."""
+        at, there = self._at(low)
+        return there & (self.first[at] <= low) & (high <= self.last[at])
+
+    def meet(self, low: Floats | Ints, high: Floats | Ints) -> Bools:
+        """Which intervals [low, high] have a value in some piece."""
+        at, there = self._at(low)
+        return there & (self.first[at] <= high)
+
+    def clip(self, low: Floats | Ints, high: Floats | Ints) -> tuple[Floats | Ints, Floats | Ints]:
+        """The hull of [low, high] cut to the pieces; meaningful only where they meet."""
+        at, _ = self._at(low)
+        last = np.maximum(np.searchsorted(self.first, high, side="right") - 1, 0)
+        return np.maximum(low, self.first[at]), np.minimum(high, self.last[last])
+
+    def _at(self, low: Floats | Ints) -> tuple[Ints, Bools]:
+        """The first piece that does not end before `low`, and whether there is one."""
+        at = np.searchsorted(self.last, low)
+        return np.minimum(at, len(self.last) - 1), at < len(self.last)
+
+
+def pieces_of(atom: Atom, column: NumberColumn) -> Pieces | None:
+    """The TRUE values of a condition on a numeric column, in values it can have; None where there are none."""
+    least, greatest = INT64 if column.integer else (-math.inf, math.inf)
+    ends = [
+        (least if low is None else max(low, least), greatest if high is None else min(high, greatest))
+        for low, high in atom.true.intervals("integer" if column.integer else "number")
+        if (low is None or low <= greatest) and (high is None or high >= least)
+    ]
+    if not ends:
+        return None
+    table: Any = np.array(ends, dtype=np.int64 if column.integer else np.float64)
+    return Pieces(table[:, 0].copy(), table[:, 1].copy())

@@ -1,0 +1,54 @@
+"""The values that a column may have in the records for which a condition is TRUE.
+
+Said of the column itself, a condition clips its interval; said of another column it leaves the interval as it is. AND
+intersects, OR takes the hull of the branches that are possible in the row. Sound always; sharp where the column stands
+in one atom whose TRUE set meets the interval in one piece.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from querygate.bounds.membership import count_bounds
+from querygate.bounds.pieces import INT64, pieces_of
+from querygate.core.block import Block, NumberColumn
+from querygate.core.predicate import And, Atom, Or, Predicate, columns
+from querygate.core.types import Floats, Ints
+
+
+def value_bounds(p: Predicate, block: Block, name: str) -> tuple[Floats | Ints, Floats | Ints]:
+    """(low, high) of the column given the condition, per row; low > high where no value is possible."""
+    column = block.number(name)
+    if name not in columns(p):
+        return column.low, column.high
+    match p:
+        case Atom():
+            return _clipped(p, column)
+        case And(parts):
+            each = [value_bounds(part, block, name) for part in parts if name in columns(part)]
+            return np.maximum.reduce([low for low, _ in each]), np.minimum.reduce([high for _, high in each])
+        case Or(parts):
+            low, high = _none(column)
+            for part in parts:
+                part_low, part_high = value_bounds(part, block, name)
+                possible = (count_bounds(part, block)[1] > 0) & (part_low <= part_high)
+                low = np.where(possible, np.minimum(low, part_low), low)
+                high = np.where(possible, np.maximum(high, part_high), high)
+            return low, high
+    raise TypeError(f"{type(p).__name__} speaks of no column")
+
+
+def _clipped(atom: Atom, column: NumberColumn) -> tuple[Floats | Ints, Floats | Ints]:
+    nowhere = _none(column)
+    pieces = pieces_of(atom, column)
+    if pieces is None:
+        return nowhere
+    met = pieces.meet(column.low, column.high)
+    low, high = pieces.clip(column.low, column.high)
+    return np.where(met, low, nowhere[0]), np.where(met, high, nowhere[1])
+
+
+def _none(column: NumberColumn) -> tuple[Floats | Ints, Floats | Ints]:
+    """An interval without values, for every row."""
+    least, greatest = INT64 if column.integer else (-np.inf, np.inf)
+    return np.full_like(column.low, greatest), np.full_like(column.high, least)

@@ -1,0 +1,115 @@
+"""Published cells as arrays: what an engine hands over, already grouped to the columns that a statement uses.
+
+A row of a block stands for `n` records that share what is published of those columns. Numbers are intervals with a
+null state (0 none, 1 some, 2 all of the records miss the value), categories are sets of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from querygate.core.types import Bools, Floats, Ints
+
+MISSING = -1
+"""The value id of NULL as a member of a set."""
+
+NO_NULLS, SOME_NULLS, ALL_NULLS = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """Sets 0..m-1 over values 0..v-1: set s holds value ids members[starts[s]:starts[s + 1]], never none.
+
+    >>> letters = Dictionary.of(["a", "b"], [(0, MISSING), (0, 1), (1, 0)])
+    >>> letters.sizes, letters.values
+    (array([2, 1]), ('a', 'b'))
+    """
+
+    values: tuple[str, ...]
+    starts: Ints
+    members: Ints
+
+    @classmethod
+    def of(cls, values: Sequence[str], pairs: Iterable[tuple[int, int]]) -> Dictionary:
+        """From (set id, value id) pairs in order of set id."""
+        table = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+        sets = int(table[-1, 0]) + 1 if len(table) else 0
+        starts = np.searchsorted(table[:, 0], np.arange(sets + 1))
+        return cls(tuple(values), starts.astype(np.int64), table[:, 1].copy())
+
+    @classmethod
+    def singletons(cls, values: Sequence[str]) -> Dictionary:
+        """Set 0 is {NULL}, set v + 1 is {value v}."""
+        return cls(tuple(values), np.arange(len(values) + 2), np.arange(-1, len(values)))
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """Intervals. Ends are int64 on whole-number axes (integers, dates), else float64; moot where all are missing."""
+
+    low: Floats | Ints
+    high: Floats | Ints
+    null: Ints
+    tight: bool = False  # in a row that is a whole class, members sit at both ends
+
+    @property
+    def integer(self) -> bool:
+        return bool(np.issubdtype(self.low.dtype, np.integer))
+
+    def take(self, rows: Ints) -> NumberColumn:
+        return NumberColumn(self.low[rows], self.high[rows], self.null[rows], self.tight)
+
+
+@dataclass(frozen=True, slots=True)
+class SetColumn:
+    """Value sets by id."""
+
+    sets: Ints
+    dictionary: Dictionary
+
+    def take(self, rows: Ints) -> SetColumn:
+        return SetColumn(self.sets[rows], self.dictionary)
+
+
+BlockColumn: TypeAlias = NumberColumn | SetColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows of cells. `whole` tells which rows are a whole class (needed for tight edges only)."""
+
+    n: Ints
+    columns: Mapping[str, BlockColumn] = field(default_factory=dict)
+    whole: Bools | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.n)
+
+    def number(self, name: str) -> NumberColumn:
+        column = self.columns[name]
+        if not isinstance(column, NumberColumn):
+            raise TypeError(f"{name} is a category")
+        return column
+
+    def category(self, name: str) -> SetColumn:
+        column = self.columns[name]
+        if not isinstance(column, SetColumn):
+            raise TypeError(f"{name} is a number")
+        return column
+
+    def take(self, rows: Ints) -> Block:
+        """These rows, in this order, some perhaps several times."""
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        return Block(self.n[rows], columns, None if self.whole is None else self.whole[rows])
+
+    def with_column(self, name: str, column: BlockColumn) -> Block:
+        return Block(self.n, {**self.columns, name: column}, self.whole)
