@@ -1,0 +1,23 @@
+"""The demo site, published once: what the documentation's examples are run against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from querygate import demo
+from querygate.policy import load_policy
+from querygate.site.custody import publish_to
+from querygate.site.gate import OpenSite, open_gate
+from querygate.site.layout import init_site
+
+
+@pytest.fixture(scope="session")
+def demo_site(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    """The two demo datasets, as `querygate demo` publishes them."""
+    opened = open_gate(init_site(tmp_path_factory.mktemp("demo") / "site"))
+    for dataset in demo.DATASETS:
+        policy: Path = demo.HERE / f"{dataset}.toml"
+        publish_to(opened, load_policy(policy), str(policy.with_suffix(".csv")), user="tester")
+    return opened
