@@ -38,23 +38,36 @@ def connect(
 
 @contextmanager
 def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[None]:
-    """Interrupt the cursor's statement after `timeout_s`; running out of time or memory is a coded refusal."""
-    ended = threading.Event()
+    """Interrupt the cursor's statement after `timeout_s`; running out of time or memory is a coded refusal.
+
+    One that ends before the interrupt has reached it is refused all the same: what is over the limit does not depend
+    on who was faster.
+    """
+    ended, late = threading.Event(), threading.Event()
 
     def watch() -> None:
         wait_s = timeout_s
         while not ended.wait(wait_s):
+            late.set()
             cursor.interrupt()
             wait_s = AGAIN_S
 
-    threading.Thread(target=watch, daemon=True).start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-        raise NotPermitted(
-            "QG305",
-            "The statement was stopped at the limit of time or memory.",
-            "Ask for fewer groups or fewer columns at once.",
-        ) from None
+        raise _over_the_limit() from None
     finally:
         ended.set()
+        watcher.join()  # it holds the cursor
+    if late.is_set():
+        raise _over_the_limit()
+
+
+def _over_the_limit() -> NotPermitted:
+    return NotPermitted(
+        "QG305",
+        "The statement was stopped at the limit of time or memory.",
+        "Ask for fewer groups or fewer columns at once.",
+    )

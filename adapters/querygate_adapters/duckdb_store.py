@@ -17,20 +17,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from querygate.core.block import Block
-from querygate.core.block import Dictionary as CoreDictionary
+from querygate.core.block import Block, Dictionary
 from querygate.core.errors import NotPermitted
-from querygate.core.plan import FetchedGroup, Measure, Plan
 from querygate.core.ports import Limits
-from querygate.core.types import Catalog, Cells, Column, Floats, Ints
+from querygate.core.types import Catalog, Column
 from querygate_adapters.cells import make_block, projection
-from querygate_adapters.cells_sql import CellQuery
-from querygate_adapters.dictionary import MISSING, Dictionary
 from querygate_adapters.duckdb_locked import connect, limited
 
-KEPT_BLOCKS = 64
+KEPT_BYTES = 256 * 2**20
+"""What a release may keep of the blocks it has read."""
+
 NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
 
@@ -97,7 +93,7 @@ class DuckDBStore:
 
 
 class DuckDBRelease:
-    """One published version. `fetch` groups cells inside DuckDB; only sums of counts come out."""
+    """One published version. `project` groups cells inside DuckDB; only sums of counts come out."""
 
     def __init__(self, path: Path, *, memory_mb: int = 1024, threads: int | None = None) -> None:
         self._connection = connect(path, read_only=True, memory_mb=memory_mb, threads=threads)
@@ -127,65 +123,12 @@ class DuckDBRelease:
         cursor = self._connection.cursor()
         with limited(cursor, limits.timeout_s):
             found = cursor.execute(projection(self.catalog, columns)).fetchnumpy()
-        sets = {i: CoreDictionary(d.values, d.starts, d.members) for i, d in self.dictionaries.items()}
-        block = make_block(self.catalog, columns, found, sets)
+        block = make_block(self.catalog, columns, found, self.dictionaries)
         with self._lock:
             self._blocks[wanted] = block
-            while len(self._blocks) > KEPT_BLOCKS:
+            while sum(kept.nbytes for kept in self._blocks.values()) > KEPT_BYTES:
                 self._blocks.pop(next(iter(self._blocks)))
         return block
-
-    def fetch(self, plan: Plan, limits: Limits) -> list[FetchedGroup]:
-        query = CellQuery(self.catalog, self.dictionaries)
-        sql = query.build(plan)
-        cursor = self._connection.cursor()
-        with limited(cursor, limits.timeout_s):
-            columns = cursor.execute(sql, query.parameters).fetchnumpy()
-        return self._groups(plan, columns)
-
-    def _groups(self, plan: Plan, columns: dict[str, Any]) -> list[FetchedGroup]:
-        """Rows to groups. They come ordered by key, so a group is a slice; no GROUP BY is one group, always."""
-        if not plan.groups:
-            return [
-                FetchedGroup((), tuple(self._cells(plan, m, columns, slice(None)) for m in range(len(plan.measures))))
-            ]
-        keys = np.stack([np.asarray(columns[f"k{g}"], dtype=np.int64) for g in range(len(plan.groups))], axis=1)
-        starts = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]).any(axis=1)]) if len(keys) else np.zeros(0, int)
-        groups = []
-        for start, end in zip(starts, [*starts[1:], len(keys)], strict=False):
-            cells = tuple(self._cells(plan, m, columns, slice(start, end)) for m in range(len(plan.measures)))
-            groups.append(FetchedGroup(self._texts(plan, keys[start]), cells))
-        return sorted(groups, key=lambda group: [(key is None, key or "") for key in group.keys])
-
-    def _cells(self, plan: Plan, m: int, columns: dict[str, Any], rows: slice) -> Cells:
-        measure: Measure = plan.measures[m]
-        least, most = _ints(columns[f"l{m}"][rows]), _ints(columns[f"u{m}"][rows])
-        if measure.column is None:
-            nothing = np.zeros(len(most), dtype=np.int64)
-            return Cells(nothing, nothing, least, most, integer=True)
-        column = self.catalog.column(measure.column)
-        integer = column is not None and column.is_discrete
-        low, high = columns[f"lo{m}"][rows], columns[f"hi{m}"][rows]
-        held = most > 0
-        if integer:
-            return Cells(_ints(low[held]), _ints(high[held]), least[held], most[held], integer=True)
-        return Cells(_floats(low[held]), _floats(high[held]), least[held], most[held])
-
-    def _texts(self, plan: Plan, ids: Ints) -> tuple[str | None, ...]:
-        texts: list[str | None] = []
-        for name, value_id in zip(plan.groups, ids, strict=True):
-            column = self.catalog.column(name)
-            values = self.dictionaries[column.index].values if column else ()
-            texts.append(None if value_id == MISSING else values[int(value_id)])
-        return tuple(texts)
-
-
-def _ints(column: Any) -> Ints:
-    return np.asarray(column, dtype=np.int64)
-
-
-def _floats(column: Any) -> Floats:
-    return np.asarray(column, dtype=np.float64)
 
 
 def _no_dataset() -> NotPermitted:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -79,25 +79,28 @@ class WrittenStore:
         self._path = path
 
     def catalog(self) -> Catalog:
-        return catalog_from_json(self._read("SELECT body FROM catalog")["body"][0])
+        with self._reading() as read:
+            return catalog_from_json(read("SELECT body FROM catalog")["body"][0])
 
     def cells(self, quasi: Sequence[int]) -> dict[str, Any]:
         """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
-        names = [name for name in self._read("SELECT * FROM cells LIMIT 0") if name.startswith(_stems(quasi))]
-        return self._read(f"SELECT *, dense_rank() OVER (ORDER BY {', '.join(names)}) - 1 AS box FROM cells")
+        with self._reading() as read:
+            names = [name for name in read("SELECT * FROM cells LIMIT 0") if name.startswith(_stems(quasi))]
+            return read(f"SELECT *, dense_rank() OVER (ORDER BY {', '.join(names)}) - 1 AS box FROM cells")
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
         """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
-        members = self._read(
-            f"SELECT set_id, value_id FROM set_value WHERE column_id = {int(column)} ORDER BY set_id, value_id"
-        )
-        texts = self._read(f"SELECT text FROM value_text WHERE column_id = {int(column)} ORDER BY value_id")["text"]
+        where = f"WHERE column_id = {int(column)}"
+        with self._reading() as read:
+            members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
+            texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
         return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
 
-    def _read(self, sql: str) -> dict[str, Any]:
+    @contextmanager
+    def _reading(self) -> Iterator[Callable[[str], dict[str, Any]]]:
         database = connect(self._path, read_only=True)
         try:
-            return dict(database.execute(sql).fetchnumpy())
+            yield lambda sql: dict(database.execute(sql).fetchnumpy())
         finally:
             database.close()
 

@@ -5,8 +5,8 @@ decides a range is here, once, for every engine.
 """
 
 from querygate.bounds.gather import gather
-from querygate.bounds.membership import count_bounds
+from querygate.bounds.membership import Membership, count_bounds
 from querygate.bounds.spread import Spread, spread
 from querygate.bounds.values import value_bounds
 
-__all__ = ["gather", "count_bounds", "value_bounds", "spread", "Spread"]
+__all__ = ["gather", "Membership", "count_bounds", "value_bounds", "spread", "Spread"]

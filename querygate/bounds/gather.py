@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from querygate.bounds.membership import count_bounds
+from querygate.bounds.membership import Membership
 from querygate.bounds.spread import Spread, spread
 from querygate.bounds.values import value_bounds
 from querygate.core.block import MISSING, Block
@@ -13,10 +15,14 @@ from querygate.core.predicate import is_free
 from querygate.core.types import Cells, Ints
 
 
-def gather(plan: Plan, block: Block) -> list[FetchedGroup]:
-    """Groups in the order of their keys, NULL last. A statement without GROUP BY has one group, whatever is in it."""
+def gather(plan: Plan, block: Block, check: Callable[[], None] = lambda: None) -> list[FetchedGroup]:
+    """Groups in the order of their keys, NULL last. A statement without GROUP BY has one group, whatever is in it.
+
+    `check` is called now and then; it raises when the statement has had its time.
+    """
     rows = spread(block, plan.groups)
-    measured = [_cells(measure, rows) for measure in plan.measures]
+    members = Membership(rows.block, check)
+    measured = [_cells(measure, rows, members) for measure in plan.measures]
     free = tuple(_is_free(measure, plan, block) for measure in plan.measures)
     keys, which = rows.groups()
     if not plan.groups:
@@ -26,26 +32,26 @@ def gather(plan: Plan, block: Block) -> list[FetchedGroup]:
     values = [block.category(name).dictionary.values for name in plan.groups]
     groups = []
     for g, key in enumerate(keys.tolist()):
-        members = order[bounds[g] : bounds[g + 1]]
-        if not measured[0].most[members].any():
+        here = order[bounds[g] : bounds[g + 1]]
+        if not measured[0].most[here].any():
             continue  # nobody can be there
+        check()
         texts = tuple(None if v == MISSING else texts[v] for v, texts in zip(key, values, strict=True))
-        groups.append(FetchedGroup(texts, tuple(_part(cells, members) for cells in measured), free))
+        groups.append(FetchedGroup(texts, tuple(_part(cells, here) for cells in measured), free))
     return groups
 
 
-def _cells(measure: Measure, rows: Spread) -> Cells:
+def _cells(measure: Measure, rows: Spread, members: Membership) -> Cells:
     """Count bounds and clipped values of one measure, a cell per row of the spread block."""
-    block = rows.block
-    least, most = count_bounds(measure.where, block)
+    least, most = members.counts(measure.where)
     least = np.where(rows.alone, least, 0)
     if measure.column is None:
         nothing = np.zeros_like(least)
         return Cells(nothing, nothing, least, most, integer=True)
-    low, high = value_bounds(measure.where, block, measure.column)
+    low, high = value_bounds(measure.where, members, measure.column)
     possible = low <= high
     return Cells(
-        low, high, np.where(possible, least, 0), np.where(possible, most, 0), block.number(measure.column).integer
+        low, high, np.where(possible, least, 0), np.where(possible, most, 0), rows.block.number(measure.column).integer
     )
 
 

@@ -8,6 +8,8 @@ Proof: docs/explanation/proofs/membership.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from querygate.bounds.pieces import pieces_of
@@ -16,23 +18,49 @@ from querygate.core.predicate import And, Atom, Const, Or, Predicate
 from querygate.core.types import Bools, Ints
 
 
+class Membership:
+    """Count bounds of conditions on one block. What was found for a part is kept: OR branches ask for it again.
+
+    `check` is called at every part; it raises when the statement has had its time.
+    """
+
+    def __init__(self, block: Block, check: Callable[[], None] = lambda: None) -> None:
+        self.block = block
+        self.check = check
+        self._known: dict[int, tuple[Predicate, Ints, Ints]] = {}  # by identity; the predicate is kept alive with it
+
+    def counts(self, p: Predicate) -> tuple[Ints, Ints]:
+        """(least, most) number of records for which the condition is TRUE, per row."""
+        known = self._known.get(id(p))
+        if known is None:
+            self.check()
+            known = self._known[id(p)] = (p, *self._counts(p))
+        return known[1], known[2]
+
+    def _counts(self, p: Predicate) -> tuple[Ints, Ints]:
+        n = self.block.n
+        match p:
+            case Const(truth):
+                count = n if truth == "true" else np.zeros_like(n)
+                return count, count
+            case Atom():
+                column = self.block.columns[p.column]
+                if isinstance(column, SetColumn):
+                    return _set_bounds(p, column, self.block)
+                return _number_bounds(p, column, self.block)
+            case And(parts):
+                each = [self.counts(part) for part in parts]
+                least = sum(least for least, _ in each) - (len(parts) - 1) * n
+                return np.maximum(least, 0), np.minimum.reduce([most for _, most in each])
+            case Or(parts):
+                each = [self.counts(part) for part in parts]
+                most = np.minimum(sum(most for _, most in each), n)
+                return np.maximum.reduce([least for least, _ in each]), most
+
+
 def count_bounds(p: Predicate, block: Block) -> tuple[Ints, Ints]:
     """(least, most) number of records for which the condition is TRUE, per row."""
-    match p:
-        case Const(truth):
-            count = block.n if truth == "true" else np.zeros_like(block.n)
-            return count, count
-        case Atom():
-            column = block.columns[p.column]
-            return _set_bounds(p, column, block) if isinstance(column, SetColumn) else _number_bounds(p, column, block)
-        case And(parts):
-            each = [count_bounds(part, block) for part in parts]
-            least = sum(least for least, _ in each) - (len(parts) - 1) * block.n
-            return np.maximum(least, 0), np.minimum.reduce([most for _, most in each])
-        case Or(parts):
-            each = [count_bounds(part, block) for part in parts]
-            most = np.minimum(sum(most for _, most in each), block.n)
-            return np.maximum.reduce([least for least, _ in each]), most
+    return Membership(block).counts(p)
 
 
 def set_status(atom: Atom, column: SetColumn) -> tuple[Bools, Bools]:

@@ -9,29 +9,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from querygate.bounds.membership import count_bounds
+from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import INT64, pieces_of
-from querygate.core.block import Block, NumberColumn
+from querygate.core.block import NumberColumn
 from querygate.core.predicate import And, Atom, Or, Predicate, columns
 from querygate.core.types import Floats, Ints
 
 
-def value_bounds(p: Predicate, block: Block, name: str) -> tuple[Floats | Ints, Floats | Ints]:
+def value_bounds(p: Predicate, members: Membership, name: str) -> tuple[Floats | Ints, Floats | Ints]:
     """(low, high) of the column given the condition, per row; low > high where no value is possible."""
-    column = block.number(name)
+    members.check()
+    column = members.block.number(name)
     if name not in columns(p):
         return column.low, column.high
     match p:
         case Atom():
             return _clipped(p, column)
         case And(parts):
-            each = [value_bounds(part, block, name) for part in parts if name in columns(part)]
+            each = [value_bounds(part, members, name) for part in parts if name in columns(part)]
             return np.maximum.reduce([low for low, _ in each]), np.minimum.reduce([high for _, high in each])
         case Or(parts):
             low, high = _none(column)
             for part in parts:
-                part_low, part_high = value_bounds(part, block, name)
-                possible = (count_bounds(part, block)[1] > 0) & (part_low <= part_high)
+                part_low, part_high = value_bounds(part, members, name)
+                possible = (members.counts(part)[1] > 0) & (part_low <= part_high)
                 low = np.where(possible, np.minimum(low, part_low), low)
                 high = np.where(possible, np.maximum(high, part_high), high)
             return low, high

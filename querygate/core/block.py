@@ -94,6 +94,15 @@ class Block:
     def size(self) -> int:
         return len(self.n)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the arrays of the rows."""
+        numbers = (
+            c.low.nbytes + c.high.nbytes + c.null.nbytes for c in self.columns.values() if isinstance(c, NumberColumn)
+        )
+        sets = (c.sets.nbytes for c in self.columns.values() if isinstance(c, SetColumn))
+        return int(self.n.nbytes + sum(numbers) + sum(sets))
+
     def number(self, name: str) -> NumberColumn:
         column = self.columns[name]
         if not isinstance(column, NumberColumn):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 
 
 def outward(low: float, high: float, steps: int = 1) -> tuple[float, float]:
@@ -28,14 +30,20 @@ def shown(low: float, high: float) -> tuple[str, str]:
     if isinstance(low, int) and isinstance(high, int):
         return str(low), str(high)
     if not (math.isfinite(low) and math.isfinite(high)) or low == high:
-        return f"{low:.15g}", f"{high:.15g}"
+        return _exactly(low), _exactly(high)
     width = Decimal(high) - Decimal(low)
     finest = min(Decimal(1), abs(Decimal(high)) + abs(Decimal(low))).adjusted() - 6
-    step = Decimal(1).scaleb(max(width.adjusted() - 2, finest))
-    return _rounded(low, step, ROUND_FLOOR), _rounded(high, step, ROUND_CEILING)
+    power = max(width.adjusted() - 2, finest)
+    return _rounded(low, power, math.floor), _rounded(high, power, math.ceil)
 
 
-def _rounded(value: float, step: Decimal, rounding: str) -> str:
-    steps = (Decimal(value) / step).to_integral_value(rounding)
-    text = f"{steps * step:f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+def _exactly(value: float) -> str:
+    """The shortest text that is read back as this very double."""
+    return repr(value).removesuffix(".0")
+
+
+def _rounded(value: float, power: int, towards: Callable[[Fraction], int]) -> str:
+    """A multiple of 10^power at or beyond the value; in fractions, because Decimal's own division rounds."""
+    steps = towards(Fraction(value) / Fraction(10) ** power)
+    text = f"{Decimal(steps).scaleb(power):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -72,4 +72,4 @@ class FetchedGroup:
 
     keys: tuple[str | None, ...]
     cells: tuple[Cells, ...]
-    free: tuple[bool, ...] = ()
+    free: tuple[bool, ...]

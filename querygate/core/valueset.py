@@ -69,7 +69,7 @@ class ValueSet:
 
     @classmethod
     def below(cls, value: Any) -> ValueSet:
-        return cls(True, (_before(value),))
+        return cls._made(True, [_before(value)])
 
     @classmethod
     def between(cls, kind: Kind, low: Any, high: Any) -> ValueSet:
@@ -86,7 +86,12 @@ class ValueSet:
             else:
                 cuts.append(start)
             cuts.append(_after(kind, value))
-        return cls(False, tuple(cuts))
+        return cls._made(False, cuts)
+
+    @classmethod
+    def _made(cls, inside: bool, cuts: list[Cut]) -> ValueSet:
+        """Nothing lies before the empty text, so a cut there is none."""
+        return cls(not inside, tuple(cuts[1:])) if cuts and cuts[0] == ("", 0) else cls(inside, tuple(cuts))
 
     # -- set algebra -----------------------------------------------------------------------------------
 

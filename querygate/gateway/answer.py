@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from querygate.bounds import gather
-from querygate.core.errors import Refusal
+from querygate.core.errors import NotPermitted, Refusal
 from querygate.core.plan import FetchedGroup, Plan
 from querygate.core.ports import Limits, Outcome, QueryLog, Release, Store
 from querygate.core.types import Answer, AnswerColumn, Group, Range, Request
@@ -110,12 +110,15 @@ def admit(state: State, gate: Gate) -> State:
 
 def fetch(state: State, gate: Gate) -> State:
     block = state.release.project(state.plan.columns, gate.limits)
-    return replace(state, fetched=tuple(gather(state.plan, block)))
+    return replace(state, fetched=tuple(gather(state.plan, block, lambda: check_time(state, gate))))
 
 
 def protect(state: State, gate: Gate) -> State:
     plan, catalog = state.plan, state.release.catalog
-    groups = [make_group(fetched, plan) for fetched in state.fetched]
+    groups = []
+    for fetched in state.fetched:
+        check_time(state, gate)
+        groups.append(make_group(fetched, plan))
     large_enough = tuple(g for g in groups if (g.count.high or 0) >= catalog.min_group)
     notes = [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
     made = Answer(
@@ -140,6 +143,16 @@ STEPS: tuple[Callable[[State, Gate], State], ...] = (find, understand, admit, fe
 
 
 # -- helpers -------------------------------------------------------------------------------------------------
+
+
+def check_time(state: State, gate: Gate) -> None:
+    """Stop a statement that has had its time, wherever it is."""
+    if gate.clock_s() - state.began_s > gate.limits.timeout_s:
+        raise NotPermitted(
+            "QG305",
+            "The statement was stopped at the limit of time or memory.",
+            "Ask for fewer groups or fewer columns at once.",
+        )
 
 
 def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:

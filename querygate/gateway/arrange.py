@@ -8,12 +8,13 @@ the others are marked as possible. Cutting the list to k rows would hide groups 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from querygate.core.plan import Order, Plan
-from querygate.core.types import Bools, Floats, Group, Range
+from querygate.core.types import Bools, Floats, Group, Ints, Range
 
 NOTE = "LIMIT keeps every group that may be among the first {limit}; rows marked possible may not be."
 
@@ -31,36 +32,41 @@ def arrange(groups: tuple[Group, ...], plan: Plan) -> tuple[tuple[Group, ...], t
         kept = np.flatnonzero(best <= plan.limit)
         if len(kept) > plan.limit or not all(groups[i].certain for i in kept):
             notes = (NOTE.format(limit=plan.limit),)
-    middle = [
-        low + (high - low) / 2 if np.isfinite(low).all() and np.isfinite(high).all() else low for low, high in keys
-    ]
-    order = np.lexsort([key[kept] for key in reversed(middle)]) if keys else np.arange(len(kept))
+    # Readable: by the middle of each interval of places, which is the place itself where the order is certain.
+    order = np.lexsort([(low + high)[kept] for low, high in reversed(keys)]) if keys else np.arange(len(kept))
     return tuple(groups[i] for i in kept[order]), notes
 
 
-def _keys(groups: tuple[Group, ...], order: Order, plan: Plan) -> tuple[Floats, Floats]:
-    """Sort keys as intervals, smallest first; NULL is before or after everything as ORDER BY says."""
+def _keys(groups: tuple[Group, ...], order: Order, plan: Plan) -> tuple[Ints, Ints]:
+    """Sort keys as intervals of places, first place first; NULL is before or after everything as ORDER BY says.
+
+    Places are ranks among all ends, compared as the exact numbers they are: doubles would tie large whole numbers.
+    """
     output = plan.outputs[order.output]
     if output.kind == "key":
         texts = sorted({g.keys[output.source] for g in groups if g.keys[output.source] is not None}, key=str)
-        place = {text: float(i) for i, text in enumerate(texts)}
+        place = {text: i for i, text in enumerate(texts)}
         ranges = [
             Range.null() if g.keys[output.source] is None else Range.exact(place[g.keys[output.source]]) for g in groups
         ]
     else:
         position = [o for o in plan.outputs if o.kind == "range"].index(output)
         ranges = [g.ranges[position] for g in groups]
-    null = -np.inf if order.nulls_first else np.inf
-    low, high = np.empty(len(ranges)), np.empty(len(ranges))
-    for i, found in enumerate(ranges):
-        ends = [float(end) for end in (found.low, found.high) if end is not None]
+    null = -math.inf if order.nulls_first else math.inf
+    intervals = []
+    for found in ranges:
+        ends = [end for end in (found.low, found.high) if end is not None]
         ends = [-end for end in ends] if order.descending else ends
         ends += [null] if found.may_be_null else []
-        low[i], high[i] = min(ends), max(ends)
-    return low, high
+        intervals.append((min(ends), max(ends)))
+    places = {end: i for i, end in enumerate(sorted({end for interval in intervals for end in interval}))}
+    return (
+        np.array([places[low] for low, _ in intervals], dtype=np.int64),
+        np.array([places[high] for _, high in intervals], dtype=np.int64),
+    )
 
 
-def _ranks(keys: list[tuple[Floats, Floats]], certain: Bools) -> tuple[Floats, Floats]:
+def _ranks(keys: list[tuple[Ints, Ints]], certain: Bools) -> tuple[Floats, Floats]:
     """Best and worst possible rank of each group among those that exist."""
     size = len(certain)
     best, worst = np.ones(size), np.ones(size)
@@ -72,7 +78,7 @@ def _ranks(keys: list[tuple[Floats, Floats]], certain: Bools) -> tuple[Floats, F
     return best, worst
 
 
-def _before(keys: list[tuple[Floats, Floats]], i: int) -> tuple[Bools, Bools]:
+def _before(keys: list[tuple[Ints, Ints]], i: int) -> tuple[Bools, Bools]:
     """Which groups certainly stand before group i, and which may: lexicographic over the terms, ties either way."""
     size = len(keys[0][0])
     surely, maybe = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)

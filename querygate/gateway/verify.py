@@ -1,8 +1,9 @@
 """The verifier: re-measures every promise on the file that was written, before it may be served.
 
 It reads the staged store back and trusts nothing that the publisher computed: class sizes are counted over the
-written boxes, diversity over the written cells, and every raw row must lie inside its class's box. A promise that
-does not hold stops the publication.
+written boxes, diversity over the written cells, every raw row must lie inside its class's box, and every edge must be
+one that the policy makes public (or, with tight edges, one that is attained). A promise that does not hold stops the
+publication.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from querygate.anonymise import verify
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Workshop
 from querygate.core.types import Catalog, Column, Floats, Ints
+from querygate.gateway.coding import bin_codes, grid_codes
 from querygate.policy import ColumnPolicy, Policy
 
 
@@ -56,6 +58,8 @@ def verify_release(written: Written, policy: Policy, workshop: Workshop, rows: i
     _check(k >= policy.k, f"k = {policy.k}")
     for column in catalog.columns:
         _check(_outside(column, cells, written, workshop) == 0, f"every value of {column.name} lies in its class")
+        if column.is_numeric:
+            _check_number(column, policy, catalog.tight, cells, workshop)
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
         wanted = policy.column(column.name)
@@ -81,6 +85,36 @@ def _check(holds: bool, promise: str) -> None:
             f"The verifier found that the release would not keep: {promise}.",
             "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
         )
+
+
+def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, Any], workshop: Workshop) -> None:
+    """Where the intervals of a numeric column may begin and end."""
+    wanted, name = policy.column(column.name), column.name
+    _check(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
+    low, high, known = _intervals(column, cells)
+    if tight and column.role == "quasi-identifier":
+        _, *hull = workshop.class_hulls(name)
+        _, row = np.unique(cells["class"], return_index=True)
+        edges = [np.where(known, end, np.nan)[row] for end in (low, high)]
+        _check(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
+    elif column.role != "public":
+        public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
+        on_edges = np.isin(low[known], public.low).all() and np.isin(high[known], public.high).all()
+        _check(bool(on_edges), f"the edges of {name} are public")
+        if wanted.carry == "bins":
+            _, which = np.unique(np.stack([low[known], high[known]]), axis=1, return_inverse=True)
+            held = np.bincount(which.reshape(-1), cells["n"][known])
+            _check(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
+
+
+def _is_same(a: Floats, b: Floats) -> bool:
+    return np.array_equal(a, b, equal_nan=True)
+
+
+def _intervals(column: Column, cells: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Ends of a numeric column in each cell, and where it has any."""
+    low, high = (np.ma.asarray(cells[f"c{column.index}_{end}"]) for end in ("lo", "hi"))
+    return low.data, high.data, ~np.ma.getmaskarray(low)
 
 
 def _values(column: Column, cells: dict[str, Any]) -> Ints:
@@ -123,9 +157,7 @@ def _check_diversity(wanted: ColumnPolicy, classes: Ints, values: Ints, counts: 
 
 
 def _width(column: Column, cells: dict[str, Any]) -> float:
-    low = np.ma.asarray(cells[f"c{column.index}_lo"], dtype=np.float64)
-    high = np.ma.asarray(cells[f"c{column.index}_hi"], dtype=np.float64)
-    known = ~np.ma.getmaskarray(low)
-    widths: Floats = np.asarray(high[known] - low[known], dtype=np.float64)
+    low, high, known = _intervals(column, cells)
+    widths: Floats = high[known].astype(np.float64) - low[known].astype(np.float64)
     weights = np.asarray(cells["n"])[known]
     return float(np.average(widths, weights=weights)) if len(widths) else 0.0

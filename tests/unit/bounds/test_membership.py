@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from querygate.bounds import count_bounds, gather, spread, value_bounds
+from querygate.bounds import Membership, count_bounds, gather, spread, value_bounds
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, Dictionary, NumberColumn, SetColumn
 from querygate.core.plan import Measure, Output, Plan
 from querygate.core.predicate import (
@@ -117,16 +117,16 @@ def test_values_hold_every_value_of_a_selected_record(seed: int) -> None:
     chosen = [int(str(record["x"])) for record in records if truth(p, record) == "true"]
     if "x" not in columns(p):
         return
-    low, high = value_bounds(p, block, "x")
+    low, high = value_bounds(p, Membership(block), "x")
     assert all(low[0] <= value <= high[0] for value in chosen)
 
 
 def test_values_are_clipped_to_the_condition() -> None:
     block = Block(np.array([4]), {"x": NumberColumn(np.array([3]), np.array([9]), np.array([NO_NULLS]))})
     p = compare("x", ValueSet.between("integer", 5, 20))
-    low, high = value_bounds(p, block, "x")
+    low, high = value_bounds(p, Membership(block), "x")
     assert (low[0], high[0]) == (5, 9)
-    none = value_bounds(compare("x", ValueSet.below(0)), block, "x")
+    none = value_bounds(compare("x", ValueSet.below(0)), Membership(block), "x")
     assert none[0][0] > none[1][0]
 
 

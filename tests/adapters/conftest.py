@@ -1,0 +1,27 @@
+"""A release of each engine."""
+
+from __future__ import annotations
+
+import pytest
+from adapters.engines import ENGINES, Engine
+from adapters.published import POLICY, Published, heavy_columns
+from unit.publish.making import new_site, put
+
+from querygate.core.ports import Release
+
+
+@pytest.fixture(params=ENGINES, ids=lambda engine: engine.name, scope="session")
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def heavy(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Published:
+    opened = new_site(tmp_path_factory.mktemp("heavy"))
+    put(opened, POLICY, heavy_columns())
+    return Published(engine, opened)
+
+
+@pytest.fixture
+def release(heavy: Published) -> Release:
+    return heavy.open()

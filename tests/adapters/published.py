@@ -1,0 +1,71 @@
+"""A published table in the hands of an engine."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adapters.engines import Engine
+from adapters.reference import Reference
+
+from querygate.core.ports import Release
+from querygate.site.gate import OpenSite
+
+MEMORY_MB = 1024
+ROWS = 30_000
+POLICY = """
+dataset = "t"
+k = 5
+[columns.age]
+role = "quasi-identifier"
+type = "integer"
+domain = [0, 120]
+grid = 1
+[columns.ward]
+role = "quasi-identifier"
+type = "category"
+[columns.disease]
+role = "sensitive"
+type = "category"
+[columns.dose]
+role = "public"
+type = "number"
+[columns.record]
+role = "public"
+type = "integer"
+"""
+NAMES = ("age", "ward", "disease", "dose", "record")
+
+
+def heavy_columns() -> dict[str, list[Any]]:
+    """Thirty thousand cells: a public number keeps every record apart. Enough to be stopped in the middle."""
+    rng = random.Random(5)
+    return {
+        "age": [rng.randrange(100) for _ in range(ROWS)],
+        "ward": [rng.choice("abcd") for _ in range(ROWS)],
+        "disease": [rng.choice(["flu", "gout", None]) for _ in range(ROWS)],
+        "dose": [rng.choice([None, 0.5, 1.5, 2.0]) for _ in range(ROWS)],
+        "record": list(range(ROWS)),
+    }
+
+
+@dataclass(frozen=True)
+class Published:
+    """A site with one table, and the engine that opens its store."""
+
+    engine: Engine
+    opened: OpenSite
+
+    def open(self) -> Release:
+        """The release, opened anew, with nothing read yet."""
+        return self.engine.open(self.opened.site.store, "t", MEMORY_MB)
+
+    def reference(self, folder: Path) -> Reference:
+        """From a copy of the file: the engine holds the original with a configuration of its own."""
+        release = self.open()
+        copy = folder / "copy.duckdb"
+        shutil.copy(self.opened.site.store / "t" / f"v{release.catalog.version:05d}.duckdb", copy)
+        return Reference(copy, release.catalog)

@@ -1,0 +1,87 @@
+"""Many threads on one release, and a version that changes under their hands."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from adapters.published import NAMES, Published
+from adapters.reference import contents
+from unit.publish.making import AGE, RESEARCHER, ask, new_site, put, shelf_of
+
+from querygate.core.ports import Limits
+from querygate.core.types import Request
+from querygate.gateway.answer import answer
+from querygate.gateway.render import to_dict
+
+THREADS = 8
+TURNS = 50
+SUBSETS = [subset for size in (0, 1, 2) for subset in itertools.combinations(NAMES[:4], size)]
+
+
+def in_threads(work: Callable[[int], object]) -> list[object]:
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(work, range(THREADS)))
+
+
+def test_threads_on_one_release_read_the_same(heavy: Published) -> None:
+    expected = {names: contents(heavy.open().project(names, Limits())) for names in SUBSETS}
+    shared = heavy.open()
+    together = threading.Barrier(THREADS)
+
+    def read(number: int) -> int:
+        rng = random.Random(number)
+        together.wait()
+        return sum(
+            contents(shared.project(names, Limits())) == expected[names] for names in rng.choices(SUBSETS, k=TURNS)
+        )
+
+    assert in_threads(read) == [TURNS] * THREADS
+
+
+def test_threads_through_the_gate_are_answered_the_same(heavy: Published) -> None:
+    statements = [
+        "SELECT COUNT(*), AVG(dose) FROM t WHERE age BETWEEN 20 AND 40",
+        "SELECT ward, COUNT(*), MAX(age) FROM t WHERE disease = 'flu' OR dose > 1 GROUP BY ward",
+        "SELECT disease, SUM(dose) FROM t WHERE NOT (ward = 'a' AND age < 30) GROUP BY disease ORDER BY disease",
+    ]
+    expected = [json.dumps(ask(heavy.opened, sql)) for sql in statements]
+
+    def question(number: int) -> bool:
+        order = random.Random(number).choices(range(len(statements)), k=4)
+        return all(json.dumps(ask(heavy.opened, statements[i])) == expected[i] for i in order)
+
+    assert all(in_threads(question))
+
+
+def test_a_switch_of_versions_is_seen_whole(heavy: Published, tmp_path: Path) -> None:
+    """Answers of either version, right for the version they name, and never an error."""
+    heavy.engine.needs("switch")
+    opened = new_site(tmp_path)
+    policy = 'dataset = "t"\nk = 2\n' + AGE
+    rows = {1: 6, 2: 40}
+    put(opened, policy, {"age": list(range(20, 20 + rows[1]))})
+    ended = threading.Event()
+
+    def ask_on(number: int) -> list[tuple[int, int, int]]:
+        seen = []
+        while not ended.is_set():
+            body = to_dict(answer(Request(RESEARCHER, "t", "SELECT COUNT(*) AS n FROM t"), opened.gate))
+            seen.append((body["version"], body["rows"][0]["n"]["low"], body["rows"][0]["n"]["high"]))
+        return seen
+
+    with ThreadPoolExecutor(3) as pool:
+        asking = [pool.submit(ask_on, number) for number in range(3)]
+        put(opened, policy, {"age": list(range(20, 20 + rows[2]))})
+        for turn in range(20):
+            shelf_of(opened).serve_version("t", 1 + turn % 2)
+        ended.set()
+        seen = [told for future in asking for told in future.result()]
+
+    assert {version for version, _, _ in seen} == {1, 2}
+    assert all((low, high) == (rows[version], rows[version]) for version, low, high in seen)

@@ -1,0 +1,89 @@
+"""Limits of time and memory are refusals with a code, come quickly, and say nothing in the engine's words."""
+
+from __future__ import annotations
+
+import shutil
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from adapters.published import NAMES, Published
+from unit.publish.making import RESEARCHER
+
+from querygate.core.errors import Fault, NotPermitted, QueryGateError
+from querygate.core.ports import Limits, Release
+from querygate.core.types import Request
+from querygate.gateway.answer import answer
+from querygate.site.gate import open_gate
+from querygate.site.layout import open_site
+
+SQL = "SELECT ward, AVG(dose), MAX(record) FROM t WHERE disease = 'flu' AND age < 50 GROUP BY ward"
+ENGINE_WORDS = ("duckdb", "interrupt", "memory_limit", "pragma", "binder", "exception", "error:", "cells", "/")
+
+
+def refused(attempt: Callable[[], object]) -> QueryGateError:
+    with pytest.raises(QueryGateError) as caught:
+        attempt()
+    said = str(caught.value.to_dict() | {"type": ""}).lower()
+    assert [word for word in ENGINE_WORDS if word in said] == []
+    return caught.value
+
+
+@pytest.mark.parametrize("timeout_s", [0.0, 0.0001, 0.001])
+def test_a_statement_is_stopped_in_time(heavy: Published, release: Release, timeout_s: float) -> None:
+    """Even where the limit passes before the engine has begun."""
+    heavy.engine.needs("time limit")
+    began = time.perf_counter()
+    error = refused(lambda: release.project(NAMES, Limits(timeout_s=timeout_s)))
+
+    assert error.code == "QG305"
+    assert time.perf_counter() - began < 2.0
+    assert release.project(NAMES, Limits()).n.sum() == release.catalog.rows  # the next one is not affected
+
+
+def test_a_statement_with_too_little_memory_is_stopped(heavy: Published, tmp_path: Path) -> None:
+    heavy.engine.needs("memory limit")
+    store = Path(shutil.copytree(heavy.opened.site.store, tmp_path / "store"))  # a process opens a file with one limit
+    error = refused(lambda: heavy.engine.open(store, "t", 2).project(NAMES, Limits()))
+
+    assert error.code == "QG305"
+
+
+def test_the_gate_passes_the_limit_on_and_logs_it(heavy: Published) -> None:
+    heavy.engine.needs("time limit")
+    opened = open_gate(heavy.opened.site)
+    gate = replace(opened.gate, limits=Limits(timeout_s=0.0))
+    error = refused(lambda: answer(Request(RESEARCHER, "t", SQL), gate))
+
+    assert isinstance(error, NotPermitted)
+    assert error.code == "QG305"
+    last = list(opened.log.queries())[-1]
+    assert (last["id"], last["outcome"], last["code"], last["answer"]) == (error.query_id, "refused", "QG305", None)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "garbled", "not a database"])
+def test_what_an_engine_says_reaches_nobody(
+    heavy: Published, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = Path(shutil.copytree(heavy.opened.site.folder, tmp_path / "site"))
+    file = folder / "store" / "t" / "v00001.duckdb"
+    whole = file.read_bytes()
+    third = len(whole) // 3
+    file.write_bytes(
+        {
+            "truncated": whole[:third],
+            "garbled": whole[:third] + b"SECRET-4711" * (third // 11) + whole[third + third // 11 * 11 :],
+            "not a database": b"SECRET-4711\n" * 1000,
+        }[damage]
+    )
+    opened = open_gate(open_site(folder))
+    error = refused(lambda: answer(Request(RESEARCHER, "t", SQL), opened.gate))
+
+    assert isinstance(error, Fault)
+    assert (error.__cause__, error.__suppress_context__) == (None, True)
+    told = "".join(traceback.format_exception(error)) + "".join(map(str, opened.log.events()))
+    assert [word for word in ("SECRET", "checksum", "v00001", "duckdb.duckdb") if word in told + caplog.text] == []
+    assert error.incident in caplog.text  # the kind of error and its place are for the custodian

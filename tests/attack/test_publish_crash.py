@@ -1,0 +1,251 @@
+"""A publisher is killed at any moment, or its disk is full: the old version serves on, or the new one does, whole.
+
+The publishers are children of one process that has imported everything and opened nothing, so that a publication
+costs no more than itself. A child kills itself at the n-th thing it does to the site's files (Python tells its audit
+hooks of each), or is killed from outside after a while.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from unit.publish.making import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
+
+from querygate.core.errors import ConfigError
+from querygate.policy import parse_policy
+from querygate.site.custody import publish_to, serve_version
+from querygate.site.gate import OpenSite, open_gate
+from querygate.site.layout import open_site
+
+POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
+OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
+NEW = {"age": list(range(20, 60)), "ward": list("abcd") * 10}
+
+PUBLISHERS = """
+import os, resource, signal, sys, time
+from pathlib import Path
+from querygate.policy import parse_policy
+from querygate.site.custody import publish_to
+from querygate.site.gate import open_gate
+from querygate.site.layout import open_site
+
+EVENTS = {"open", "os.rename"}
+
+def publish(folder, policy, source, how, number):
+    seen = 0
+    def hook(event, args):
+        nonlocal seen
+        if event in EVENTS and any(os.fsdecode(a).startswith((f"{folder}/store", f"{folder}/vault"))
+                                   for a in args if isinstance(a, (str, bytes, os.PathLike))):
+            seen += 1
+            if how == "step" and seen == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+    if how == "disk":  # no file may grow beyond so many bytes
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
+    sys.stderr = open(os.devnull, "w")
+    publish_to(open_gate(open_site(Path(folder))), parse_policy(policy), source, user="tester")
+
+policy = Path(sys.argv[1]).read_text()
+for line in sys.stdin:
+    folder, how, number = line.rstrip("\\n").split("\\t")
+    child = os.fork()
+    if not child:
+        try:
+            publish(folder, policy, sys.argv[2], how, float(number) if how == "time" else int(number))
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    if how == "time":
+        time.sleep(float(number))
+        os.kill(child, signal.SIGKILL)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Publishers:
+    """Publishes the new version into a site, one child after the other; tells how each ended."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "policy.toml").write_text(POLICY)
+        source = write_parquet(folder / "new.parquet", NEW)
+        command = [sys.executable, "-c", PUBLISHERS, str(folder / "policy.toml"), str(source)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self, site: Path, how: str, number: float) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{site}\t{how}\t{number}\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def publishers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publishers]:
+    publishers = Publishers(tmp_path_factory.mktemp("publishers"))
+    yield publishers
+    publishers.close()
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site that serves version 1."""
+    opened = new_site(tmp_path_factory.mktemp("template"))
+    put(opened, POLICY, OLD)
+    return opened.site.folder
+
+
+def copy_of(template: Path, folder: Path) -> Path:
+    return Path(shutil.copytree(template, folder))
+
+
+def assert_whole(folder: Path) -> int:
+    """One version is served and answers right, and both its files are there; returns which."""
+    opened = open_gate(open_site(folder))
+    version = opened.store.current("t").catalog.version
+    people = OLD if version == 1 else NEW
+    assert ends(opened, "COUNT(*)") == (len(people["age"]), len(people["age"]))
+    assert [row["ward"] for row in ask(opened, "SELECT ward, COUNT(*) FROM t GROUP BY ward")] == sorted(
+        set(people["ward"])
+    )
+    assert version in opened.store.versions("t")
+    assert (folder / "vault" / "t" / f"v{version:05d}.duckdb").is_file()
+    assert opened.log.verify().entries > 0
+    return version
+
+
+def assert_mended(folder: Path) -> None:
+    """The next publication succeeds, serves, and leaves nothing of the one that was cut off."""
+    opened = open_gate(open_site(folder))
+    known = opened.store.versions("t")
+    report = put(opened, POLICY, NEW)
+    assert report.version == max(known) + 1
+    assert opened.store.current("t").catalog.version == report.version
+    assert ends(opened, "COUNT(*)") == (40, 40)
+    assert staged_files(opened) == []
+    assert [path.name for path in sorted((folder / "vault" / "t").iterdir())] == [
+        f"v{version:05d}.duckdb" for version in opened.store.versions("t")
+    ]
+
+
+def test_killed_at_every_step_of_the_switch(publishers: Publishers, template: Path, tmp_path: Path) -> None:
+    served = {}
+    step = 1
+    while True:
+        folder = copy_of(template, tmp_path / str(step))
+        ended = publishers.run(folder, "step", step)
+        served[step] = assert_whole(folder)
+        if ended == 0:
+            break
+        assert ended == -signal.SIGKILL
+        if step % 3 == 0:
+            assert_mended(folder)
+        step += 1
+
+    versions = list(served.values())
+    assert len(versions) > 10  # steps there are to be killed at
+    assert versions == sorted(versions)  # old, old ... then new
+    assert versions[0] == 1
+    assert versions[-1] == 2
+
+
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.45, 0.65, 0.85])
+def test_killed_at_some_moment(publishers: Publishers, template: Path, tmp_path: Path, share: float) -> None:
+    folder = copy_of(template, tmp_path / "site")
+    ended = publishers.run(folder, "time", share * 0.5)
+
+    assert ended in (0, -signal.SIGKILL)
+    assert assert_whole(folder) in (1, 2)
+    assert_mended(folder)
+
+
+def test_leavings_do_not_pile_up(publishers: Publishers, template: Path, tmp_path: Path) -> None:
+    folder = copy_of(template, tmp_path / "site")
+    left = []
+    for _ in range(3):
+        assert publishers.run(folder, "time", 0.25) in (0, -signal.SIGKILL)
+        left.append(len(staged_files(open_gate(open_site(folder)))))
+
+        assert_whole(folder)
+
+    assert max(left) <= 4  # the two files of one version, perhaps with their journals
+
+
+@pytest.mark.parametrize("largest_file", [1_000, 300_000, 900_000])
+def test_a_full_disk_leaves_the_old_version(
+    publishers: Publishers, template: Path, tmp_path: Path, largest_file: int
+) -> None:
+    folder = copy_of(template, tmp_path / "site")
+    ended = publishers.run(folder, "disk", largest_file)
+
+    assert ended == 1
+    assert assert_whole(folder) == 1
+    assert staged_files(open_gate(open_site(folder))) == []
+    assert_mended(folder)
+
+
+# -- two at once, and back again -----------------------------------------------------------------------------------
+
+
+def test_a_second_publisher_is_turned_away(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    put(opened, POLICY, OLD)
+    with shelf_of(opened).publishing("t"):
+        for attempt in (lambda: put(opened, POLICY, NEW), lambda: shelf_of(opened).serve_version("t", 1)):
+            with pytest.raises(ConfigError) as refused:
+                attempt()
+            assert refused.value.code == "QG804"
+        put(opened, POLICY.replace('"t"', '"other"'), OLD)  # another dataset has a lock of its own
+
+    assert put(opened, POLICY, NEW).version == 2
+    assert opened.store.datasets() == ("other", "t")
+
+
+def test_versions_and_the_way_back(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    for people in (OLD, NEW, OLD):
+        publish_to(opened, parse_policy(POLICY), str(write_parquet(tmp_path / "s.parquet", people)), user="carl")
+
+    def served(opened: OpenSite) -> tuple[int, int]:
+        return opened.store.current("t").catalog.version, ends(opened, "COUNT(*)")[0]
+
+    assert opened.store.versions("t") == (1, 2, 3)
+    assert served(opened) == (3, 6)
+    assert serve_version(opened, "t", 2, user="carl") == 3
+    assert served(opened) == (2, 40)
+    assert served(open_gate(opened.site)) == (2, 40)
+    for version in (0, 4, -1):
+        with pytest.raises(ConfigError) as refused:
+            serve_version(opened, "t", version, user="carl")
+        assert refused.value.code == "QG804"
+        assert "1, 2, 3" in refused.value.remedy
+    assert served(opened) == (2, 40)
+    assert put(opened, POLICY, OLD).version == 4
+    assert served(opened) == (4, 6)
+    noted = [
+        (event["kind"], event["body"].get("to", event["body"].get("version")))
+        for event in opened.log.events()
+        if event["user"] == "carl"
+    ]
+    assert noted == [("publish", 1), ("publish", 2), ("publish", 3), ("rollback", 2)]
+
+
+def test_earlier_vaults_outlive_a_lost_store(tmp_path: Path) -> None:
+    """Only the vault of a version that was never finished is swept; raw rows of the others are nobody's to delete."""
+    opened = new_site(tmp_path)
+    for _ in range(3):
+        put(opened, POLICY, OLD)
+    shutil.rmtree(opened.site.store / "t")
+
+    assert put(opened, POLICY, NEW).version == 4
+    assert len(list((opened.site.vault / "t").glob("v*.duckdb"))) == 4

@@ -1,0 +1,21 @@
+"""Order and limits over whole numbers that doubles cannot tell apart."""
+
+from __future__ import annotations
+
+from querygate.core.plan import Measure, Order, Output, Plan
+from querygate.core.predicate import TRUE
+from querygate.core.types import Group, Range
+from querygate.gateway.arrange import arrange
+
+OUTPUTS = (Output("g", "key", 0, "category"), Output("x", "range", 0, "integer", "max"))
+
+
+def test_neighbours_beyond_two_to_the_53_are_not_tied() -> None:
+    plan = Plan("t", ("g",), (Measure(None, TRUE),), OUTPUTS, 2, (Order(1, True, False),), 1, "", "")
+    groups = tuple(
+        Group((key,), (Range.exact(value),), Range.exact(3), certain=True)
+        for key, value in (("a", 2**61 + 5), ("b", 2**61 + 6), ("c", 2**61 + 4))
+    )
+    shown, notes = arrange(groups, plan)
+    assert [(group.keys, group.certain) for group in shown] == [(("b",), True)]
+    assert notes == ()
