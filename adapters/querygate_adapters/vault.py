@@ -176,29 +176,36 @@ class DuckDBWorkshop:
 
     # -- checks on what was made -------------------------------------------------------------------------------
 
-    def rows_outside(self, column: str, classes: Ints, low: Any, high: Any, null: Any) -> int:
-        self._keep("box", {"class": classes, "lo": low, "hi": high, "state": null}, distinct=True)
-        x = self._axis(column, "r.")
-        inside = f"CASE WHEN {x} IS NULL THEN b.state > 0 ELSE b.state < 2 AND {x} BETWEEN b.lo AND b.hi END"
-        outside = self._one(
-            f"SELECT COUNT(*) FROM {self._rows_with_class()} "
-            f"WHERE NOT EXISTS (SELECT 1 FROM box b WHERE b.class = c.class AND {inside})"
+    def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
+        self._keep("cell", {"class": classes, "lo": low, "hi": high, "state": null, "n": counts})
+        inside = "CASE WHEN v.x IS NULL THEN b.state > 0 ELSE b.state < 2 AND v.x BETWEEN b.lo AND b.hi END"
+        off = self._one(
+            "WITH b AS (SELECT class, lo, hi, state, SUM(n) AS n FROM cell GROUP BY ALL), "
+            f"v AS (SELECT c.class, {self._axis(column, 'r.')} AS x FROM {self._rows_with_class()}) "
+            f"SELECT COUNT(*) FROM (SELECT b.n, COUNT(v.class) AS found FROM b LEFT JOIN v ON v.class = b.class AND {inside} "
+            "GROUP BY b.class, b.lo, b.hi, b.state, b.n) WHERE found <> n"
         )
-        self._db.execute("DROP TABLE box")
-        return int(outside)
+        self._db.execute("DROP TABLE cell")
+        return int(off)
 
-    def rows_outside_sets(self, column: str, classes: Ints, value_ids: Ints, texts: Sequence[str]) -> int:
-        self._keep("pairs", {"class": classes, "value_id": value_ids})
+    def sets_off(
+        self, column: str, classes: Ints, sets: Ints, counts: Ints, members: tuple[Ints, Ints], texts: Sequence[str]
+    ) -> int:
+        self._keep("cell", {"class": classes, "set_id": sets, "n": counts})
+        self._keep("member", {"set_id": members[0], "value_id": members[1]})
         self._keep("texts", {"value_id": np.arange(len(texts)), "value": pa.array(list(texts), pa.string())})
         x = self._axis(column, "r.")
-        outside = self._one(
-            f"SELECT COUNT(*) FROM (SELECT c.class, CASE WHEN {x} IS NULL THEN -1 ELSE t.value_id END AS value_id "
-            f"FROM {self._rows_with_class()} LEFT JOIN texts t ON t.value = {x}) "
-            "ANTI JOIN pairs USING (class, value_id)"
+        off = self._one(
+            "WITH b AS (SELECT class, set_id, SUM(n) AS n FROM cell GROUP BY ALL), "
+            f"v AS (SELECT c.class, CASE WHEN {x} IS NULL THEN -1 ELSE t.value_id END AS value_id, COUNT(*) AS n "
+            f"FROM {self._rows_with_class()} LEFT JOIN texts t ON t.value = {x} GROUP BY ALL) "
+            "SELECT COUNT(*) FROM (SELECT b.n, COALESCE(SUM(v.n), 0) AS found FROM b JOIN member m USING (set_id) "
+            "LEFT JOIN v ON v.class = b.class AND v.value_id = m.value_id GROUP BY b.class, b.set_id, b.n) "
+            "WHERE found <> n"
         )
-        self._db.execute("DROP TABLE pairs")
-        self._db.execute("DROP TABLE texts")
-        return int(outside)
+        for table in ("cell", "member", "texts"):
+            self._db.execute(f"DROP TABLE {table}")
+        return int(off)
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         x = self._axis(column, "r.")
@@ -231,9 +238,9 @@ class DuckDBWorkshop:
         described = self._db.execute("DESCRIBE combination").fetchall()
         return ", ".join(str(row[0]) for row in described if str(row[0]).startswith("x"))
 
-    def _keep(self, table: str, columns: Mapping[str, Any], *, distinct: bool = False) -> None:
+    def _keep(self, table: str, columns: Mapping[str, Any]) -> None:
         self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))
-        self._db.execute(f"CREATE TABLE {table} AS SELECT {'DISTINCT' if distinct else ''} * FROM given")
+        self._db.execute(f"CREATE TABLE {table} AS SELECT * FROM given")
         self._db.unregister("given")
 
     def _one(self, sql: str) -> Any:

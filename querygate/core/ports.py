@@ -152,12 +152,20 @@ class Workshop(Protocol):
         """(class, code of each column, records) of every distinct combination of class and codes."""
         ...
 
-    def rows_outside(self, column: str, classes: Ints, low: Any, high: Any, null: Any) -> int:
-        """How many raw rows lie in none of the intervals of their class, given as (class, low, high, null state)."""
+    def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
+        """How many published (class, interval) hold another number of raw rows than was published.
+
+        Cells are given as (class, low, high, null state, records); intervals of one class do not overlap.
+        """
         ...
 
-    def rows_outside_sets(self, column: str, classes: Ints, value_ids: Ints, texts: Sequence[str]) -> int:
-        """How many raw rows have a value that is not paired with their class; value id -1 is a missing value."""
+    def sets_off(
+        self, column: str, classes: Ints, sets: Ints, counts: Ints, members: tuple[Ints, Ints], texts: Sequence[str]
+    ) -> int:
+        """How many published (class, set) hold another number of raw rows than was published.
+
+        Cells are (class, set id, records); `members` are (set id, value id) pairs, value id -1 is a missing value.
+        """
         ...
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:

@@ -8,8 +8,7 @@ the others are marked as possible. Cutting the list to k rows would hide groups 
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,69 +22,77 @@ def arrange(groups: tuple[Group, ...], plan: Plan) -> tuple[tuple[Group, ...], t
     """The groups in order and within the limit, and notes on what that means."""
     if not plan.groups:  # one row; LIMIT 0 shows none
         return (groups if plan.limit != 0 else ()), ()
-    keys = [_keys(groups, order, plan) for order in plan.orders]
+    terms = [_term(groups, order, plan) for order in plan.orders]
     notes: tuple[str, ...] = ()
     kept = np.arange(len(groups))
     if plan.limit is not None:
-        best, worst = _ranks(keys, np.array([group.certain for group in groups], dtype=np.bool_))
+        best, worst = _ranks(terms, np.array([group.certain for group in groups], dtype=np.bool_))
         groups = tuple(replace(g, certain=g.certain and bool(worst[i] <= plan.limit)) for i, g in enumerate(groups))
         kept = np.flatnonzero(best <= plan.limit)
         if len(kept) > plan.limit or not all(groups[i].certain for i in kept):
             notes = (NOTE.format(limit=plan.limit),)
-    # Readable: by the middle of each interval of places, which is the place itself where the order is certain.
-    order = np.lexsort([(low + high)[kept] for low, high in reversed(keys)]) if keys else np.arange(len(kept))
+    keys = [key[kept] for term in reversed(terms) for key in (term.low + term.high, term.middle)]
+    order = np.lexsort(keys) if keys else np.arange(len(kept))
     return tuple(groups[i] for i in kept[order]), notes
 
 
-def _keys(groups: tuple[Group, ...], order: Order, plan: Plan) -> tuple[Ints, Ints]:
-    """Sort keys as intervals of places, first place first; NULL is before or after everything as ORDER BY says.
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """One ORDER BY term as an interval per group, smallest first.
 
-    Places are ranks among all ends, compared as the exact numbers they are: doubles would tie large whole numbers.
+    Ends are places in the order of all ends, so that whole numbers beyond 2^53 and infinities keep their order and
+    NULL stands apart from both. `middle` is for the reader's order only.
     """
-    output = plan.outputs[order.output]
-    if output.kind == "key":
-        texts = sorted({g.keys[output.source] for g in groups if g.keys[output.source] is not None}, key=str)
-        place = {text: i for i, text in enumerate(texts)}
-        ranges = [
-            Range.null() if g.keys[output.source] is None else Range.exact(place[g.keys[output.source]]) for g in groups
-        ]
-    else:
-        position = [o for o in plan.outputs if o.kind == "range"].index(output)
-        ranges = [g.ranges[position] for g in groups]
-    null = -math.inf if order.nulls_first else math.inf
-    intervals = []
-    for found in ranges:
-        ends = [end for end in (found.low, found.high) if end is not None]
-        ends = [-end for end in ends] if order.descending else ends
-        ends += [null] if found.may_be_null else []
-        intervals.append((min(ends), max(ends)))
-    places = {end: i for i, end in enumerate(sorted({end for interval in intervals for end in interval}))}
-    return (
-        np.array([places[low] for low, _ in intervals], dtype=np.int64),
-        np.array([places[high] for _, high in intervals], dtype=np.int64),
+
+    low: Ints
+    high: Ints
+    middle: Floats
+
+
+def _term(groups: tuple[Group, ...], order: Order, plan: Plan) -> _Term:
+    ranges = _ranges(groups, order, plan)
+    ends = [sorted(-e if order.descending else e for e in (r.low, r.high) if e is not None) for r in ranges]
+    place = {end: i for i, end in enumerate(sorted({end for pair in ends for end in pair}), start=1)}
+    null = 0 if order.nulls_first else len(place) + 1
+    places = [[place[e] for e in pair] + [null] * r.may_be_null for pair, r in zip(ends, ranges, strict=True)]
+    outermost = -np.inf if order.nulls_first else np.inf
+    return _Term(
+        np.array([min(pair) for pair in places], dtype=np.int64),
+        np.array([max(pair) for pair in places], dtype=np.int64),
+        np.array([pair[0] / 2 + pair[-1] / 2 if pair else outermost for pair in ends], dtype=np.float64),
     )
 
 
-def _ranks(keys: list[tuple[Ints, Ints]], certain: Bools) -> tuple[Floats, Floats]:
+def _ranges(groups: tuple[Group, ...], order: Order, plan: Plan) -> list[Range]:
+    output = plan.outputs[order.output]
+    if output.kind == "range":
+        position = [o for o in plan.outputs if o.kind == "range"].index(output)
+        return [group.ranges[position] for group in groups]
+    keys = [group.keys[output.source] for group in groups]
+    place = {text: i for i, text in enumerate(sorted({key for key in keys if key is not None}, key=str))}
+    return [Range.null() if key is None else Range.exact(place[key]) for key in keys]
+
+
+def _ranks(terms: list[_Term], certain: Bools) -> tuple[Ints, Ints]:
     """Best and worst possible rank of each group among those that exist."""
     size = len(certain)
-    best, worst = np.ones(size), np.ones(size)
+    best, worst = np.ones(size, dtype=np.int64), np.ones(size, dtype=np.int64)
     for i in range(size):
-        surely, maybe = _before(keys, i)
+        surely, maybe = _before(terms, i, size)
         surely[i] = maybe[i] = False
         best[i] += np.count_nonzero(surely & certain)
         worst[i] += np.count_nonzero(maybe)
     return best, worst
 
 
-def _before(keys: list[tuple[Ints, Ints]], i: int) -> tuple[Bools, Bools]:
+def _before(terms: list[_Term], i: int, size: int) -> tuple[Bools, Bools]:
     """Which groups certainly stand before group i, and which may: lexicographic over the terms, ties either way."""
-    size = len(keys[0][0])
     surely, maybe = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_)
     tied = np.ones(size, dtype=np.bool_)  # equal for certain in all terms so far
-    for low, high in keys:
+    for term in terms:
+        low, high = term.low, term.high
+        same = (low == high) & (low[i] == high[i]) & (low == low[i])
         surely |= tied & (high < low[i])
-        meets = tied & (low <= high[i]) & ~((low == high) & (low[i] == high[i]) & (low == low[i]))
-        maybe |= meets
-        tied &= (low == high) & (low[i] == high[i]) & (low == low[i])
+        maybe |= tied & (low <= high[i]) & ~same
+        tied &= same
     return surely, maybe | tied

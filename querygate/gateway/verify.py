@@ -1,9 +1,9 @@
 """The verifier: re-measures every promise on the file that was written, before it may be served.
 
 It reads the staged store back and trusts nothing that the publisher computed: class sizes are counted over the
-written boxes, diversity over the written cells, every raw row must lie inside its class's box, and every edge must be
-one that the policy makes public (or, with tight edges, one that is attained). A promise that does not hold stops the
-publication.
+written boxes, diversity over the written cells, raw rows are counted in every interval and set of every class, and every
+edge must be one that the policy makes public (or, with tight edges, one that is attained). A promise that does not hold
+stops the publication.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def verify_release(written: Written, policy: Policy, workshop: Workshop, rows: i
     k = int(sizes[sizes > 0].min())
     _check(k >= policy.k, f"k = {policy.k}")
     for column in catalog.columns:
-        _check(_outside(column, cells, written, workshop) == 0, f"every value of {column.name} lies in its class")
+        _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
         if column.is_numeric:
             _check_number(column, policy, catalog.tight, cells, workshop)
     l, t, hull = {}, {}, {}  # noqa: E741
@@ -125,21 +125,16 @@ def _values(column: Column, cells: dict[str, Any]) -> Ints:
     return np.unique(np.ma.filled(np.ma.asarray(low, dtype=np.float64), np.inf), return_inverse=True)[1].reshape(-1)
 
 
-def _outside(column: Column, cells: dict[str, Any], written: Written, workshop: Workshop) -> int:
-    """Raw rows whose value is not in what was published of their class."""
-    classes = cells["class"]
+def _off(column: Column, cells: dict[str, Any], written: Written, workshop: Workshop) -> int:
+    """Published intervals or sets of a class that hold another number of raw rows than they say."""
+    classes, counts = cells["class"], cells["n"]
     if not column.is_numeric:
         set_ids, value_ids, texts = written.sets(column.index)
-        starts = np.searchsorted(set_ids, np.arange(int(set_ids.max()) + 2))
-        pairs = np.unique(classes.astype(np.int64) * (len(starts) - 1) + cells[f"c{column.index}_set"])
-        which, held = pairs // (len(starts) - 1), pairs % (len(starts) - 1)
-        length = np.diff(starts)[held]
-        inside = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
-        members = value_ids[np.repeat(starts[held], length) + inside]
-        return workshop.rows_outside_sets(column.name, np.repeat(which, length), members, texts)
+        sets = cells[f"c{column.index}_set"]
+        return workshop.sets_off(column.name, classes, sets, counts, (set_ids, value_ids), texts)
     low, high = cells[f"c{column.index}_lo"], cells[f"c{column.index}_hi"]
     null = cells.get(f"c{column.index}_null", np.zeros(len(classes), dtype=np.int64))
-    return workshop.rows_outside(column.name, classes, low, high, null)
+    return workshop.intervals_off(column.name, classes, low, high, null, counts)
 
 
 def _check_diversity(wanted: ColumnPolicy, classes: Ints, values: Ints, counts: Ints) -> None:

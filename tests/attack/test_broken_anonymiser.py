@@ -140,6 +140,19 @@ def no_longer_nullable(catalog: Catalog, tables: Tables) -> tuple[Catalog, Table
     return replace(catalog, columns=tuple(replace(column, nullable=False) for column in catalog.columns)), tables
 
 
+def bin_of_a_neighbour(table: pa.Table) -> pa.Table:
+    """One cell gets the bin of another cell of its class: each row still has an interval there, but not its own."""
+    rows = table.to_pylist()
+    first, second = next(
+        (a, b)
+        for a in rows
+        for b in rows
+        if a["class"] == b["class"] and None not in (a["c3_lo"], b["c3_lo"]) and a["c3_lo"] < b["c3_lo"]
+    )
+    first["c3_lo"], first["c3_hi"] = second["c3_lo"], second["c3_hi"]
+    return pa.Table.from_pylist(rows, table.schema)
+
+
 # The columns by number: 0 age, 1 ward, 2 disease, 3 pulse.
 MISWRITTEN: dict[str, tuple[str, Change]] = {
     "a box that misses a row below": ("age", column_change("cells", "c0_lo", lambda c: pc.add(c, 5))),
@@ -149,12 +162,13 @@ MISWRITTEN: dict[str, tuple[str, Change]] = {
         column_change("cells", "c0_lo", lambda c: pc.subtract(c, 1)),
     ),
     "a bin that misses a row": ("pulse", column_change("cells", "c3_lo", lambda c: pc.add(c, 20))),
+    "a bin of a neighbour": ("pulse lies where it is counted", table_change("cells", bin_of_a_neighbour)),
     "a bin of its own": ("the edges of pulse are public", column_change("cells", "c3_hi", lambda c: pc.add(c, 1))),
     "missing values denied": ("age", column_change("cells", "c0_null", lambda c: pc.multiply(c, 0))),
     "missing values not declared": ("missing values of age are declared", no_longer_nullable),
-    "a value left out of a set": ("lies in its class", table_change("set_value", lambda table: table.slice(1))),
+    "a value left out of a set": ("lies where it is counted", table_change("set_value", lambda table: table.slice(1))),
     "values under other names": (
-        "lies in its class",
+        "lies where it is counted",
         column_change("value_text", "text", lambda c: c.take(list(range(len(c)))[::-1])),
     ),
     "a record too many": ("every record is counted once", column_change("cells", "n", one_more)),
