@@ -182,7 +182,8 @@ class DuckDBWorkshop:
         off = self._one(
             "WITH b AS (SELECT class, lo, hi, state, SUM(n) AS n FROM cell GROUP BY ALL), "
             f"v AS (SELECT c.class, {self._axis(column, 'r.')} AS x FROM {self._rows_with_class()}) "
-            f"SELECT COUNT(*) FROM (SELECT b.n, COUNT(v.class) AS found FROM b LEFT JOIN v ON v.class = b.class AND {inside} "
+            "SELECT COUNT(*) FROM (SELECT b.n, COUNT(v.class) AS found "
+            f"FROM b LEFT JOIN v ON v.class = b.class AND {inside} "
             "GROUP BY b.class, b.lo, b.hi, b.state, b.n) WHERE found <> n"
         )
         self._db.execute("DROP TABLE cell")
@@ -199,7 +200,7 @@ class DuckDBWorkshop:
             "WITH b AS (SELECT class, set_id, SUM(n) AS n FROM cell GROUP BY ALL), "
             f"v AS (SELECT c.class, CASE WHEN {x} IS NULL THEN -1 ELSE t.value_id END AS value_id, COUNT(*) AS n "
             f"FROM {self._rows_with_class()} LEFT JOIN texts t ON t.value = {x} GROUP BY ALL) "
-            "SELECT COUNT(*) FROM (SELECT b.n, COALESCE(SUM(v.n), 0) AS found FROM b JOIN member m USING (set_id) "
+            "SELECT COUNT(*) FROM (SELECT b.n, COALESCE(SUM(v.n), 0) AS found FROM b LEFT JOIN member m USING (set_id) "
             "LEFT JOIN v ON v.class = b.class AND v.value_id = m.value_id GROUP BY b.class, b.set_id, b.n) "
             "WHERE found <> n"
         )

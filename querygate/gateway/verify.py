@@ -1,9 +1,9 @@
 """The verifier: re-measures every promise on the file that was written, before it may be served.
 
 It reads the staged store back and trusts nothing that the publisher computed: class sizes are counted over the
-written boxes, diversity over the written cells, raw rows are counted in every interval and set of every class, and every
-edge must be one that the policy makes public (or, with tight edges, one that is attained). A promise that does not hold
-stops the publication.
+written boxes, diversity over the written cells, raw rows are counted in every interval and set of every class, and
+every edge must be one that the policy makes public (or, with tight edges, one that is attained). A promise that does
+not hold stops the publication.
 """
 
 from __future__ import annotations
