@@ -57,9 +57,9 @@ def verify_release(written: Written, policy: Policy, workshop: Workshop, rows: i
     k = int(sizes[sizes > 0].min())
     _check(k >= policy.k, f"k = {policy.k}")
     for column in catalog.columns:
-        _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
         if column.is_numeric:
             _check_number(column, policy, catalog.tight, cells, workshop)
+        _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
         wanted = policy.column(column.name)
