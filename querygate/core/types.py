@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -21,6 +22,18 @@ NUMERIC: frozenset[str] = frozenset({"integer", "number", "date"})
 
 DISCRETE: frozenset[str] = frozenset({"integer", "date"})
 """Numeric types whose values are whole numbers (a date is its day number since 1970-01-01)."""
+
+
+_TO_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def folded(name: str) -> str:
+    """A name as DuckDB compares names: the case of ASCII letters does not matter, that of others does.
+
+    >>> folded("Größe") == folded("GRößE"), folded("é") == folded("É")
+    (True, False)
+    """
+    return name.translate(_TO_LOWER)
 
 
 # -- what is published ---------------------------------------------------------------------------------
@@ -69,8 +82,8 @@ class Catalog:
 
     def column(self, name: str) -> Column | None:
         """The column called `name`, without regard to case as in SQL."""
-        wanted = name.lower()
-        return next((c for c in self.columns if c.name.lower() == wanted), None)
+        wanted = folded(name)
+        return next((c for c in self.columns if folded(c.name) == wanted), None)
 
 
 # -- what the engine reads and the statistics bound ------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from querygate.core.errors import Refusal, UnsupportedSQL
+from querygate.core.errors import Refusal, Span, UnsupportedSQL
 from querygate.sql.parse import span_of
 
 AGGREGATES: dict[type[exp.Expr], str] = {
@@ -69,7 +69,8 @@ _CLAUSES = {
     "sample": "SAMPLE",
     "laterals": "LATERAL",
     "symmetric": "SYMMETRIC",
-    "limit_options": "a LIMIT in percent",
+    "limit_options": "LIMIT in percent or WITH TIES",
+    "expressions": "LIMIT BY",
 }
 
 
@@ -96,7 +97,7 @@ def allow(tree: exp.Expr) -> exp.Select:
         if listed is None:
             raise _outside(node)
         for name, value in node.args.items():
-            if not value:
+            if not value and not (name == "all" and value is False):  # all=False is GROUP BY DISTINCT
                 continue
             if name not in listed:
                 raise _part(node, name)
@@ -133,12 +134,7 @@ def _part(node: exp.Expr, name: str) -> Refusal:
             "QG205", "FROM takes the dataset's name alone.", "Leave out schema, sample and other additions.", span=span
         )
     if isinstance(node, exp.Group):
-        return UnsupportedSQL(
-            "QG206",
-            "GROUP BY takes a list of columns (no ALL, ROLLUP, CUBE or GROUPING SETS).",
-            "List the columns.",
-            span=span,
-        )
+        return _grouping(span)
     if isinstance(node, (exp.Select, exp.Limit, exp.Between)):
         clause = _CLAUSES.get(name, name.rstrip("_").replace("_", " ").upper())
         return UnsupportedSQL("QG206", f"{clause} is not available.", f"Leave out {clause}.", span=span)
@@ -151,6 +147,15 @@ def _part(node: exp.Expr, name: str) -> Refusal:
     return UnsupportedSQL("QG207", "This part of the expression is not available.", "Leave it out.", span=span)
 
 
+def _grouping(span: Span | None) -> Refusal:
+    return UnsupportedSQL(
+        "QG206",
+        "GROUP BY takes a list of columns (no ALL, DISTINCT, ROLLUP, CUBE or GROUPING SETS).",
+        "List the columns.",
+        span=span,
+    )
+
+
 def _outside(node: exp.Expr) -> Refusal:
     """A kind of node that is not in the grammar."""
     span = span_of(node)
@@ -158,6 +163,8 @@ def _outside(node: exp.Expr) -> Refusal:
         return UnsupportedSQL("QG206", "DISTINCT is not available.", "Leave out DISTINCT.", span=span)
     if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
         return UnsupportedSQL("QG206", "Subqueries are not available.", "Ask for one aggregate SELECT.", span=span)
+    if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
+        return _grouping(span)
     if isinstance(node, (exp.Filter, exp.Window, exp.WithinGroup)):
         return UnsupportedSQL(
             "QG206", "FILTER, OVER and WITHIN GROUP are not available.", "Put the condition into WHERE.", span=span

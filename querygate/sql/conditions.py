@@ -73,10 +73,8 @@ def condition(node: exp.Expr, resolve: Resolve) -> Predicate:
 
 
 def _in(column: Column, node: exp.In) -> Predicate:
-    """One set for the whole list. A NULL in it leaves open what is not found; an empty list holds nothing."""
+    """One set for the whole list. A NULL in it leaves open what is not found."""
     listed = constants(node.expressions, column)
-    if not listed:
-        return FALSE
     whole = [value for value in listed if value is not None and not isinstance(value, Decimal)]
     found = compare(column.name, ValueSet.points(kind_of(column.type), whole))
     return either([found, NULL]) if None in listed else found

@@ -86,7 +86,7 @@ def _number(node: exp.Expr, column: Column) -> int | float | Decimal:
         return value
     if floating and not _fits_double(exact, column):
         raise _mismatch(literal, column, "a whole number, not in scientific notation")
-    if not floating and (len(whole.lstrip("0")) + len(fraction) > 38 or len(fraction) > 18):
+    if not floating and (len(whole.lstrip("0")) > 20 or len(fraction) > 18):  # together they fill DECIMAL(38, 18)
         raise _mismatch(literal, column, "a number of ordinary size")
     return int(exact) if exact == exact.to_integral_value() else exact
 

@@ -5,6 +5,8 @@ Size and nesting are checked on the text and its tokens, before the recursive pa
 
 from __future__ import annotations
 
+import logging
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
@@ -14,6 +16,8 @@ from querygate.core.errors import Span, SyntaxRefused
 
 DIALECT = "duckdb"
 MAX_TOKENS = 5_000
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it would quote statements in a warning
 
 
 def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 50) -> exp.Expr:
@@ -28,6 +32,8 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 50) -> exp.Ex
             f"The statement has {len(sql):,} characters; at most {max_chars:,} are read.",
             "Shorten it; a long IN list is often a BETWEEN.",
         )
+    if not _is_text(sql):
+        raise SyntaxRefused("QG101", "The statement holds characters that are not text.", "Send it as UTF-8.")
     try:
         tokens = sqlglot.tokenize(sql, dialect=DIALECT)
         check_size(tokens, max_nesting)
@@ -39,7 +45,7 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 50) -> exp.Ex
     except ParseError as error:
         raise _unreadable(error) from None
     except RecursionError:
-        raise _too_deep(max_nesting) from None
+        raise too_deep() from None
     if not trees:
         raise SyntaxRefused("QG101", "There is no statement.", "Send one SELECT with aggregates.")
     if len(trees) > 1:
@@ -56,6 +62,8 @@ def check_size(tokens: list[Token], max_nesting: int) -> None:
             "QG102", f"The statement has {len(tokens):,} words; at most {MAX_TOKENS:,} are read.", "Shorten it."
         )
     depth = run = 0
+    if sum(token.token_type == TokenType.L_BRACKET for token in tokens) > max_nesting:
+        raise too_deep(max_nesting)  # x[1][1] is a tower although it closes each bracket
     for token in tokens:
         if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE):
             depth += 1
@@ -64,7 +72,7 @@ def check_size(tokens: list[Token], max_nesting: int) -> None:
         prefix = token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE)
         run = run + 1 if prefix else 0
         if max(depth, run) > max_nesting:
-            raise _too_deep(max_nesting)
+            raise too_deep(max_nesting)
 
 
 def span_of(node: exp.Expr) -> Span | None:
@@ -82,14 +90,22 @@ def _unreadable(error: ParseError) -> SyntaxRefused:
     word = str(first.get("highlight") or "")
     span = Span(first["line"], max(1, first["col"] - len(word) + 1), max(1, len(word))) if first.get("line") else None
     what = str(first.get("description") or "it is not SQL").rstrip(".")
+    what = "something is missing here" if "<" in what else what  # the parser's own class names say nothing
     return SyntaxRefused(
         "QG101", f"The statement cannot be read: {what}.", "Correct the SQL at the place shown.", span=span
     )
 
 
-def _too_deep(max_nesting: int) -> SyntaxRefused:
+def too_deep(max_nesting: int | None = None) -> SyntaxRefused:
+    limit = f"more than {max_nesting} deep" if max_nesting else "too deeply"
     return SyntaxRefused(
-        "QG103",
-        f"Brackets or NOTs are nested more than {max_nesting} deep.",
-        "Flatten the condition; AND and OR chains need no brackets.",
+        "QG103", f"Brackets or NOTs are nested {limit}.", "Flatten the condition; AND and OR chains need no brackets."
     )
+
+
+def _is_text(sql: str) -> bool:
+    """No NUL, which ends a text for some readers, and no half of a surrogate pair, which no encoding can carry."""
+    try:
+        return b"\0" not in sql.encode()
+    except UnicodeEncodeError:
+        return False

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.plan import Measure, Order, Output, Plan
-from querygate.core.predicate import TRUE, Predicate, both, canonical, is_not_null
-from querygate.core.types import Catalog, Column
+from querygate.core.predicate import TRUE, Predicate, both, canonical, is_not_null, is_true
+from querygate.core.types import Catalog, Column, folded
 from querygate.sql.allow import AGGREGATES
 from querygate.sql.conditions import condition
 from querygate.sql.parse import span_of
@@ -45,12 +45,12 @@ class _Draft:
 def make_plan(tree: exp.Select, scope: Scope, *, max_groups: int = 10_000) -> Plan:
     """The plan of an allowed and qualified statement."""
     clause = tree.args.get("where")
-    draft = _Draft(scope, condition(clause.this, scope.resolve) if clause else TRUE)
+    draft = _Draft(scope, is_true(condition(clause.this, scope.resolve)) if clause else TRUE)
     draft.measure(None, draft.where)
     _read_groups(tree, draft, max_groups)
     for item in tree.expressions:
         _read_output(item, draft)
-    if not any(output.kind == "range" for output in draft.outputs) and not draft.groups:
+    if not draft.outputs:
         raise UnsupportedSQL("QG201", "There is no aggregate.", "Ask for COUNT(*), AVG(column) and the like.")
     shown = len(draft.outputs)
     orders = _read_orders(tree, draft, shown)
@@ -99,12 +99,11 @@ def _read_groups(tree: exp.Select, draft: _Draft, max_groups: int) -> None:
 def _group_column(node: exp.Expr, tree: exp.Select, scope: Scope) -> Column:
     """A GROUP BY term is a column, an alias of one, or a position in the select list."""
     position = _position(node, len(tree.expressions))
-    if position is not None:
-        node = tree.expressions[position]
-    if isinstance(node, exp.Column):
-        aliased = _alias(node, tree)
-        if scope.catalog.column(node.name) is None and aliased is not None:
-            node = aliased
+    node = tree.expressions[position] if position is not None else node.unnest()
+    is_row = isinstance(node, exp.Column) and folded(node.name) == scope.table  # DuckDB reads the table's name so
+    if isinstance(node, exp.Column) and scope.catalog.column(node.name) is None and not is_row:
+        aliased = _aliased(node, tree)
+        node = node if aliased is None else tree.expressions[aliased]
     node = _unaliased(node)
     if not isinstance(node, exp.Column):
         raise UnsupportedSQL(
@@ -219,10 +218,10 @@ def _ordered_output(node: exp.Expr, tree: exp.Select, draft: _Draft, shown: int)
     position = _position(node, shown)
     if position is not None:
         return position
-    if isinstance(node, exp.Column) and not node.table:
-        for index, item in enumerate(tree.expressions):
-            if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower():
-                return index
+    node = node.unnest()
+    aliased = _aliased(node, tree) if isinstance(node, exp.Column) else None
+    if aliased is not None:
+        return aliased
     try:
         _read_output(node, draft)
     except UnsupportedSQL as refusal:
@@ -250,6 +249,8 @@ def _read_limit(tree: exp.Select, draft: _Draft, orders: tuple[Order, ...]) -> i
     if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
         raise UnsupportedSQL("QG207", "LIMIT takes a whole number.", "Write LIMIT 10.", span=span_of(clause))
     limit = int(node.this)
+    if limit >= 2**63:
+        raise UnsupportedSQL("QG207", "LIMIT is out of range.", "Leave it out to see all groups.", span=span_of(clause))
     if draft.groups and not orders and limit:
         raise UnsupportedSQL(
             "QG213",
@@ -264,16 +265,22 @@ def _read_limit(tree: exp.Select, draft: _Draft, orders: tuple[Order, ...]) -> i
 
 
 def _unaliased(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, (exp.Alias, exp.Paren)):
-        node = node.this
-    return node
+    return (node.this if isinstance(node, exp.Alias) else node).unnest()
 
 
-def _alias(node: exp.Column, tree: exp.Select) -> exp.Expr | None:
-    if node.table:
+def _aliased(node: exp.Column, tree: exp.Select) -> int | None:
+    """The item of the select list that a name without table calls by its alias."""
+    wanted = folded(node.name)
+    named = [
+        i for i, item in enumerate(tree.expressions) if isinstance(item, exp.Alias) and folded(item.alias) == wanted
+    ]
+    if node.table or not named:
         return None
-    wanted = node.name.lower()
-    return next((i for i in tree.expressions if isinstance(i, exp.Alias) and i.alias.lower() == wanted), None)
+    if len(named) > 1:
+        raise UnsupportedSQL(
+            "QG214", f"The select list has {len(named)} columns of this name.", "Give each its own.", span=span_of(node)
+        )
+    return named[0]
 
 
 def _position(node: exp.Expr, length: int) -> int | None:

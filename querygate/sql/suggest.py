@@ -45,7 +45,7 @@ def _right_names(tree: exp.Select, catalog: Catalog) -> exp.Select:
     names = {column.name.lower(): column.name for column in catalog.columns}
     for node in tree.find_all(exp.Column):
         near = difflib.get_close_matches(node.name.lower(), names, n=1, cutoff=0.5)
-        if node.name.lower() not in names and near:
+        if catalog.column(node.name) is None and near:
             node.set("this", exp.to_identifier(names[near[0]]))
         node.set("table", None)
     return tree.from_(catalog.dataset)

@@ -1,0 +1,88 @@
+"""Every statement of the corpus: what is accepted means what DuckDB means; what is refused says what would do."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from sql.study import AXIS_ROWS, CATALOG, Sample, empty, on_axis, raw, samples
+from unit.sql.plan_reference import agrees
+
+from querygate.core.errors import CODES, Refusal
+from querygate.core.ports import Limits
+from querygate.sql import understand
+
+ACCEPTED, REFUSED, REWRITTEN = samples("accepted"), samples("refused"), samples("rewritten")
+FAMILIES = sorted({sample.expected["family"] for sample in REWRITTEN})
+
+
+def each(found: list[Sample]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("sample", found, ids=[sample.where for sample in found])
+
+
+@each(ACCEPTED)
+def test_accepted(sample: Sample) -> None:
+    """DuckDB takes the same text, and on the raw rows its answer is what the plan says, row for row."""
+    plan = understand(sample.sql, CATALOG)
+    empty().execute(sample.sql)
+    given = [tuple(map(on_axis, row)) for row in raw().execute(sample.sql).fetchall()]
+
+    assert agrees(plan, AXIS_ROWS, given)
+
+
+@each(REFUSED)
+def test_refused(sample: Sample) -> None:
+    """One code, a reason, a way out; and the suggestion works when it is sent back."""
+    limits = Limits(**{key: int(value) for key, value in sample.expected.items() if key.startswith("max_")})
+    with pytest.raises(Refusal) as caught:
+        understand(sample.sql, CATALOG, limits)
+    refusal = caught.value
+
+    assert refusal.code == sample.expected["code"]
+    assert refusal.detail
+    assert refusal.remedy
+    assert "sqlglot" not in refusal.detail
+    if refusal.suggestion is not None:
+        assert understand(refusal.suggestion, CATALOG, limits).hash
+    if "suggests" in sample.expected:
+        assert refusal.suggestion == sample.expected["suggests"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rewritten(family: str) -> None:
+    """Rewordings of one question have one hash."""
+    hashes = {
+        sample.sql: understand(sample.sql, CATALOG).hash for sample in REWRITTEN if sample.expected["family"] == family
+    }
+
+    assert len(hashes) > 1
+    assert len(set(hashes.values())) == 1, hashes
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rewordings_give_one_answer_on_the_raw_rows_too(family: str) -> None:
+    answers = [
+        sorted(map(repr, raw().execute(sample.sql).fetchall()))
+        for sample in REWRITTEN
+        if sample.expected["family"] == family and "columns" not in sample.expected
+    ]
+
+    assert len(answers) > 1
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_families_are_different_questions() -> None:
+    hashes = {sample.expected["family"]: understand(sample.sql, CATALOG).hash for sample in REWRITTEN}
+
+    assert not [(a, b) for a, b in combinations(hashes, 2) if hashes[a] == hashes[b]]
+
+
+def test_the_corpus_is_large_and_knows_every_code() -> None:
+    """A code of the SQL families that nothing here provokes is a code nobody has seen."""
+    codes = {code for code in CODES if code.startswith(("QG1", "QG2"))}
+
+    assert len(ACCEPTED) >= 60
+    assert len(REFUSED) >= 90
+    assert len(FAMILIES) >= 12
+    assert {sample.expected["code"] for sample in REFUSED} == codes
+    assert len({sample.sql for sample in ACCEPTED + REFUSED}) == len(ACCEPTED + REFUSED)
