@@ -21,7 +21,7 @@ class Limits:
     memory_mb: int = 1024
     max_groups: int = 10_000
     max_sql_chars: int = 20_000
-    max_nesting: int = 50
+    max_nesting: int = 30
 
 
 class Release(Protocol):

@@ -39,7 +39,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("publish_memory_mb", 4096, "Memory a publication's engine may use, in megabytes.", 64, 1_000_000),
     Setting("max_groups", 10_000, "Most groups one statement may ask for.", 1, 1_000_000),
     Setting("max_sql_chars", 20_000, "Longest statement that is read, in characters.", 100, 1_000_000),
-    Setting("max_nesting", 50, "Deepest nesting of brackets that is read.", 5, 200),
+    Setting("max_nesting", 30, "Deepest nesting of brackets that is read.", 5, 40),
     Setting("max_body_kb", 256, "Largest HTTP request that is read, in kilobytes.", 4, 100_000),
 )
 

@@ -20,7 +20,7 @@ MAX_TOKENS = 5_000
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it would quote statements in a warning
 
 
-def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 50) -> exp.Expr:
+def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Expr:
     """The tree of a single statement.
 
     >>> type(parse("SELECT COUNT(*) FROM patients")).__name__
