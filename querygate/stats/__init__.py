@@ -17,7 +17,23 @@ Range(low=40.0, high=52.75, attained_low=40.0, attained_high=52.75, sharp=True, 
 
 from __future__ import annotations
 
-from querygate.stats import association, extent, location, means, quantiles, spread, variation
+from querygate.stats import (
+    association,
+    comparison,
+    distinct,
+    distribution,
+    evenness,
+    extent,
+    inference,
+    knowledge,
+    location,
+    means,
+    quantiles,
+    shape,
+    spread,
+    tables,
+    variation,
+)
 from querygate.stats.api import (
     avg,
     bounds,
@@ -50,6 +66,15 @@ from querygate.stats.api import (
     var_pop,
     var_samp,
 )
+from querygate.stats.api_shape import (
+    count_distinct,
+    entropy,
+    kurtosis,
+    kurtosis_pop,
+    mean_ci_high,
+    mean_ci_low,
+    skewness,
+)
 from querygate.stats.enclosure import Enclosure
 from querygate.stats.pairs import PAIR_STATISTICS, PairCells, PairStatistic
 from querygate.stats.registry import STATISTICS, Statistic
@@ -64,25 +89,39 @@ __all__ = [
     "bounds",
     "pair_bounds",
     "association",
+    "comparison",
+    "distinct",
+    "distribution",
+    "evenness",
     "extent",
+    "inference",
+    "knowledge",
     "location",
     "means",
     "quantiles",
+    "shape",
     "spread",
+    "tables",
     "variation",
     # one function per statistic
     "avg",
     "corr",
     "count",
+    "count_distinct",
     "covar_pop",
     "covar_samp",
     "cv",
+    "entropy",
     "exceedance",
     "geometric_mean",
     "harmonic_mean",
     "iqr",
+    "kurtosis",
+    "kurtosis_pop",
     "max",
     "mean",
+    "mean_ci_high",
+    "mean_ci_low",
     "median",
     "min",
     "quantile_cont",
@@ -92,6 +131,7 @@ __all__ = [
     "regr_intercept",
     "regr_r2",
     "regr_slope",
+    "skewness",
     "std",
     "stddev_pop",
     "stddev_samp",

@@ -11,31 +11,19 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
-from querygate.core.types import Floats, Ints, Range
-from querygate.stats.covering import Claim, Form, Plane, best_points, is_proved
+from querygate.core.types import Range
+from querygate.stats.ascent import Gradient, Moments, Value, climb
+from querygate.stats.covering import Claim, Form, Plane, coarsened, is_proved
 from querygate.stats.location import avg
-from querygate.stats.numerics import UNIT, are_within, centred, exact_sum, gamma, tree_sum
+from querygate.stats.numerics import UNIT, are_within, centred, exact_sum, gamma
 from querygate.stats.pairs import PairCells, pair_statistic
 from querygate.stats.spread import var_pop
 from querygate.stats.welford import deviation_error
 
 _PROOF = "association.md"
-_ROUNDS = 60
 _STEPS = (1e-4, 1e-3, 4e-3, 0.016, 0.064, 0.25, 1.0)  # what is added to a reached value, in units of the statistic
 _HALVINGS = 3
 _STRIPS = 120  # intervals of sy / sx tried before a proof is given up
-
-
-class Moments(NamedTuple):
-    """Mean and population (co)variances of one data set."""
-
-    mean_x: float
-    mean_y: float
-    var_x: float
-    var_y: float
-    covariance: float
 
 
 class Spread(NamedTuple):
@@ -57,8 +45,6 @@ class Upper(NamedTuple):
     reached: float
 
 
-Value = Callable[[Moments], float]
-Gradient = Callable[[Moments], Form]
 Proof = Callable[[float, Moments], bool]
 
 
@@ -102,7 +88,8 @@ def covar_samp(cells: PairCells) -> Range:
 def corr(cells: PairCells) -> Range:
     """Range of the correlation as the database computes it, NULL where a column is constant.
 
-    Ensures: sound where neither column can be nearly constant; otherwise [-1, 1], up to a billionth.
+    Ensures: sound where neither column can be nearly constant; otherwise [-1, 1] of real arithmetic, up to a billionth,
+             which a database may leave where values differ by rounding errors only.
     """
     anything = Range(-1.0 - 1e-9, 1.0 + 1e-9, None, None, sharp=False, may_be_null=True)
     if not _is_moderate(cells):
@@ -167,30 +154,32 @@ def regr_r2(cells: PairCells) -> Range:
 
 
 def _covariance(plane: Plane, spread: Spread) -> Upper:
-    cap = math.sqrt(spread.x_high * spread.y_high) * (1 + 8 * UNIT)
+    cap, planes = math.sqrt(spread.x_high * spread.y_high) * (1 + 8 * UNIT), coarsened(plane)
 
     def proof(target: float, at: Moments) -> bool:
         scale = math.sqrt(_ratio(at, spread))
-        return is_proved(plane, _claim(scale, Form(0.0, 1.0, 0.0), 0.25, 0.25, target), at.mean_x, at.mean_y)
+        return is_proved(planes, _claim(scale, Form(0.0, 1.0, 0.0), 0.25, 0.25, target), at.mean_x, at.mean_y)
 
     return _search(plane, lambda m: m.covariance, lambda _: Form(0.0, 1.0, 0.0), proof, cap, cap)
 
 
 def _slope(plane: Plane, spread: Spread) -> Upper:
     """b is an upper end if Cov(x, y - b x) <= 0: the same claim with y - b x in place of y."""
-    cap = math.sqrt(spread.y_high / spread.x_low) * (1 + 8 * UNIT)
+    cap, planes = math.sqrt(spread.y_high / spread.x_low) * (1 + 8 * UNIT), coarsened(plane)
 
     def proof(target: float, at: Moments) -> bool:
         scale = math.sqrt(_ratio(at, spread))
         claim = _claim(scale, Form(-target, 1.0, 0.0), 0.25, 0.25, 0.0)
         claim = claim._replace(ax=claim.ax - target / scale, bx=claim.bx + target / scale)
-        return is_proved(plane, claim, at.mean_x, at.mean_y)
+        return is_proved(planes, claim, at.mean_x, at.mean_y)
 
     value: Value = lambda m: m.covariance / m.var_x if m.var_x > 0 else -math.inf  # noqa: E731
     return _search(plane, value, lambda m: Form(-m.covariance / m.var_x, 1.0, 0.0), proof, cap, cap)
 
 
 def _correlation(plane: Plane, spread: Spread) -> Upper:
+    planes = coarsened(plane)
+
     def gradient(m: Moments) -> Form:
         rho, ratio = value(m), math.sqrt(m.var_y / m.var_x)
         return Form(-rho / 2 * ratio, 1.0, -rho / 2 / ratio)
@@ -199,12 +188,12 @@ def _correlation(plane: Plane, spread: Spread) -> Upper:
         return m.covariance / math.sqrt(m.var_x * m.var_y) if m.var_x * m.var_y > 0 else -math.inf
 
     def proof(target: float, at: Moments) -> bool:
-        return _is_correlation_proved(plane, spread, target, at)
+        return _is_correlation_proved(planes, spread, target, at)
 
     return _search(plane, value, gradient, proof, 1.0, 1.0)
 
 
-def _is_correlation_proved(plane: Plane, spread: Spread, target: float, at: Moments) -> bool:
+def _is_correlation_proved(planes: list[Plane], spread: Spread, target: float, at: Moments) -> bool:
     """2 C <= r (l Vx + Vy / l) proves rho <= r cosh(w) wherever |ln(sy / sx) - ln l| <= w.
 
     For r <= 0 one l is enough, since l Vx + Vy / l >= 2 sx sy.
@@ -215,7 +204,8 @@ def _is_correlation_proved(plane: Plane, spread: Spread, target: float, at: Mome
         r = target / math.cosh(width) * (1 - 8 * UNIT) if target > 0 else target
         scale = math.exp(log_ratio)
         claim = _claim(math.sqrt(scale), Form(-r * scale, 2.0, -r / scale), (1 - r) / 2, (1 + r) / 2, 0.0)
-        return is_proved(plane, claim, at.mean_x, at.mean_y)
+        # Strips far from the optimum have room to spare: a coarse plane may prove them alone.
+        return any(is_proved(planes[: n + 1], claim, at.mean_x, at.mean_y) for n in range(len(planes)))
 
     centre = math.log(ratio)
     if target <= 0.0:
@@ -251,7 +241,7 @@ def _ratio(at: Moments, spread: Spread) -> float:
 
 def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: float, cap: float) -> Upper:
     """Reach a value, then prove the least of a ladder of targets above it; `cap` holds without proof."""
-    reached, at = _climb(plane, value, gradient)
+    reached, at = climb(plane, value, gradient)
     if at is None:
         return Upper(cap, -math.inf)
     failed = reached
@@ -267,56 +257,6 @@ def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: 
             return Upper(proved, reached)
         failed = target
     return Upper(cap, reached)
-
-
-# -- reached values --------------------------------------------------------------------------------------
-
-
-def _climb(plane: Plane, value: Value, gradient: Gradient) -> tuple[float, Moments | None]:
-    """Every cell responds to the gradient; a step is taken by all cells, or by some where that overshoots."""
-    x, y = (plane.x_low + plane.x_high) / 2, (plane.y_low + plane.y_high) / 2
-    taken = plane.most
-    at = _moments(taken, x, y)
-    start = best_points(plane, Form(0.0, 1.0, 0.0), at.mean_x, at.mean_y)
-    if not math.isfinite(value(at)):
-        x, y = start.x + at.mean_x, start.y + at.mean_y
-        at = _moments(taken, x, y)
-    if not math.isfinite(value(at)):
-        return -math.inf, None
-    reached = value(at)
-    for _ in range(_ROUNDS):
-        form = gradient(at)
-        best = best_points(plane, form, at.mean_x, at.mean_y)
-        level = at.covariance * form.xy + form.xx * at.var_x + form.yy * at.var_y
-        wanted = np.where(best.values > level, plane.most, plane.least)
-        for every in (1, 2, 5, 20):
-            moved = np.arange(x.size) % every == 0
-            trial = (
-                np.where(moved, wanted, taken),
-                np.where(moved, best.x + at.mean_x, x),
-                np.where(moved, best.y + at.mean_y, y),
-            )
-            if trial[0].any() and value(_moments(*trial)) > reached * (1 + 1e-12) + 1e-300:
-                taken, x, y = trial
-                at = _moments(*trial)
-                reached = value(at)
-                break
-        else:
-            break
-    return reached, at
-
-
-def _moments(taken: Ints, x: Floats, y: Floats) -> Moments:
-    records = exact_sum(taken)
-    mean_x, mean_y = tree_sum(taken * x)[0] / records, tree_sum(taken * y)[0] / records
-    dx, dy = x - mean_x, y - mean_y
-    return Moments(
-        mean_x,
-        mean_y,
-        tree_sum(taken * dx * dx)[0] / records,
-        tree_sum(taken * dy * dy)[0] / records,
-        tree_sum(taken * dx * dy)[0] / records,
-    )
 
 
 # -- what the database computes --------------------------------------------------------------------------
@@ -363,7 +303,8 @@ def _slope_error(spread: Spread) -> float:
 
 
 def _range(high: Upper, low: Upper, error: float) -> Range:
-    return Range(-low.bound - error, high.bound + error, -low.reached, high.reached, sharp=False)
+    reached = [end if math.isfinite(end) else None for end in (-low.reached, high.reached)]
+    return Range(-low.bound - error, high.bound + error, reached[0], reached[1], sharp=False)
 
 
 def _is_moderate(cells: PairCells) -> bool:

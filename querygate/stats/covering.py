@@ -10,6 +10,7 @@ Proof: docs/explanation/proofs/association.md.
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,11 @@ from querygate.core.types import Floats, Ints
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.ratio import largest_mean
 
+_PIECE = 8192
 _PASSES = 4  # for m, which converges in one to three
 _POINTS = 200  # intervals tried before a proof is given up
+_FINE = 20_000  # cells from which on a coarser plane is tried first
+_GRID = 48
 
 
 class Plane(NamedTuple):
@@ -31,6 +35,11 @@ class Plane(NamedTuple):
     y_high: Floats
     least: Ints
     most: Ints
+
+    def sample(self, step: int) -> Plane:
+        """Each n-th box."""
+        ends = self.x_low[::step], self.x_high[::step], self.y_low[::step], self.y_high[::step]
+        return Plane(*ends, self.least[::step], self.most[::step])
 
 
 class Form(NamedTuple):
@@ -62,73 +71,122 @@ class Claim(NamedTuple):
     target: float
 
 
+def best_values(plane: Plane, form: Form, mx: float, my: float) -> Floats:
+    """The largest value of the form over each box: four corners, and on edges along which it is concave the highest
+    point. The interior never wins, since the form has a positive direction. In pieces that fit into the cache."""
+    values = np.empty(plane.x_low.size)
+    for start in range(0, values.size, _PIECE):
+        piece = slice(start, start + _PIECE)
+        options = (_value(form, x, y) for x, y in _candidates(plane, piece, form, mx, my))
+        values[piece] = reduce(np.maximum, options)
+    return values
+
+
 def best_points(plane: Plane, form: Form, mx: float, my: float) -> Best:
-    """Maximise the form over each box: four corners, and on edges along which it is concave the highest point.
+    """The same, and where it is."""
+    best = Best(*np.empty((3, plane.x_low.size)))
+    for start in range(0, best.values.size, _PIECE):
+        piece = slice(start, start + _PIECE)
+        (x, y), *others = _candidates(plane, piece, form, mx, my)
+        value = _value(form, x, y)
+        for other_x, other_y in others:
+            other = _value(form, other_x, other_y)
+            better = other > value
+            value, x, y = np.maximum(value, other), np.where(better, other_x, x), np.where(better, other_y, y)
+        best.values[piece], best.x[piece], best.y[piece] = value, x, y
+    return best
 
-    The interior never wins, since the form is not negative definite there: al A^2 has a positive coefficient.
-    """
-    left, right = plane.x_low - mx, plane.x_high - mx
-    down_, up_ = plane.y_low - my, plane.y_high - my
-    candidates = [(x, y) for x in (left, right) for y in (down_, up_)]
+
+def _value(form: Form, x: Floats, y: Floats) -> Floats:
+    if form.xx == 0.0 and form.yy == 0.0:
+        return form.xy * x * y
+    return x * (form.xx * x + form.xy * y) + form.yy * y * y
+
+
+def _candidates(plane: Plane, piece: slice, form: Form, mx: float, my: float) -> list[tuple[Floats, Floats]]:
+    """Points of each box, from (mx, my), one of which is the best."""
+    left, right = plane.x_low[piece] - mx, plane.x_high[piece] - mx
+    bottom, top = plane.y_low[piece] - my, plane.y_high[piece] - my
+    found = [(x, y) for x in (left, right) for y in (bottom, top)]
     if form.xx < 0.0:
-        candidates += [(np.clip(y * (-0.5 * form.xy / form.xx), left, right), y) for y in (down_, up_)]
+        found += [(np.clip(y * (-0.5 * form.xy / form.xx), left, right), y) for y in (bottom, top)]
     if form.yy < 0.0:
-        candidates += [(x, np.clip(x * (-0.5 * form.xy / form.yy), down_, up_)) for x in (left, right)]
-    best, at_x, at_y = np.full(left.size, -np.inf), left, down_
-    for x, y in candidates:
-        value = x * (form.xx * x + form.xy * y) + form.yy * y * y
-        better = value > best
-        best = np.where(better, value, best)
-        at_x, at_y = np.where(better, x, at_x), np.where(better, y, at_y)
-    return Best(best, at_x, at_y)
+        found += [(x, np.clip(x * (-0.5 * form.xy / form.yy), bottom, top)) for x in (left, right)]
+    return found
 
 
-def is_proved(plane: Plane, claim: Claim, mx: float, my: float) -> bool:
+def coarsened(plane: Plane) -> list[Plane]:
+    """The plane and, before it, a coarser one: boxes grown to a grid and merged. What is proved on it holds on both."""
+    return [plane] if plane.x_low.size < _FINE else [_merged(plane, _GRID), plane]
+
+
+def _merged(plane: Plane, steps: int) -> Plane:
+    """Ends moved outwards to a grid, boxes that became equal made one; numbers of records add up."""
+    columns, edges = [], []
+    for low, high in ((plane.x_low, plane.x_high), (plane.y_low, plane.y_high)):
+        grid = np.linspace(float(low.min()), float(high.max()), steps + 1)
+        columns += [np.searchsorted(grid, low, side="right") - 1, np.minimum(np.searchsorted(grid, high), steps)]
+        edges.append(grid)
+    keys = np.ravel_multi_index(columns, (steps + 1,) * 4)
+    distinct, places = np.unique(keys, return_inverse=True)
+    x_low, x_high, y_low, y_high = np.unravel_index(distinct, (steps + 1,) * 4)
+    counts = (np.bincount(places, column).astype(np.int64) for column in (plane.least, plane.most))
+    return Plane(edges[0][x_low], edges[0][x_high], edges[1][y_low], edges[1][y_high], *counts)
+
+
+class Proved(NamedTuple):
+    """All data sets with E_B within `radius` of `centre` are proved; `middle` is the m that did it."""
+
+    centre: float
+    radius: float
+    middle: float
+
+
+def is_proved(planes: list[Plane], claim: Claim, mx: float, my: float) -> bool:
     """Cover the range of E_B, starting at the point given and walking outwards both ways."""
-    low, high = _mean_range(plane, claim)
+    low, high = _mean_range(planes[-1], claim)
     centre = min(max(claim.bx * mx + claim.by * my, low), high)
-    middle = claim.ax * mx + claim.ay * my
-    start = _radius(plane, claim, centre, middle)
-    if start is None:
-        return False
-    budget = [_POINTS]
-    return all(_walk(plane, claim, centre, *start, end, budget) for end in (low, high))
+    start = _proved(planes[-1], claim, centre, claim.ax * mx + claim.ay * my)
+    return start is not None and all(_walk(planes, claim, start, end) for end in (low, high))
 
 
-def _walk(
-    plane: Plane, claim: Claim, centre: float, radius: float, middle: float, end: float, budget: list[int]
-) -> bool:
-    """Prove everything from the centre to one end of the range of E_B."""
-    side = 1.0 if end >= centre else -1.0
-    reached = centre + side * radius
-    stride = radius
+def _walk(planes: list[Plane], claim: Claim, last: Proved, end: float) -> bool:
+    """Prove everything from the start to one end of the range of E_B: far from the optimum a coarse plane will do."""
+    side = 1.0 if end >= last.centre else -1.0
+    reached, stride = last.centre + side * last.radius, last.radius
     for _ in range(_POINTS):
         if side * (end - reached) <= 0.0:
             return True
         guess = reached + side * 0.8 * stride
-        found = _radius(plane, claim, guess, middle)
+        for plane in planes:
+            found = _proved(plane, claim, guess, last.middle)
+            if found is not None and side * (reached - found.centre) + found.radius >= 0.0:
+                break
         if found is None:
             return False
-        radius, middle = found
-        if side * (reached - (guess - side * radius)) < 0.0:  # a gap is left: come nearer
+        if side * (reached - found.centre) + found.radius < 0.0:  # a gap is left: come nearer
             stride *= 0.5
-            continue
-        reached, stride = guess + side * radius, radius
+        else:
+            last, stride = found, max(found.radius, 0.25 * stride)
+            reached = found.centre + side * found.radius
     return False
 
 
-def _radius(plane: Plane, claim: Claim, centre: float, middle: float) -> tuple[float, float] | None:
-    """How far around c the claim is proved, and the m that was best; None where no m proves anything."""
+def _proved(plane: Plane, claim: Claim, centre: float, middle: float) -> Proved | None:
+    """How far around c the claim is proved; None where no m proves anything."""
     determinant = claim.ax * claim.by - claim.ay * claim.bx
+    if determinant == 0.0:  # A and B lost their difference to rounding
+        return None
     for _ in range(_PASSES):
         mx = (middle * claim.by - centre * claim.ay) / determinant
         my = (centre * claim.ax - middle * claim.bx) / determinant
-        best = best_points(plane, claim.form, mx, my)
         margin, blur = _margins(plane, claim, mx, my)
-        top = largest_mean(best.values + margin, plane.least, plane.most)
+        top = largest_mean(best_values(plane, claim.form, mx, my) + margin, plane.least, plane.most)
         room = claim.target - top.bound
         if room > 0.0:
-            return max(0.0, math.sqrt(room / claim.b) * (1.0 - 8 * UNIT) - blur), middle
+            radius = math.sqrt(room / claim.b) * (1.0 - 8 * UNIT) - blur
+            return Proved(claim.bx * mx + claim.by * my, radius, middle) if radius > 0.0 else None
+        best = best_points(plane, claim.form, mx, my)
         taken = np.where(best.values > top.reached, plane.most, plane.least)
         mean = _mean_of(taken, best, claim.ax, claim.ay) + middle
         if top.reached - claim.a * (mean - middle) ** 2 > claim.target or mean == middle:

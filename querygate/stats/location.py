@@ -17,7 +17,7 @@ from querygate.stats.cells import mirrored
 from querygate.stats.numerics import (
     EXACT,
     GRID,
-    dot_bounds,
+    dot_size,
     enclose,
     exact_dot,
     exact_sum,
@@ -76,8 +76,7 @@ def _largest_sum(cells: Cells) -> tuple[int | float, int | float]:
 
 def _rounded_sum(taken: Ints, values: Floats, records: int) -> tuple[float, float]:
     """The largest sum of doubles that the database can compute, whatever its order of addition."""
-    real = dot_bounds(taken, values)
-    size = dot_bounds(taken, np.abs(values)).high
+    real, size = dot_size(taken, values)
     bound = up(real.high + up(gamma(records - 1) * size))
     return (math.inf, math.inf) if math.isnan(bound) else (bound, (real.low + real.high) / 2)
 

@@ -120,6 +120,14 @@ def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> Bound
     return Bounds(low if margin == 0.0 else down(low), high if margin == 0.0 else up(high))
 
 
+def dot_size(weights: Ints, values: Floats) -> tuple[Bounds, float]:
+    """Bounds of sum(weights * values), and an upper bound of sum(weights * |values|)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = weights * values
+        size, height = tree_sum(np.abs(products))
+    return sum_bounds(products, 2, underflows=1), size * (1.0 + gamma(height + 4)) * _SLACK + values.size * TINY
+
+
 def dot_bounds(weights: Ints, values: Floats, roundings: int = 0) -> Bounds:
     """Bounds of sum(weights * values); `roundings` counts those already in the values.
 
@@ -181,7 +189,10 @@ def whole_units(values: Floats, most: Ints) -> Ints | None:
     """
     if not values.size:
         return values.astype(np.int64)
-    reach = float(np.max(np.abs(values))) * GRID
+    first = values[:64] * GRID if are_within(ADDABLE, values) else np.array([0.5])
+    if np.any(first != np.floor(first)):  # the usual reason, seen at a glance
+        return None
+    reach = max(-float(values.min()), float(values.max())) * GRID
     if not reach * float(exact_sum(most)) < EXACT:
         return None
     scaled = values * GRID

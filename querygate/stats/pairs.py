@@ -96,7 +96,7 @@ def ratio_of_sums(cells: PairCells) -> Range:
     x_low, x_high = cells.x_low.astype(np.float64), cells.x_high.astype(np.float64)
     high = _largest_ratio(x_high, y_low, y_high, cells.least, cells.most)
     low = _largest_ratio(-x_low, y_low, y_high, cells.least, cells.most)
-    return Range(-low[0], high[0], -low[1], high[1])
+    return Range(-low[0], high[0], -low[1], high[1], sharp=math.isfinite(low[0]) and math.isfinite(high[0]))
 
 
 def _largest_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints) -> tuple[float, float]:
@@ -116,7 +116,8 @@ def _largest_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: 
 def _certified_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints, ratio: float) -> float:
     """A t with sum s (x + g|x| - t (1 - g) y) <= 0 for every selection; g covers the sums of the database."""
     g = gamma(2 * exact_sum(most) + 8)
-    step = 8 * UNIT * abs(ratio) + 1e-300
+    # A ratio of 0 gives no scale of its own: the first step is then tiny beside what one record can contribute.
+    step = 8 * UNIT * abs(ratio) + 2.0**-100 * float(np.max(np.abs(x)) / np.min(y_low)) + 1e-300
     for _ in range(200):
         t = ratio + step
         y = y_low * (1.0 - g) if t >= 0.0 else y_high * (1.0 + g)

@@ -96,8 +96,11 @@ def largest_computed_mean(values: Floats, least: Ints, most: Ints) -> Largest:
         return Largest(top, top)
     with np.errstate(over="ignore", invalid="ignore"):
         inflated = np.nextafter(values + np.abs(values) * gamma(records - 1), np.inf)
-    bound = up(largest_mean(inflated, least, most).bound, 2)
-    return Largest(largest_mean(values, least, most).reached, bound)
+    found = largest_mean(inflated, least, most)
+    if not least.any() or not math.isfinite(found.reached):
+        return Largest(found.reached if math.isinf(found.reached) else float(values.max()), up(found.bound, 2))
+    taken = np.where(inflated > found.reached, most, least)
+    return Largest(tree_sum(taken * values)[0] / exact_sum(taken), up(found.bound, 2))
 
 
 def _climb(values: Floats, least: Ints, most: Ints, ddof: int) -> float:

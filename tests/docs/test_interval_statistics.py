@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import math
 from functools import cache
@@ -86,6 +87,12 @@ def test_sums_make_the_mean_a_point_and_cells_at_most_h(k: int) -> None:
         found = knowledge.mean(knowledge.make_classes(low, high, counts, sums=(cells, ends)))
         assert names()["mean"] in found
         assert found.width <= h * (1 + 1e-9)
+
+
+def test_the_examples_of_the_reference_run() -> None:
+    tried = doctest.testfile(str(ROOT / "docs" / "reference" / "python-statistics.md"), module_relative=False)
+    assert tried.failed == 0
+    assert tried.attempted > 10
 
 
 def test_the_figure_can_be_drawn() -> None:

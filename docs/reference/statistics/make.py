@@ -7,7 +7,7 @@ Run: python docs/reference/statistics/make.py
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +56,11 @@ def explanation(page: Path) -> str:
     return page.read_text(encoding="utf-8").partition(MARK)[2] if page.exists() else ""
 
 
-def index() -> str:
+def index(registered: Iterable[Any]) -> str:
     """The index: its own text, and a row for each statistic with the first sentence on when it is sharp."""
     text = (HERE / "index.md").read_text(encoding="utf-8").partition(TABLE)[0]
     rows = ["| statistic | what | sharp | proof |", "|---|---|---|---|"]
-    for member in members():
+    for member in registered:
         proof = Path(member.proof)
         link = f"[{proof.stem}](../../explanation/proofs/{proof.name})"
         rows.append(f"| [`{member.name}`]({member.name}.md) | {member.summary} | {sharpness(member.name)} | {link} |")
@@ -79,7 +79,7 @@ def main() -> None:
         if not page.exists():
             raise SystemExit(f"{page.relative_to(ROOT)} is missing: write its sections {', '.join(SECTIONS)}")
         page.write_text(head(member) + explanation(page), encoding="utf-8")
-    (HERE / "index.md").write_text(index(), encoding="utf-8")
+    (HERE / "index.md").write_text(index(members()), encoding="utf-8")
 
 
 if __name__ == "__main__":

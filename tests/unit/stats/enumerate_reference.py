@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
+from unit.stats import shape_reference
 
 from querygate.core.types import Cells
 
@@ -128,11 +129,13 @@ TRUTHS: dict[str, Truth] = {
     "stddev_samp": _nullable(2)(lambda data: math.sqrt(_deviations(data) / (len(data) - 1))),
     "cv": _nullable()(lambda data: math.sqrt(_deviations(data) / len(data)) / (_sum(data) / len(data) or math.nan)),
     "iqr": _nullable()(lambda data: _quantile_cont(data, 0.75) - _quantile_cont(data, 0.25)),
+    **shape_reference.TRUTHS,
 }
 
 PARAMETERS: dict[str, list[tuple[float, ...]]] = {
     "quantile_disc": [(0.0,), (0.25,), (0.3,), (0.5,), (0.99,), (1.0,)],
     "quantile_cont": [(0.0,), (0.1,), (0.25,), (0.7,), (1.0,)],
     "exceedance": [(0.0,), (2.5,)],
+    **shape_reference.PARAMETERS,
 }
 """Values to try for each statistic that takes parameters."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def smallest_by_enumeration(cells: Cells, ddof: int) -> float | None:
         if counts.sum() <= ddof:
             continue
         points = np.unique(np.concatenate([low, high]))
-        for left, right in [*zip(points[:-1], points[1:], strict=True), (points[0], points[0])]:
+        for left, right in [*pairwise(points), (points[0], points[0])]:
             middle = (left + right) / 2
             fixed = np.where(low > middle, low, np.where(high < middle, high, np.nan))
             out = ~np.isnan(fixed) & (counts > 0)

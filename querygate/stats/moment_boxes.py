@@ -1,0 +1,140 @@
+"""What boxes do in the search for moments: where a polynomial is largest in each, and how many boxes become few.
+
+Proof: docs/explanation/proofs/shape.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from querygate.core.types import Floats
+from querygate.stats.numerics import exact_sum
+from querygate.stats.variance_upper import Boxes
+
+_GRID, _SKETCHED = 32, 300  # more boxes than these are merged on a grid while t and k are searched for
+_FINE, _WIDENED = 128, 3000  # more boxes than these are widened to a grid of 1/128 where that suffices for a proof
+
+
+class Goal(NamedTuple):
+    """What is to be made large: sign C_degree / V^power."""
+
+    degree: int
+    sign: float
+    power: float
+
+    def polynomial(self, z: Floats, t: Floats, k: Floats) -> Floats:
+        """sign z^p - t z^2 - k z."""
+        leading = self.sign * (z if self.degree == 3 else z * z)
+        value: Floats = ((leading - t) * z - k) * z
+        return value
+
+    def of(self, variance: Floats, moment: Floats) -> Floats:
+        """The value at given moments; -inf where the variance vanishes."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = self.sign * moment / variance**self.power
+        return np.where((variance > 0.0) | (self.power == 0.0), value, -np.inf)
+
+
+def best_places(boxes: Boxes, goal: Goal, e: Floats, t: Floats, k: Floats) -> tuple[Floats, Floats]:
+    """Per cell and box the largest P(x - E) and an x that has it: an end, or a place where P is level."""
+    e, t, k = e[:, None], t[:, None], k[:, None]
+    left, right = boxes.low - e, boxes.high - e
+    value, at_right = goal.polynomial(left, t, k), goal.polynomial(right, t, k)
+    better = at_right > value
+    value, place = np.where(better, at_right, value), np.where(better, right, left)
+    for level in _level_places(goal, t, k):
+        inside = (left < level) & (level < right)
+        if inside.any():
+            there = goal.polynomial(level, t, k)
+            better = inside & (there > value)
+            value, place = np.where(better, there, value), np.where(better, level, place)
+    return value, place + e
+
+
+def _level_places(goal: Goal, t: Floats, k: Floats) -> list[Floats]:
+    """Where P can have a local maximum, among others; NaN where there is no such place.
+
+    A place too many does no harm, so that near the borders between the formulas both are used.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if goal.degree == 3:
+            return [(t - np.sqrt(t * t + 3.0 * k)) / 3.0]
+        # 4 sign z^3 - 2 t z - k = 0, that is z^3 + a z + b = 0
+        a, b = -goal.sign * t / 2.0, -goal.sign * k / 4.0
+        radius = 2.0 * np.sqrt(-a / 3.0)
+        angle = np.arccos(np.clip(3.0 * b / (a * radius), -1.0, 1.0)) / 3.0
+        roots = [radius * np.cos(angle - 2.0 * math.pi * j / 3.0) for j in range(3)]
+        if goal.sign > 0:
+            return [roots[1]]
+        root = np.sqrt(np.maximum(b * b / 4.0 + a**3 / 27.0, 0.0))
+        return [roots[0], roots[2], np.cbrt(-b / 2.0 + root) + np.cbrt(-b / 2.0 - root)]
+
+
+def largest_means(values: Floats, boxes: Boxes) -> Floats:
+    """Per row a number that no mean over a selection exceeds (Dinkelbach; see location.md)."""
+    certain = exact_sum(boxes.least)
+    if certain == 0:
+        top: Floats = values.max(axis=1)
+        return top
+    mean: Floats = values @ boxes.least / certain
+    free = (boxes.most - boxes.least).astype(np.float64)
+    if not free.any():
+        return mean
+    excess = np.zeros(mean.size)
+    for _ in range(6):
+        gain = np.maximum(values - mean[:, None], 0.0)
+        count = certain + (gain > 0.0) @ free
+        excess = gain @ free + (values @ boxes.least - certain * mean)
+        step = excess / count
+        mean = mean + step
+        if np.all(step <= 1e-14 * np.abs(mean)):
+            break
+    gain = np.maximum(values - mean[:, None], 0.0) @ free + (values @ boxes.least - certain * mean)
+    return mean + np.maximum(gain, 0.0) / certain
+
+
+def selected(values: Floats, boxes: Boxes) -> Floats:
+    """Per row who is selected where the mean of the values is largest."""
+    if np.array_equal(boxes.least, boxes.most):
+        return np.broadcast_to(boxes.most.astype(np.float64), values.shape)
+    mean = largest_means(values, boxes)
+    taken = np.where(values > mean[:, None], boxes.most, boxes.least).astype(np.float64)
+    return np.where(taken.sum(axis=1, keepdims=True) > 2.0, taken, boxes.most)
+
+
+def moments(places: Floats, taken: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean and central moments per row."""
+    records = taken.sum(axis=1)
+    mean = (taken * places).sum(axis=1) / records
+    away = places - mean[:, None]
+    square = away * away
+    second, third, fourth = (
+        (taken * power).sum(axis=1) / records for power in (square, square * away, square * square)
+    )
+    return mean, second, third, fourth
+
+
+def sketch_of(boxes: Boxes) -> Boxes:
+    """Boxes that are nearly equal replaced by their average, which keeps the range of the mean: no bound is taken from
+    it, but it is good enough to find t and k."""
+    if boxes.low.size <= _SKETCHED:
+        return boxes
+    low, high = np.floor((boxes.low + 1.0) * _GRID / 2), np.floor((boxes.high + 1.0) * _GRID / 2)
+    sure = (boxes.least == boxes.most).astype(np.float64)
+    _, which = np.unique((low * (_GRID + 2) + high) * 2 + sure, return_inverse=True)
+    least, most = (np.bincount(which, counts) for counts in (boxes.least, boxes.most))
+    low, high = (np.bincount(which, boxes.most * ends) / most for ends in (boxes.low, boxes.high))
+    return Boxes(low, high, least.astype(np.int64), most.astype(np.int64))
+
+
+def widened_boxes(boxes: Boxes) -> Boxes:
+    """Boxes widened to a grid and merged: what is proved of these is proved of the boxes."""
+    if boxes.low.size <= _WIDENED:
+        return boxes
+    low, high = np.floor((boxes.low + 1.0) * _FINE), np.ceil((boxes.high + 1.0) * _FINE)
+    keys, which = np.unique(low * (4 * _FINE) + high, return_inverse=True)
+    least, most = (np.bincount(which, counts).astype(np.int64) for counts in (boxes.least, boxes.most))
+    return Boxes(keys // (4 * _FINE) / _FINE - 1.0, keys % (4 * _FINE) / _FINE - 1.0, least, most)
