@@ -81,15 +81,14 @@ def _box(attribute: Attribute, labels: Ints, codes: Ints, starts: Ints) -> Box:
     return ValueSets(attribute.name, bounds, pairs % attribute.size, nulls)
 
 
-def loss_by_attribute(table: Table, labels: Ints) -> Floats:
-    """Per attribute the mean over records of width divided by span; weights play no part.
+def loss_by_attribute(table: Table, labels: Ints, known: tuple[Box, ...] | None = None) -> Floats:
+    """Per attribute the mean over records of width divided by span; weights play no part. `known` are the boxes.
 
     A single category and a class of missing values have width 0; values and missing values together have width 1.
     """
     records = np.bincount(labels, table.counts)
-    losses = [
-        records @ _width(attribute, box) for attribute, box in zip(table.attributes, boxes(table, labels), strict=True)
-    ]
+    found = known or boxes(table, labels)
+    losses = [records @ _width(attribute, box) for attribute, box in zip(table.attributes, found, strict=True)]
     return np.array(losses) / table.records
 
 

@@ -19,6 +19,7 @@ from querygate.anonymise import (
     Alpha,
     Anonymiser,
     Attribute,
+    Box,
     Closeness,
     Distinct,
     Entropy,
@@ -91,6 +92,7 @@ class Draft:
     combinations: Combinations | None = None
     table: Table | None = None
     labels: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    boxes: tuple[Box, ...] = ()
     columns: list[Column] = field(default_factory=list)
     cells: dict[str, Any] = field(default_factory=dict)
     pairs: dict[str, list[Any]] = field(
@@ -275,7 +277,8 @@ def generalise(draft: Draft) -> None:
     classes, codes, counts = draft.workshop.cells([c.name for c in carried])
     size = np.bincount(classes, counts).astype(np.int64)
     draft.cells = {"class": classes, "n": counts, "class_n": size[classes]}
-    by_name = {box.name: box for box in boxes(draft.table, draft.labels)} if draft.table else {}
+    draft.boxes = boxes(draft.table, draft.labels) if draft.table else ()
+    by_name = {box.name: box for box in draft.boxes}
     for index, column in enumerate(draft.published):
         box = by_name.get(column.name)
         if isinstance(box, ValueSets):
@@ -404,5 +407,5 @@ def tables(draft: Draft) -> dict[str, pa.Table]:
 def _loss(draft: Draft) -> dict[str, float]:
     if draft.table is None:
         return {}
-    losses = loss_by_attribute(draft.table, draft.labels)
+    losses = loss_by_attribute(draft.table, draft.labels, draft.boxes)
     return {a.name: float(loss) for a, loss in zip(draft.table.attributes, losses, strict=True)}
