@@ -102,7 +102,8 @@ def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, 
         on_edges = np.isin(low[known], public.low).all() and np.isin(high[known], public.high).all()
         _check(bool(on_edges), f"the edges of {name} are public")
         if wanted.carry == "bins":
-            _, which = np.unique(low[known], return_inverse=True)
+            below, above = (np.unique(end[known], return_inverse=True)[1] for end in (low, high))
+            _, which = np.unique(below * (int(above.max(initial=0)) + 1) + above, return_inverse=True)
             held = np.bincount(which, cells["n"][known])
             _check(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
 
