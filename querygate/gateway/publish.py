@@ -8,41 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from querygate.anonymise import (
     ANONYMISERS,
     Alpha,
     Anonymiser,
     Attribute,
-    Box,
     Closeness,
     Distinct,
     Entropy,
     Guard,
     Infeasible,
-    Intervals,
     NumericHull,
     Recursive,
     Sensitive,
     Table,
-    ValueSets,
-    boxes,
     loss_by_attribute,
 )
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Combinations, Profile, Source, Workshop
-from querygate.core.types import Catalog, Column, Ints
-from querygate.gateway.coding import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
+from querygate.core.ports import Profile, Source, Workshop
+from querygate.core.types import Catalog, Ints
+from querygate.gateway.coding import bin_codes, check_values, exact_codes, grid_codes
+from querygate.gateway.draft import Draft, Progress
+from querygate.gateway.generalise import generalise, tables
 from querygate.gateway.verify import Measured, Written, verify_release
 from querygate.policy import ColumnPolicy, Policy
 
 METHODS = {"auto": "mondrian", "mondrian": "mondrian"}
-Progress = Callable[[str], None]
 
 
 class Publication(Protocol):
@@ -76,32 +72,6 @@ class Report:
     loss: Mapping[str, float]  # per quasi-identifier, the mean share of its domain that a class covers
     warnings: tuple[str, ...]
     seconds: float
-
-
-@dataclass
-class Draft:
-    """A publication on its way."""
-
-    policy: Policy
-    workshop: Workshop
-    progress: Progress
-    rows: int = 0
-    profiles: dict[str, Profile] = field(default_factory=dict)
-    numbers: dict[str, NumberCodes] = field(default_factory=dict)
-    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    combinations: Combinations | None = None
-    table: Table | None = None
-    labels: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    boxes: tuple[Box, ...] = ()
-    columns: list[Column] = field(default_factory=list)
-    cells: dict[str, Any] = field(default_factory=dict)
-    pairs: dict[str, list[Any]] = field(
-        default_factory=lambda: {"column_id": [], "set_id": [], "value_id": [], "alone": []}
-    )
-
-    @property
-    def published(self) -> tuple[ColumnPolicy, ...]:
-        return tuple(column for column in self.policy.columns if column.is_published)
 
 
 def publish(
@@ -270,103 +240,6 @@ def _diversity(column: ColumnPolicy, sensitive: Sensitive) -> Guard:
             return Closeness(sensitive, float(wanted.t or 0))
 
 
-def generalise(draft: Draft) -> None:
-    """Boxes of the classes and codes of the other columns, as the physical columns of the cells."""
-    draft.progress("generalising")
-    carried = [c for c in draft.published if c.role != "quasi-identifier" and c.carry != "hull"]
-    classes, codes, counts = draft.workshop.cells([c.name for c in carried])
-    size = np.bincount(classes, counts).astype(np.int64)
-    draft.cells = {"class": classes, "n": counts, "class_n": size[classes]}
-    draft.boxes = boxes(draft.table, draft.labels) if draft.table else ()
-    by_name = {box.name: box for box in draft.boxes}
-    for index, column in enumerate(draft.published):
-        box = by_name.get(column.name)
-        if isinstance(box, ValueSets):
-            nullable = _put_sets(draft, index, column, box, classes)
-        elif isinstance(box, Intervals):
-            nullable = _put_box(draft, index, column, box.low, box.high, box.nulls, classes)
-        elif column.carry == "hull":
-            nullable = _put_box(draft, index, column, *_hull(draft, column), classes)
-        elif column.is_numeric:
-            value = codes[column.name]
-            nullable = _put_box(draft, index, column, value, value, np.where(value < 0, 2, 0), np.arange(len(value)))
-        else:
-            nullable = _put_values(draft, index, column, codes[column.name])
-        draft.columns.append(_published(draft, index, column, nullable))
-
-
-def _hull(draft: Draft, column: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
-    """Least and greatest code of a sensitive number in each class, and whether values are missing."""
-    combination, code, _ = draft.workshop.counts_by_combination(column.name)
-    label, known = draft.labels[combination], code >= 0
-    classes = int(draft.labels.max()) + 1
-    low, high, missing = np.full(classes, draft.numbers[column.name].size), np.full(classes, -1), np.zeros(classes, int)
-    np.minimum.at(low, label[known], code[known])
-    np.maximum.at(high, label[known], code[known])
-    missing[label[~known]] = 1
-    return np.where(high < 0, -1, low), high, np.where(high < 0, 2, missing)
-
-
-def _put_box(draft: Draft, index: int, column: ColumnPolicy, low: Ints, high: Ints, nulls: Ints, which: Ints) -> bool:
-    """Interval columns c{index}_lo, c{index}_hi and, where something is missing, c{index}_null."""
-    numbers = draft.numbers[column.name]
-    known = nulls != 2
-    ends = [
-        np.where(known, numbers_end[np.where(known, code, 0)] if numbers.size else 0, 0)
-        for numbers_end, code in ((numbers.low, low), (numbers.high, high))
-    ]
-    nullable = bool((nulls > 0).any())
-    for name, values in (("lo", ends[0]), ("hi", ends[1])):
-        draft.cells[f"c{index}_{name}"] = pa.array(values[which], mask=~known[which])
-    if nullable:
-        draft.cells[f"c{index}_null"] = nulls[which].astype(np.int8)
-    return nullable
-
-
-def _put_sets(draft: Draft, index: int, column: ColumnPolicy, box: ValueSets, classes: Ints) -> bool:
-    """A value-set column: equal sets share an id; NULL is a member with value id -1."""
-    numbers, sets = box.numbered()
-    some = (box.nulls > 0).astype(np.int64)
-    ids, which = np.unique(numbers * 2 + some, return_inverse=True)
-    for set_id, key in enumerate(ids.tolist()):
-        _add_set(draft, index, set_id, sorted(([-1] if key % 2 else []) + list(sets[key // 2])))
-    draft.cells[f"c{index}_set"] = which.reshape(-1)[classes].astype(np.int32)
-    return bool(some.any())
-
-
-def _put_values(draft: Draft, index: int, column: ColumnPolicy, codes: Ints) -> bool:
-    """A category carried per record: every value is a set of its own."""
-    size = len(draft.texts[column.name])
-    missing = bool((codes < 0).any())
-    for value in range(size):
-        _add_set(draft, index, value, [value])
-    if missing:
-        _add_set(draft, index, size, [-1])
-    draft.cells[f"c{index}_set"] = np.where(codes < 0, size, codes).astype(np.int32)
-    return missing
-
-
-def _add_set(draft: Draft, index: int, set_id: int, members: list[int]) -> None:
-    draft.pairs["column_id"] += [index] * len(members)
-    draft.pairs["set_id"] += [set_id] * len(members)
-    draft.pairs["value_id"] += members
-    draft.pairs["alone"] += [len(members) == 1] * len(members)
-
-
-def _published(draft: Draft, index: int, column: ColumnPolicy, nullable: bool) -> Column:
-    return Column(
-        name=column.name,
-        index=index,
-        role=column.role,
-        type=column.type or "category",
-        nullable=nullable,
-        low=column.low,
-        high=column.high,
-        values=draft.texts.get(column.name, ()),
-        title=column.title,
-    )
-
-
 def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
     policy = draft.policy
     return Catalog(
@@ -383,25 +256,6 @@ def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
         published=published,
         unit=policy.unit,
     )
-
-
-def tables(draft: Draft) -> dict[str, pa.Table]:
-    """The store's tables: cells, the members of value sets, and the texts of values."""
-    kinds = {"column_id": pa.int32(), "set_id": pa.int32(), "value_id": pa.int32(), "alone": pa.bool_()}
-    index_of = {column.name: column.index for column in draft.columns}
-    texts = [(index_of[name], i, text) for name, values in draft.texts.items() for i, text in enumerate(values)]
-    column_ids, value_ids, words = zip(*texts, strict=True) if texts else ((), (), ())
-    return {
-        "cells": pa.table(draft.cells),
-        "set_value": pa.table({name: pa.array(draft.pairs[name], kind) for name, kind in kinds.items()}),
-        "value_text": pa.table(
-            {
-                "column_id": pa.array(column_ids, pa.int32()),
-                "value_id": pa.array(value_ids, pa.int32()),
-                "text": pa.array(words, pa.string()),
-            }
-        ),
-    }
 
 
 def _loss(draft: Draft) -> dict[str, float]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from adapters.engines import ENGINES, Engine
-from adapters.published import POLICY, Published, heavy_columns
-from unit.publish.making import new_site, put
 
 from querygate.core.ports import Release
+from tests.adapters.engines import ENGINES, Engine
+from tests.adapters.published import POLICY, Published, heavy_columns
+from tests.unit.publish.making import new_site, put
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name, scope="session")

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adapters.engines import Engine
-from adapters.reference import Reference
-
 from querygate.core.ports import Release
 from querygate.site.gate import OpenSite
+from tests.adapters.engines import Engine
+from tests.adapters.reference import Reference
 
 MEMORY_MB = 1024
 ROWS = 30_000

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from adapters.published import NAMES, Published
-from adapters.reference import contents
-from unit.publish.making import AGE, RESEARCHER, ask, new_site, put, shelf_of
-
 from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gateway.answer import answer
 from querygate.gateway.render import to_dict
+from tests.adapters.published import NAMES, Published
+from tests.adapters.reference import contents
+from tests.unit.publish.making import AGE, RESEARCHER, ask, new_site, put, shelf_of
 
 THREADS = 8
 TURNS = 50

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adapters.engines import Engine
-from adapters.published import NAMES, Published
-from adapters.reference import as_merged, as_rows, contents
-from property.random_cases import make_case, random_query
 
 from querygate.bounds import gather
 from querygate.core.ports import Limits, Release
 from querygate.sql import understand
+from tests.adapters.engines import Engine
+from tests.adapters.published import NAMES, Published
+from tests.adapters.reference import as_merged, as_rows, contents
+from tests.property.random_cases import make_case, random_query
 
 RELEASES = range(14)
 PROJECTIONS = 6

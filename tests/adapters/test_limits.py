@@ -10,8 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from adapters.published import NAMES, Published
-from unit.publish.making import RESEARCHER
 
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
 from querygate.core.ports import Limits, Release
@@ -19,6 +17,8 @@ from querygate.core.types import Request
 from querygate.gateway.answer import answer
 from querygate.site.gate import open_gate
 from querygate.site.layout import open_site
+from tests.adapters.published import NAMES, Published
+from tests.unit.publish.making import RESEARCHER
 
 SQL = "SELECT ward, AVG(dose), MAX(record) FROM t WHERE disease = 'flu' AND age < 50 GROUP BY ward"
 ENGINE_WORDS = ("duckdb", "interrupt", "memory_limit", "pragma", "binder", "exception", "error:", "cells", "/")

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adapters.published import Published
 
 from querygate.core.ports import Release
+from tests.adapters.published import Published
 
 READS = [
     "SELECT * FROM read_csv('/etc/passwd')",

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
-from property.random_cases import Case, random_query
-from unit.publish.making import new_site, put
 
 from querygate.anonymise import mondrian
 from querygate.core.types import Ints, Principal, Request
@@ -17,6 +15,8 @@ from querygate.gateway.answer import answer
 from querygate.gateway.render import to_dict
 from querygate.policy import parse_policy
 from querygate.site.gate import OpenSite
+from tests.property.random_cases import Case, random_query
+from tests.unit.publish.making import new_site, put
 
 POLICY = """
 dataset = "t"

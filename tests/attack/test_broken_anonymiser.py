@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from unit.publish.making import ask, classes_by, new_site, put, shelf_of, staged_files
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.site.gate import OpenSite
 from querygate_adapters.store_writer import PublisherShelf
+from tests.unit.publish.making import ask, classes_by, new_site, put, shelf_of, staged_files
 
 POLICY = """
 dataset = "t"

@@ -12,13 +12,13 @@ from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import pytest
-from unit.publish.making import ask
 
 from querygate import demo
 from querygate.policy import load_policy
 from querygate.site.custody import publish_to
 from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import init_site
+from tests.unit.publish.making import ask
 
 HERE = Path(demo.__file__).parent
 POLICY = load_policy(HERE / "clinic.toml")

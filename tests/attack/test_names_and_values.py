@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from unit.publish.making import AGE, RESEARCHER, ask, ends, new_site, put, raw_rows, shelf_of
 
 from querygate.core.errors import ConfigError, NotPermitted, QueryGateError
 from querygate.core.types import Request
 from querygate.gateway.answer import answer
 from querygate.policy import parse_policy
+from tests.unit.publish.making import AGE, RESEARCHER, ask, ends, new_site, put, raw_rows, shelf_of
 
 AGES = [20, 21, 22, 40, 41, 42]
 NAMES = [

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from unit.publish.making import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
 from querygate.core.errors import ConfigError
 from querygate.policy import parse_policy
 from querygate.site.custody import publish_to, serve_version
 from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import open_site
+from tests.unit.publish.making import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}

@@ -9,11 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from property.random_cases import make_case, random_query
-
 from querygate.core.errors import Refusal
 from querygate.core.types import Principal, Request
 from querygate.gateway.answer import answer
+from tests.property.random_cases import make_case, random_query
 
 QUERIES = 250
 

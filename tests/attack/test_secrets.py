@@ -9,12 +9,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from unit.publish.making import new_site
 
 from querygate.core.errors import ConfigError
 from querygate.policy import parse_policy
 from querygate.site.custody import publish_to
 from querygate_adapters.files import CsvFile
+from tests.unit.publish.making import new_site
 
 SECRET = "SECRET-4711"
 NUMBER = "4711"

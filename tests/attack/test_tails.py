@@ -7,9 +7,9 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
-from unit.publish.making import AGE, ask, ends, new_site, put
 
 from querygate.site.gate import OpenSite
+from tests.unit.publish.making import AGE, ask, ends, new_site, put
 
 K = 5
 LOW, HIGH, BIN = 0, 300, 10

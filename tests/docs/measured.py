@@ -14,8 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from docs.pages import DOCS
-
 from querygate import demo
 from querygate.core.types import Principal, Request
 from querygate.gateway.answer import answer
@@ -24,6 +22,7 @@ from querygate.policy import parse_policy
 from querygate.site.custody import publish_to
 from querygate.site.gate import open_gate
 from querygate.site.layout import init_site
+from tests.docs.pages import DOCS
 
 PAGE = DOCS / "how-to" / "write-a-policy.md"
 WHERE = {

@@ -7,9 +7,9 @@ import shlex
 
 import click
 import pytest
-from docs.pages import ROOT, Block, all_pages, blocks
 
 from querygate.cli import main
+from tests.docs.pages import ROOT, Block, all_pages, blocks
 
 PROGRAMS = {"querygate", "/opt/querygate/bin/querygate"}
 SHELL = [block for page in all_pages() for block in blocks(page) if block.language in ("sh", "console")]

@@ -9,7 +9,7 @@ import re
 import shlex
 import tomllib
 
-from docs.pages import ROOT
+from tests.docs.pages import ROOT
 
 DEPLOY = ROOT / "deploy"
 COMPOSE = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")

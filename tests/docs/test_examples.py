@@ -12,8 +12,6 @@ from typing import Any
 import duckdb
 import pytest
 from click.testing import CliRunner
-from docs.pages import DOCS, blocks
-from unit.stats.enumerate_reference import extremes, small_cases
 
 from querygate import demo
 from querygate.cli import main
@@ -26,6 +24,8 @@ from querygate.policy import load_policy
 from querygate.site.gate import OpenSite
 from querygate.stats import registry
 from querygate_adapters.store_writer import PublisherShelf
+from tests.docs.pages import DOCS, blocks
+from tests.unit.stats.enumerate_reference import extremes, small_cases
 
 QUESTIONS = (
     "SELECT COUNT(*), AVG(systolic), MIN(bmi), MAX(bmi) FROM survey",

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from docs.pages import DOCS, ROOT, all_pages, anchors, code_spans, links
+
+from tests.docs.pages import DOCS, ROOT, all_pages, anchors, code_spans, links
 
 each_page = pytest.mark.parametrize("page", all_pages(), ids=lambda page: str(page.relative_to(ROOT)))
 _OUTSIDE = re.compile(r"[a-z]+:")

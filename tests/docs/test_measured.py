@@ -10,8 +10,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from docs.measured import PAGE, WHERE, changed, measure, rows
-from docs.pages import DOCS, prose
 
 from querygate import demo
 from querygate.core.types import Principal, Request
@@ -21,6 +19,8 @@ from querygate.policy import parse_policy
 from querygate.site.custody import publish_to
 from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import init_site
+from tests.docs.measured import PAGE, WHERE, changed, measure, rows
+from tests.docs.pages import DOCS, prose
 
 SURVEY = demo.HERE / "survey.csv"
 PRIVACY = (DOCS / "explanation" / "privacy.md").read_text(encoding="utf-8")

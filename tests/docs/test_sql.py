@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from docs.pages import DOCS, Block, all_pages, blocks
 
 from querygate.cli import main
 from querygate.core.errors import Refusal
 from querygate.site.gate import OpenSite
 from querygate.sql import understand
+from tests.docs.pages import DOCS, Block, all_pages, blocks
 
 
 def is_plain(block: Block) -> bool:

@@ -20,11 +20,11 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 from click.testing import CliRunner
-from docs.pages import DOCS, Block, blocks
 
 from querygate.cli import main
 from querygate.site.gate import OpenSite
 from querygate.web import create_app
+from tests.docs.pages import DOCS, Block, blocks
 
 SHOWN_ADDRESS = "http://127.0.0.1:8080"
 VARIABLE = [

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from docs.pages import ROOT, all_pages
+
+from tests.docs.pages import ROOT, all_pages
 
 DEPLOY = sorted(path for path in (ROOT / "deploy").iterdir() if path.is_file() and path.suffix != ".md")
 each_text = pytest.mark.parametrize("path", [*all_pages(), *DEPLOY], ids=lambda path: str(path.relative_to(ROOT)))

@@ -12,10 +12,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from unit.stats import test_knowledge as reference
 
 from querygate.stats import knowledge
 from tests.soak.statistics import CASES, LIMIT_S, Tally, report
+from tests.unit.stats import test_knowledge as reference
 
 FIRST_SEED = 3_000_000
 MOST_DATA_SETS = 300

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from unit.stats import enumerate_reference as one
-from unit.stats import test_pairs as two
 
 from querygate.core.types import Cells, Range
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 from tests.report import row
+from tests.unit.stats import enumerate_reference as one
+from tests.unit.stats import test_pairs as two
 
 CASES = 20_000
 LIMIT_S = 7_200.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from sql.study import AXIS_ROWS, CATALOG, Sample, empty, on_axis, raw, samples
-from unit.sql.plan_reference import agrees
 
 from querygate.core.errors import CODES, Refusal
 from querygate.core.ports import Limits
 from querygate.sql import understand
+from tests.sql.study import AXIS_ROWS, CATALOG, Sample, empty, on_axis, raw, samples
+from tests.unit.sql.plan_reference import agrees
 
 ACCEPTED, REFUSED, REWRITTEN = samples("accepted"), samples("refused"), samples("rewritten")
 FAMILIES = sorted({sample.expected["family"] for sample in REWRITTEN})

@@ -6,10 +6,10 @@ import gzip
 from pathlib import Path
 
 import pytest
-from unit.adapters.loading import texts
 
 from querygate.core.errors import ConfigError
 from querygate_adapters.sources import open_source
+from tests.unit.adapters.loading import texts
 
 ROWS = [("1", "Anna"), ("2", "Bo, C"), ("3", None)]
 

@@ -10,11 +10,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from unit.adapters.loading import load, texts
 
 from querygate.core.errors import ConfigError
 from querygate_adapters.files import CsvFile, DuckDBFile, ParquetFile
 from querygate_adapters.sources import open_source
+from tests.unit.adapters.loading import load, texts
 
 
 @pytest.fixture

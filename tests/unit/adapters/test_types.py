@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from unit.adapters.loading import load
 
 from querygate.core.errors import ConfigError
+from tests.unit.adapters.loading import load
 
 DAY = dt.date(2015, 1, 31)
 BIG = 2**63 - 1

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from unit.anonymise.naive import classes_of
-from unit.anonymise.tables import random_hull, random_sensitive, random_table
 
 from querygate.anonymise import (
     ANONYMISERS,
@@ -21,6 +19,8 @@ from querygate.anonymise import (
     Table,
     verify,
 )
+from tests.unit.anonymise.naive import classes_of
+from tests.unit.anonymise.tables import random_hull, random_sensitive, random_table
 
 
 @pytest.fixture(params=ANONYMISERS.names())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from unit.anonymise.naive import classes_of, loss, width
-from unit.anonymise.tables import random_table
 
 from querygate.anonymise import (
     ALL_NULLS,
@@ -19,6 +17,8 @@ from querygate.anonymise import (
     mondrian,
     ncp,
 )
+from tests.unit.anonymise.naive import classes_of, loss, width
+from tests.unit.anonymise.tables import random_table
 
 
 def test_boxes_are_shrunk_to_their_members():

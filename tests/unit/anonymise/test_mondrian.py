@@ -6,11 +6,11 @@ import importlib
 
 import numpy as np
 import pytest
-from unit.anonymise.naive import can_be_cut_publicly, classes_of, naive_mondrian
-from unit.anonymise.tables import random_hull, random_sensitive, random_table
 
 from querygate.anonymise import Attribute, Distinct, Table, mondrian, ncp, verify
 from tests.bench.adult import LOSS, adult_table
+from tests.unit.anonymise.naive import can_be_cut_publicly, classes_of, naive_mondrian
+from tests.unit.anonymise.tables import random_hull, random_sensitive, random_table
 
 MODULE = importlib.import_module("querygate.anonymise.mondrian")
 

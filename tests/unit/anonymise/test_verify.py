@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 import pytest
-from unit.anonymise.tables import random_hull, random_sensitive, random_table
 
 from querygate.anonymise import Distinct, mondrian, verify
+from tests.unit.anonymise.tables import random_hull, random_sensitive, random_table
 
 CLASSES = np.array([10, 10, 10, 10, 4, 4, 4, 4])
 DISEASE = np.array([0, 0, 0, 1, 0, 1, 2, 2])

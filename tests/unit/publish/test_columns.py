@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from unit.publish.making import AGE, ask, ends, new_site, put, raw_rows
 
 from querygate.core.errors import ConfigError
+from tests.unit.publish.making import AGE, ask, ends, new_site, put, raw_rows
 
 HEAD = 'dataset = "t"\nk = 2\n'
 AGES = [20, 21, 22, 40, 41, 42]

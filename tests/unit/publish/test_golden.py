@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from unit.publish.making import AGE, ask, classes_by, ends, new_site, put
+
+from tests.unit.publish.making import AGE, ask, classes_by, ends, new_site, put
 
 POLICY = (
     'dataset = "t"\nk = 2\n'

@@ -8,12 +8,12 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sql.study import CATALOG
-from unit.sql import random_sql
 
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.sql import understand
+from tests.sql.study import CATALOG
+from tests.unit.sql import random_sql
 
 WHERE = "SELECT COUNT(*) FROM patients WHERE "
 SOON_S = 1.0

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 
 import duckdb
 import pytest
-from sql.study import AXIS_ROWS, CATALOG, on_axis, raw, samples
-from unit.sql import random_sql
-from unit.sql.plan_reference import agrees
 
 from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
 from querygate.core.predicate import truth
 from querygate.sql import understand
+from tests.sql.study import AXIS_ROWS, CATALOG, on_axis, raw, samples
+from tests.unit.sql import random_sql
+from tests.unit.sql.plan_reference import agrees
 
 ACCEPTED = [sample.sql for sample in samples("accepted")]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import duckdb
 import pytest
-from unit.sql.plan_reference import agrees
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql import understand
+from tests.unit.sql.plan_reference import agrees
 
 CATALOG = Catalog(
     "studie",

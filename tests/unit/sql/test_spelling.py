@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import duckdb
 import pytest
-from sql.study import CATALOG, empty
 
 from querygate.core.errors import Refusal
 from querygate.sql import understand
 from querygate.sql.spelling import RESERVED, check_spelling
+from tests.sql.study import CATALOG, empty
 
 KEYWORDS = "SELECT UPPER(keyword_name), keyword_category FROM duckdb_keywords()"
 PLACES = {

@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-from unit.stats import shape_reference
 
 from querygate.core.types import Cells
+from tests.unit.stats import shape_reference
 
 Truth = Callable[..., "int | float | None"]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from unit.stats.adversarial import draws, hard_cells
-from unit.stats.enumerate_reference import PARAMETERS, TRUTHS, datasets, extremes, small_cases
 
 from querygate.core.types import Cells, Range
 from querygate.stats import STATISTICS
+from tests.unit.stats.adversarial import draws, hard_cells
+from tests.unit.stats.enumerate_reference import PARAMETERS, TRUTHS, datasets, extremes, small_cases
 
 ROOT = Path(__file__).resolve().parents[3]
 EACH = [(name, given) for name in STATISTICS for given in PARAMETERS.get(name, [()])]

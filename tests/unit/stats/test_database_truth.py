@@ -7,11 +7,11 @@ import math
 import duckdb
 import numpy as np
 import pytest
-from unit.stats.adversarial import draws, hard_cells
-from unit.stats.enumerate_reference import PARAMETERS
 
 from querygate.core.types import Cells
 from querygate.stats import STATISTICS
+from tests.unit.stats.adversarial import draws, hard_cells
+from tests.unit.stats.enumerate_reference import PARAMETERS
 
 SQL: dict[str, str] = {
     "count": "count(x)",

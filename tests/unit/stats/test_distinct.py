@@ -8,11 +8,11 @@ from itertools import combinations_with_replacement, product
 import duckdb
 import numpy as np
 import pytest
-from unit.stats.adversarial import draws, hard_cells
-from unit.stats.enumerate_reference import small_cases
 
 from querygate.core.types import Cells, Range
 from querygate.stats.distinct import count_distinct, count_distinct_of_sets, mode
+from tests.unit.stats.adversarial import draws, hard_cells
+from tests.unit.stats.enumerate_reference import small_cases
 
 Sets = list[frozenset[int]]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import duckdb
 import numpy as np
 import pytest
-from unit.stats.adversarial import draws, hard_cells
-from unit.stats.enumerate_reference import small_cases
 
 from querygate.core.types import Cells
 from querygate.stats.distribution import ecdf, histogram
 from querygate.stats.means import exceedance
+from tests.unit.stats.adversarial import draws, hard_cells
+from tests.unit.stats.enumerate_reference import small_cases
 
 POINTS = (-5.0, -1.0, 0.0, 0.5, 2.0, 3.0, 7.5, 20.0)
 

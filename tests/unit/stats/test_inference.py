@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 from scipy.special import stdtr
-from unit.stats.adversarial import draws, hard_cells
-from unit.stats.enumerate_reference import datasets, small_cases
 
 from querygate.core.types import Cells, Range
 from querygate.stats import inference
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, mean_difference, welch_p, welch_t
 from querygate.stats.inference import mean_ci_high, mean_ci_low
+from tests.unit.stats.adversarial import draws, hard_cells
+from tests.unit.stats.enumerate_reference import datasets, small_cases
 
 ROOT = Path(__file__).resolve().parents[3]
 LEVEL = 0.95

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 import duckdb
 import numpy as np
 import pytest
-from unit.stats.adversarial import draws, hard_cells
-from unit.stats.enumerate_reference import datasets, small_cases
 
 from querygate.core.types import Cells, Range
 from querygate.stats import api_shape, distinct, distribution, tables
@@ -20,6 +18,8 @@ from querygate.stats.moment_bounds import Region, Search
 from querygate.stats.moment_boxes import Goal, widened_boxes
 from querygate.stats.shape import fourth_moment, kurtosis, kurtosis_pop, skewness, third_moment
 from querygate.stats.variance_upper import Boxes
+from tests.unit.stats.adversarial import draws, hard_cells
+from tests.unit.stats.enumerate_reference import datasets, small_cases
 
 Truth = Callable[[Sequence[float]], "float | None"]
 

@@ -6,11 +6,11 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from unit.stats.enumerate_reference import TRUTHS, extremes, small_cases
 
 from querygate.core.types import Cells
 from querygate.stats import STATISTICS, variance_upper
 from querygate.stats.spread import centred_boxes, var_pop
+from tests.unit.stats.enumerate_reference import TRUTHS, extremes, small_cases
 
 
 def smallest_by_enumeration(cells: Cells, ddof: int) -> float | None:

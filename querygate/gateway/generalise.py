@@ -1,0 +1,131 @@
+"""Classes to cells: boxes, hulls and codes as the physical columns of the store, and the store's tables.
+
+Published column number i becomes c{i}_lo, c{i}_hi and c{i}_null, or c{i}_set. From here on nobody sees a value, only
+public intervals and sets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.anonymise import Intervals, ValueSets, boxes
+from querygate.core.types import Column, Ints
+from querygate.gateway.draft import Draft
+from querygate.policy import ColumnPolicy
+
+
+def generalise(draft: Draft) -> None:
+    """Boxes of the classes and codes of the other columns, as the physical columns of the cells."""
+    draft.progress("generalising")
+    carried = [c for c in draft.published if c.role != "quasi-identifier" and c.carry != "hull"]
+    classes, codes, counts = draft.workshop.cells([c.name for c in carried])
+    size = np.bincount(classes, counts).astype(np.int64)
+    draft.cells = {"class": classes, "n": counts, "class_n": size[classes]}
+    draft.boxes = boxes(draft.table, draft.labels) if draft.table else ()
+    by_name = {box.name: box for box in draft.boxes}
+    for index, column in enumerate(draft.published):
+        box = by_name.get(column.name)
+        if isinstance(box, ValueSets):
+            nullable = _put_sets(draft, index, column, box, classes)
+        elif isinstance(box, Intervals):
+            nullable = _put_box(draft, index, column, box.low, box.high, box.nulls, classes)
+        elif column.carry == "hull":
+            nullable = _put_box(draft, index, column, *_hull(draft, column), classes)
+        elif column.is_numeric:
+            value = codes[column.name]
+            nullable = _put_box(draft, index, column, value, value, np.where(value < 0, 2, 0), np.arange(len(value)))
+        else:
+            nullable = _put_values(draft, index, column, codes[column.name])
+        draft.columns.append(_published(draft, index, column, nullable))
+
+
+def _hull(draft: Draft, column: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
+    """Least and greatest code of a sensitive number in each class, and whether values are missing."""
+    combination, code, _ = draft.workshop.counts_by_combination(column.name)
+    label, known = draft.labels[combination], code >= 0
+    classes = int(draft.labels.max()) + 1
+    low, high, missing = np.full(classes, draft.numbers[column.name].size), np.full(classes, -1), np.zeros(classes, int)
+    np.minimum.at(low, label[known], code[known])
+    np.maximum.at(high, label[known], code[known])
+    missing[label[~known]] = 1
+    return np.where(high < 0, -1, low), high, np.where(high < 0, 2, missing)
+
+
+def _put_box(draft: Draft, index: int, column: ColumnPolicy, low: Ints, high: Ints, nulls: Ints, which: Ints) -> bool:
+    """Interval columns c{index}_lo, c{index}_hi and, where something is missing, c{index}_null."""
+    numbers = draft.numbers[column.name]
+    known = nulls != 2
+    ends = [
+        np.where(known, numbers_end[np.where(known, code, 0)] if numbers.size else 0, 0)
+        for numbers_end, code in ((numbers.low, low), (numbers.high, high))
+    ]
+    nullable = bool((nulls > 0).any())
+    for name, values in (("lo", ends[0]), ("hi", ends[1])):
+        draft.cells[f"c{index}_{name}"] = pa.array(values[which], mask=~known[which])
+    if nullable:
+        draft.cells[f"c{index}_null"] = nulls[which].astype(np.int8)
+    return nullable
+
+
+def _put_sets(draft: Draft, index: int, column: ColumnPolicy, box: ValueSets, classes: Ints) -> bool:
+    """A value-set column: equal sets share an id; NULL is a member with value id -1."""
+    numbers, sets = box.numbered()
+    some = (box.nulls > 0).astype(np.int64)
+    ids, which = np.unique(numbers * 2 + some, return_inverse=True)
+    for set_id, key in enumerate(ids.tolist()):
+        _add_set(draft, index, set_id, sorted(([-1] if key % 2 else []) + list(sets[key // 2])))
+    draft.cells[f"c{index}_set"] = which.reshape(-1)[classes].astype(np.int32)
+    return bool(some.any())
+
+
+def _put_values(draft: Draft, index: int, column: ColumnPolicy, codes: Ints) -> bool:
+    """A category carried per record: every value is a set of its own."""
+    size = len(draft.texts[column.name])
+    missing = bool((codes < 0).any())
+    for value in range(size):
+        _add_set(draft, index, value, [value])
+    if missing:
+        _add_set(draft, index, size, [-1])
+    draft.cells[f"c{index}_set"] = np.where(codes < 0, size, codes).astype(np.int32)
+    return missing
+
+
+def _add_set(draft: Draft, index: int, set_id: int, members: list[int]) -> None:
+    draft.pairs["column_id"] += [index] * len(members)
+    draft.pairs["set_id"] += [set_id] * len(members)
+    draft.pairs["value_id"] += members
+    draft.pairs["alone"] += [len(members) == 1] * len(members)
+
+
+def _published(draft: Draft, index: int, column: ColumnPolicy, nullable: bool) -> Column:
+    return Column(
+        name=column.name,
+        index=index,
+        role=column.role,
+        type=column.type or "category",
+        nullable=nullable,
+        low=column.low,
+        high=column.high,
+        values=draft.texts.get(column.name, ()),
+        title=column.title,
+    )
+
+
+def tables(draft: Draft) -> dict[str, pa.Table]:
+    """The store's tables: cells, the members of value sets, and the texts of values."""
+    kinds = {"column_id": pa.int32(), "set_id": pa.int32(), "value_id": pa.int32(), "alone": pa.bool_()}
+    index_of = {column.name: column.index for column in draft.columns}
+    texts = [(index_of[name], i, text) for name, values in draft.texts.items() for i, text in enumerate(values)]
+    column_ids, value_ids, words = zip(*texts, strict=True) if texts else ((), (), ())
+    return {
+        "cells": pa.table(draft.cells),
+        "set_value": pa.table({name: pa.array(draft.pairs[name], kind) for name, kind in kinds.items()}),
+        "value_text": pa.table(
+            {
+                "column_id": pa.array(column_ids, pa.int32()),
+                "value_id": pa.array(value_ids, pa.int32()),
+                "text": pa.array(words, pa.string()),
+            }
+        ),
+    }
