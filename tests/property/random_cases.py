@@ -79,7 +79,7 @@ def random_column(rng: random.Random, name: str, role: str, rows: int) -> tuple[
         ends = f'["{low}", "{high}"]' if kind == "date" else f"[{low!r}, {high!r}]"
         lines.append(f"domain = {ends}")
         if rng.random() < 0.5 and kind == "integer" and high - low < 5000:
-            lines.append(f"grid = {rng.choice([1, 1, 2, 7])}")
+            lines.append(f"grid = {min(rng.choice([1, 1, 2, 7]), high - low)}")
         if role == "quasi-identifier" and rng.random() < 0.4 and kind == "integer" and high - low > 3:
             inner = sorted({rng.randint(low + 1, high - 1) for _ in range(3)})
             lines.append(f"cuts = {inner}")
