@@ -22,6 +22,7 @@ check: setup
 	$(BIN)/lint-imports
 
 test: setup check
+	tests/install_tools.sh
 	$(BIN)/pytest -n $(JOBS) --dist worksteal tests
 
 demo: setup

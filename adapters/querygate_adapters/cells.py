@@ -19,16 +19,25 @@ from querygate.core.types import Catalog, Column
 
 
 def projection(catalog: Catalog, columns: Sequence[Column]) -> str:
-    """Cells grouped to these columns; by class too where edges are tight, as that ties a class's members to its ends.
+    """The statement that groups cells to these columns.
 
     >>> age = Column("age", 0, "quasi-identifier", "integer", False)
     >>> projection(Catalog("t", 1, "", 5, 9, (age,)), [age])
     'SELECT c0_lo, c0_hi, CAST(SUM(n) AS BIGINT) AS n FROM cells GROUP BY c0_lo, c0_hi ORDER BY c0_lo, c0_hi'
     """
-    names = [name for column in columns for name in stored(column)] + (["class", "class_n"] if catalog.tight else [])
+    names = grouping(catalog, columns)
     listed = ", ".join(names)
     counted = "CAST(SUM(n) AS BIGINT) AS n FROM cells"
     return f"SELECT {listed}, {counted} GROUP BY {listed} ORDER BY {listed}" if names else f"SELECT {counted}"
+
+
+def grouping(catalog: Catalog, columns: Sequence[Column]) -> tuple[str, ...]:
+    """The physical columns to group by, in the order of the result.
+
+    The class is among them where edges are tight, as that ties a class's members to its ends.
+    """
+    by_class = ("class", "class_n") if catalog.tight else ()
+    return (*(name for column in columns for name in stored(column)), *by_class)
 
 
 def stored(column: Column) -> tuple[str, ...]:
@@ -51,8 +60,13 @@ def make_block(
             made[column.name] = SetColumn(np.asarray(found[f"{stem}_set"], np.int64), dictionaries[column.index])
             continue
         kind = np.int64 if column.is_discrete else np.float64
-        ends: list[Any] = [np.asarray(np.ma.filled(found[f"{stem}_{end}"], 0), dtype=kind) for end in ("lo", "hi")]
+        ends: list[Any] = [_end(found[f"{stem}_{end}"], kind) for end in ("lo", "hi")]
         null = np.asarray(found[f"{stem}_null"], np.int64) if column.nullable else np.zeros(len(n), np.int64)
         tight = catalog.tight and column.role == "quasi-identifier"
         made[column.name] = NumberColumn(ends[0], ends[1], null, tight)
     return Block(n, made, n == np.asarray(found["class_n"]) if catalog.tight else None)
+
+
+def _end(values: Any, kind: type[np.int64] | type[np.float64]) -> Any:
+    """Zero where there is none; and one zero only, as engines differ in which of -0.0 and 0.0 stands for both."""
+    return np.asarray(np.ma.filled(values, 0), dtype=kind) + kind(0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from querygate.core.errors import NotPermitted
+from querygate_adapters.releases import over_the_limit
 
 CONFIG = {
     "enable_external_access": "false",
@@ -57,17 +57,9 @@ def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[Non
     try:
         yield
     except (duckdb.InterruptException, duckdb.OutOfMemoryException):
-        raise _over_the_limit() from None
+        raise over_the_limit() from None
     finally:
         ended.set()
         watcher.join()  # it holds the cursor
     if late.is_set():
-        raise _over_the_limit()
-
-
-def _over_the_limit() -> NotPermitted:
-    return NotPermitted(
-        "QG305",
-        "The statement was stopped at the limit of time or memory.",
-        "Ask for fewer groups or fewer columns at once.",
-    )
+        raise over_the_limit()

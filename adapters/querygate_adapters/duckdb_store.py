@@ -9,25 +9,19 @@ Nothing here can open a vault; the publisher's half is in `store_writer`.
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Collection
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from querygate.core.block import Block, Dictionary
-from querygate.core.errors import NotPermitted
 from querygate.core.ports import Limits
-from querygate.core.types import Catalog, Column
+from querygate.core.types import Catalog
 from querygate_adapters.cells import make_block, projection
 from querygate_adapters.duckdb_locked import connect, limited
+from querygate_adapters.releases import NAME, KeptBlocks, catalog_from_json, no_dataset
 
-KEPT_BYTES = 256 * 2**20
-"""What a release may keep of the blocks it has read."""
-
-NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
 
 
@@ -46,16 +40,6 @@ def current_version(folder: Path) -> int | None:
         return int((folder / "current").read_text(encoding="ascii"))
     except FileNotFoundError:
         return None
-
-
-def catalog_to_json(catalog: Catalog) -> str:
-    return json.dumps(asdict(catalog), ensure_ascii=False)
-
-
-def catalog_from_json(text: str) -> Catalog:
-    body = json.loads(text)
-    columns = tuple(Column(**{**column, "values": tuple(column["values"])}) for column in body.pop("columns"))
-    return Catalog(**{**body, "modes": tuple(body["modes"])}, columns=columns)
 
 
 class DuckDBStore:
@@ -78,7 +62,7 @@ class DuckDBStore:
         folder = self._folder(dataset)
         version = current_version(folder)
         if version is None:
-            raise _no_dataset()
+            raise no_dataset()
         with self._lock:
             release = self._open.get(dataset)
             if release is None or release.catalog.version != version:
@@ -88,7 +72,7 @@ class DuckDBStore:
 
     def _folder(self, dataset: str) -> Path:
         if not NAME.fullmatch(dataset):
-            raise _no_dataset()
+            raise no_dataset()
         return self.root / dataset
 
 
@@ -99,8 +83,7 @@ class DuckDBRelease:
         self._connection = connect(path, read_only=True, memory_mb=memory_mb, threads=threads)
         rows = self._connection.execute("SELECT body FROM catalog").fetchall()
         self.catalog: Catalog = catalog_from_json(rows[0][0])
-        self._blocks: dict[tuple[str, ...], Block] = {}
-        self._lock = threading.Lock()
+        self._blocks = KeptBlocks()
         self.dictionaries = {c.index: self._dictionary(c.index) for c in self.catalog.columns if not c.is_numeric}
 
     def _dictionary(self, index: int) -> Dictionary:
@@ -113,23 +96,12 @@ class DuckDBRelease:
         return Dictionary.of([text for (text,) in values], pairs)
 
     def project(self, names: Collection[str], limits: Limits) -> Block:
-        """The cells grouped to these columns. A version never changes, so what was read once is kept."""
-        wanted = tuple(sorted(names))
-        with self._lock:
-            known = self._blocks.get(wanted)
-        if known is not None:
-            return known
-        columns = [column for column in self.catalog.columns if column.name in wanted]
+        """The cells grouped to these columns."""
+        return self._blocks.get(names, lambda wanted: self._read(wanted, limits))
+
+    def _read(self, names: Collection[str], limits: Limits) -> Block:
+        columns = [column for column in self.catalog.columns if column.name in names]
         cursor = self._connection.cursor()
         with limited(cursor, limits.timeout_s):
             found = cursor.execute(projection(self.catalog, columns)).fetchnumpy()
-        block = make_block(self.catalog, columns, found, self.dictionaries)
-        with self._lock:
-            self._blocks[wanted] = block
-            while sum(kept.nbytes for kept in self._blocks.values()) > KEPT_BYTES:
-                self._blocks.pop(next(iter(self._blocks)))
-        return block
-
-
-def _no_dataset() -> NotPermitted:
-    return NotPermitted("QG303", "There is no dataset of that name.", "List the datasets to see their names.")
+        return make_block(self.catalog, columns, found, self.dictionaries)

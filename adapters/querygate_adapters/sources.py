@@ -1,6 +1,7 @@
 """Where data comes from: the part of a source specification before the colon, or a file's ending, names the adapter.
 
     patients.csv   patients.csv.gz   patients.tsv   patients.parquet   duckdb:hospital.duckdb#patients
+    postgresql://user@host:5432/hospital#public.patients
 
 Adapters are found through the entry-point group `querygate.adapters`, so another package can bring its own.
 """
@@ -8,16 +9,21 @@ Adapters are found through the entry-point group `querygate.adapters`, so anothe
 from __future__ import annotations
 
 from importlib.metadata import entry_points
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Source
 
 GROUP = "querygate.adapters"
+FILES = frozenset({"csv", "parquet", "duckdb"})
+"""Kinds whose location is the path of a file."""
 
 
-def open_source(specification: str) -> Source:
-    """The source a custodian named; ConfigError QG802 if there is no adapter for it or it cannot be opened."""
+def open_source(specification: str, beside: Path = Path()) -> Source:
+    """The source a custodian named; ConfigError QG802 if there is no adapter for it or it cannot be opened.
+
+    `beside` is the folder that the path of a file is relative to.
+    """
     available = {point.name: point for point in entry_points(group=GROUP)}
     name, location = _split(specification)
     if name not in available:
@@ -27,7 +33,15 @@ def open_source(specification: str) -> Source:
             "Accepted: a file ending in .csv, .tsv or .parquet, or KIND:LOCATION with KIND one of "
             + ", ".join(sorted(available)),
         )
-    source: Source = available[name].load()(location)
+    try:
+        adapter = available[name].load()
+    except ImportError:
+        raise ConfigError(
+            "QG802",
+            f"A source of kind {name!r} needs a driver that is not installed.",
+            "Install QueryGate with the extra for it, for example: pip install 'querygate[postgres]'.",
+        ) from None
+    source: Source = adapter(str(beside / location) if name in FILES else location)
     return source
 
 

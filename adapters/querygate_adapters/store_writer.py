@@ -21,14 +21,8 @@ import pyarrow as pa
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog, Ints
 from querygate_adapters.duckdb_locked import connect
-from querygate_adapters.duckdb_store import (
-    NAME,
-    catalog_from_json,
-    catalog_to_json,
-    current_version,
-    version_file,
-    versions_in,
-)
+from querygate_adapters.duckdb_store import current_version, version_file, versions_in
+from querygate_adapters.releases import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.vault import DuckDBWorkshop
 
 STAGED = "staged-"

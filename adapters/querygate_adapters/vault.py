@@ -9,39 +9,18 @@ Only publishers and the custodian's own jobs are given this module; the interval
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.errors import ConfigError
-from querygate.core.ports import Combinations, Profile, Source
+from querygate.core.ports import Combinations, Joined, Profile, Source
 from querygate.core.types import Floats, Ints
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.files import quoted
-
-# How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
-_DAY = "TRY_CAST({x} AS DATE)"
-_CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
-_FROM_TEXT = {
-    "integer": "CASE WHEN {d} = TRUNC({d}) THEN TRY_CAST({d} AS BIGINT) END",
-    "number": "NULLIF(TRY_CAST({x} AS DOUBLE), 'nan')",
-    "date": _CALENDAR,
-    "boolean": "TRY_CAST({x} AS BOOLEAN)",
-    "category": "{x}",
-}
-_FROM_NUMBER = {
-    "integer": "CASE WHEN {x} = TRUNC({x}) THEN TRY_CAST({x} AS BIGINT) END",
-    "number": "TRY_CAST({x} AS DOUBLE)",
-    "date": "NULL",
-    "boolean": "CASE {x} WHEN 0 THEN FALSE WHEN 1 THEN TRUE END",
-    "category": "CAST({x} AS VARCHAR)",
-}
-_FROM_OTHER = {**_FROM_TEXT, "integer": "NULL", "number": "NULL", "category": "CAST({x} AS VARCHAR)"}
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-_FLOATS = ("FLOAT", "DOUBLE")
+from querygate_adapters.vault_loading import Loading
 
 # A typed column as a value on its axis: days for dates, text for booleans.
 _AXIS = {
@@ -62,46 +41,17 @@ class DuckDBWorkshop:
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
         self._coded: list[str] = []
         self._row = "row_id"
+        self.matched: Mapping[str, int] = {}
 
     # -- loading ---------------------------------------------------------------------------------------------
 
-    def load(self, source: Source, columns: Mapping[str, str]) -> int:
-        self._types = dict(columns)
-        self._numbers = {name: i for i, name in enumerate(columns)}
-        self._row = _free_name("row_id", columns)
-        with source.reading():
-            self._db.register("incoming", source.batches(tuple(columns)))
-            self._db.execute("CREATE TABLE raw AS SELECT * FROM incoming")
-        self._db.unregister("incoming")
-        found = {str(row[0]): str(row[1]) for row in self._db.execute("DESCRIBE raw").fetchall()}
-        casts = {name: _cast(name, kind, found[name]) for name, kind in columns.items()}
-        self._check_casts(casts)
-        typed = ", ".join(f"{cast} AS {quoted(name)}" for name, cast in casts.items())
-        self._db.execute(f"CREATE TABLE rows AS SELECT row_number() OVER () - 1 AS {self._row}, {typed} FROM raw")
-        self._db.execute("DROP TABLE raw")
-        return int(self._one("SELECT COUNT(*) FROM rows"))
-
-    def _check_casts(self, casts: Mapping[str, str]) -> None:
-        """Every value that is there must be readable; NaN counts as missing. Says the row, never the value."""
-        tests = [
-            f"{quoted(name)} IS NOT NULL AND NOT ({_is_nan(name)}) AND ({cast}) IS NULL" for name, cast in casts.items()
-        ]
-        if not tests:
-            return
-        wanted = ", ".join(f"COUNT(*) FILTER ({test}), MIN({self._row}) FILTER ({test})" for test in tests)
-        figures = self._db.execute(
-            f"SELECT {wanted} FROM (SELECT *, row_number() OVER () AS {self._row} FROM raw)"
-        ).fetchall()[0]
-        problems = [
-            f"column {name}: {figures[2 * i]:,} values cannot be read as {self._types[name]}, "
-            f"the first in row {figures[2 * i + 1]:,}"
-            for i, name in enumerate(casts)
-            if figures[2 * i]
-        ]
-        if problems:
-            raise ConfigError(
-                "QG802", "; ".join(problems) + ".", "Correct the source, or the column's type in the policy."
-            )
+    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[Joined] = ()) -> int:
+        self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
+        self._numbers = {name: i for i, name in enumerate(self._types)}
+        loading = Loading(self._db, columns, joins)
+        rows = loading.run(source)
+        self._row, self.matched = loading.row, loading.matched
+        return rows
 
     # -- profiles and codes ----------------------------------------------------------------------------------
 
@@ -246,32 +196,6 @@ class DuckDBWorkshop:
 
     def _one(self, sql: str) -> Any:
         return self._db.execute(sql).fetchall()[0][0]
-
-
-def _free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with as many underscores behind it as make it nobody else's. DuckDB does not tell case apart.
-
-    >>> _free_name("row_id", ["age", "Row_ID"])
-    'row_id_'
-    """
-    used = {other.lower() for other in taken}
-    while name in used:
-        name += "_"
-    return name
-
-
-def _cast(name: str, kind: str, found: str) -> str:
-    x = quoted(name)
-    if found == "VARCHAR":
-        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 18))")
-    if found in _NUMBERS or found in _FLOATS or found.startswith("DECIMAL"):
-        cast = _FROM_NUMBER[kind].format(x=x)
-        return f"CASE WHEN isnan({x}) THEN NULL ELSE {cast} END" if found in _FLOATS else cast
-    return _FROM_OTHER[kind].format(x=x, d="NULL")
-
-
-def _is_nan(name: str) -> str:
-    return f"COALESCE(isnan(TRY_CAST(CAST({quoted(name)} AS VARCHAR) AS DOUBLE)), FALSE)"
 
 
 def _array(values: Any) -> pa.Array:

@@ -2,68 +2,230 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from querygate.bounds.evaluate import expression_bounds, result_places
 from querygate.bounds.membership import Membership
-from querygate.bounds.spread import Spread, spread
-from querygate.bounds.values import value_bounds
-from querygate.core.block import MISSING, Block
-from querygate.core.plan import FetchedGroup, Measure, Plan
-from querygate.core.predicate import is_free
-from querygate.core.types import Cells, Ints
+from querygate.bounds.pieces import pieces_of
+from querygate.bounds.spread import Spread, shown_key, spread
+from querygate.core.block import Block, NumberColumn
+from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated
+from querygate.core.plan import FetchedGroup, Key, Measure, MeasureCells, Plan
+from querygate.core.predicate import TRUE, And, Atom, Or, Predicate, both, columns, either, is_free, negate
+from querygate.core.types import NUMERIC, Bools, Cells, Ints, Scalar
+
+_AFFINE = frozenset({"add", "sub", "neg"})
 
 
-def gather(plan: Plan, block: Block, check: Callable[[], None] = lambda: None) -> list[FetchedGroup]:
+def gather(
+    plan: Plan, block: Block, check: Callable[[], None] = lambda: None, *, exists: Bools | None = None
+) -> list[FetchedGroup]:
     """Groups in the order of their keys, NULL last. A statement without GROUP BY has one group, whatever is in it.
 
-    `check` is called now and then; it raises when the statement has had its time.
+    `check` is called now and then; it raises when the statement has had its time. `exists` tells which rows there are
+    for certain, where rows are groups of an inner query; all do otherwise.
     """
-    rows = spread(block, plan.groups)
-    members = Membership(rows.block, check)
-    measured = [_cells(measure, rows, members) for measure in plan.measures]
-    free = tuple(_is_free(measure, plan, block) for measure in plan.measures)
-    keys, which = rows.groups()
-    if not plan.groups:
-        return [FetchedGroup((), tuple(_part(cells, slice(None)) for cells in measured), free)]
-    order = np.argsort(which, kind="stable")
-    bounds = np.searchsorted(which[order], np.arange(len(keys) + 1))
-    values = [block.category(name).dictionary.values for name in plan.groups]
     groups = []
-    for g, key in enumerate(keys.tolist()):
-        here = order[bounds[g] : bounds[g + 1]]
-        if not measured[0].most[here].any():
-            continue  # nobody can be there
-        check()
-        texts = tuple(None if v == MISSING else texts[v] for v, texts in zip(key, values, strict=True))
-        groups.append(FetchedGroup(texts, tuple(_part(cells, here) for cells in measured), free))
+    for chosen in plan.sets:
+        groups += _gather_set(plan, chosen, block, check, exists)
     return groups
 
 
-def _cells(measure: Measure, rows: Spread, members: Membership) -> Cells:
-    """Count bounds and clipped values of one measure, a cell per row of the spread block."""
+def _gather_set(
+    plan: Plan, chosen: tuple[int, ...], block: Block, check: Callable[[], None], exists: Bools | None
+) -> list[FetchedGroup]:
+    """The groups of one grouping set."""
+    spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Tabulated)}
+    rows = spread(block, [(by, plan.keys[i].values) for i, by in spreading.items()])
+    if exists is not None:
+        rows = replace(rows, alone=rows.alone & exists[rows.block.number(ROW).low.astype(np.int64)])
+    keys, which = rows.groups()
+    total = not any(not isinstance(plan.keys[i].by, Constant) for i in chosen)  # no key that tells records apart
+    decided, loose = _decided_columns(spreading.values())
+    groups: list[FetchedGroup] = []
+    for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
+        members = Membership(rows.block, check)
+        measures = [replace(m, where=both([m.where, condition])) for m in plan.measures]
+        measured = [_cells(measure, rows, members) for measure in measures]
+        measured = [
+            c if _is_free(m, decided, loose, rows.block) else replace(c, free=False, solid=False)
+            for m, c in zip(measures, measured, strict=True)
+        ]
+        if not spreading:
+            cells = tuple(_part(cells, slice(None)) for cells in measured)
+            if total or cells[0].most.any():
+                groups.append(FetchedGroup(_told(plan, constants), cells, always=total))
+            continue
+        order = np.argsort(which, kind="stable")
+        bounds = np.searchsorted(which[order], np.arange(len(keys) + 1))
+        for g, key in enumerate(keys.tolist()):
+            here = order[bounds[g] : bounds[g + 1]]
+            if not measured[0].most[here].any():
+                continue  # nobody can be there
+            check()
+            told = {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
+            groups.append(FetchedGroup(_told(plan, {**constants, **told}), tuple(_part(c, here) for c in measured)))
+    return groups
+
+
+ROW = "row"
+"""The column of a block of groups that numbers its rows."""
+
+
+def _told(plan: Plan, found: dict[int, Scalar]) -> tuple[Scalar, ...]:
+    return tuple(found.get(i) for i in range(len(plan.keys)))
+
+
+def _cases(keys: Sequence[Key], places: Sequence[int]) -> Iterator[tuple[dict[int, Scalar], Predicate]]:
+    """Every combination of the values of keys that are choices, with the condition that leads to it."""
+    ways: list[list[tuple[Scalar, Predicate]]] = []
+    for i in places:
+        by = keys[i].by
+        led = isinstance(by, Choice)
+        ways.append([(v, _leads_to(by, v) if led else TRUE) for v in keys[i].values])  # type: ignore[arg-type]
+    for combination in itertools.product(*ways):
+        told = {i: value for i, (value, _) in zip(places, combination, strict=True)}
+        yield told, both(condition for _, condition in combination)
+
+
+def _leads_to(by: Choice, value: Scalar) -> Predicate:
+    return either(way for way, result in by.ways if isinstance(result, Constant) and shown_key(result.value) == value)
+
+
+# -- the cells of a measure ----------------------------------------------------------------------------------------
+
+
+def _cells(measure: Measure, rows: Spread, members: Membership) -> MeasureCells:
+    """Count bounds and values of one measure, a cell per row of the spread block."""
     least, most = members.counts(measure.where)
     least = np.where(rows.alone, least, 0)
-    if measure.column is None:
-        nothing = np.zeros_like(least)
-        return Cells(nothing, nothing, least, most, integer=True)
-    low, high = value_bounds(measure.where, members, measure.column)
-    possible = low <= high
-    return Cells(
-        low, high, np.where(possible, least, 0), np.where(possible, most, 0), rows.block.number(measure.column).integer
+    possible = np.ones(rows.block.size, dtype=np.bool_)
+    sets: tuple[frozenset[int], ...] = ()
+    ends, solid = [], True
+    for value in measure.values:
+        if value.type not in NUMERIC:
+            sets = _value_sets(value, rows.block)
+            continue
+        low, high = expression_bounds(value, members, measure.where)
+        possible &= low <= high
+        ends.append((low, high))
+        solid = solid and _is_solid(value, measure.where, members, most)
+    least, most = np.where(possible, least, 0), np.where(possible, most, 0)
+    values = tuple(
+        Cells(low, high, least, most, integer=bool(np.issubdtype(low.dtype, np.integer))) for low, high in ends
     )
+    splits = tuple(_split(measure.where, condition, rows, members) for condition in measure.splits)
+    return MeasureCells(rows.block.n, least, most, values, sets, splits, solid=solid)
 
 
-def _is_free(measure: Measure, plan: Plan, block: Block) -> bool:
-    """Sharp bounds need each column in one atom, and no knowledge about the values beyond their intervals."""
-    if measure.column is not None and block.number(measure.column).tight:
+def _split(where: Predicate, condition: Predicate, rows: Spread, members: Membership) -> tuple[Ints, Ints, Ints, Ints]:
+    found = []
+    for side in (condition, negate(condition)):
+        least, most = members.counts(both([where, side]))
+        found += [np.where(rows.alone, least, 0), most]
+    return (found[0], found[1], found[2], found[3])
+
+
+def _value_sets(e: Expression, block: Block) -> tuple[frozenset[int], ...]:
+    """The results, by number, that each row's category may have; NULL is not among them."""
+    column = block.category(e.columns[0])
+    values = column.dictionary.values
+    table = e if isinstance(e, Tabulated) else Tabulated.over_values(e.columns[0], e.type, values, (*values, None))
+    number = {result: i for i, result in enumerate(dict.fromkeys(table.results)) if result is not None}
+    ids = np.array([number.get(result, -1) for result in table.results], dtype=np.int64)
+    members = ids[result_places(table, values)][column.dictionary.members].tolist()
+    starts = column.dictionary.starts.tolist()
+    by_set = [frozenset(members[a:b]) - {-1} for a, b in itertools.pairwise(starts)]
+    return tuple(by_set[s] for s in column.sets.tolist())
+
+
+def _decided_columns(keys: Iterable[Tabulated]) -> tuple[frozenset[str], frozenset[str]]:
+    """Columns whose value a key tells, and columns that a key cuts into something else than one piece."""
+    decided, loose = set(), set()
+    for by in keys:
+        one_to_one = len(set(by.results)) == len(by.results)
+        if by.of_category and one_to_one:
+            decided.add(by.column)
+        elif by.of_category or not one_to_one:
+            loose.add(by.column)
+    return frozenset(decided), frozenset(loose)
+
+
+def _is_free(measure: Measure, decided: frozenset[str], loose: frozenset[str], block: Block) -> bool:
+    """Sharp bounds need each column in one place, and no knowledge about the values beyond their intervals.
+
+    A value may speak of a column of the condition if the condition clips it in an atom of its own.
+    """
+    names = [name for value in measure.values for name in value.columns]
+    if loose & (columns(measure.where) | frozenset(names)):
         return False
-    return is_free(measure.where, plan.groups)
+    for name in names:
+        column = block.columns[name]
+        if isinstance(column, NumberColumn) and column.tight:
+            return False
+    if measure.splits and (set(names) | columns(measure.where)) & _all_columns(measure.splits):
+        return False
+    if len(set(names)) < len(names) or not all(is_free(split) for split in measure.splits):
+        return False
+    alone = all(isinstance(value, Ref | Tabulated) or _is_monotone(value) for value in measure.values)
+    return is_free(measure.where, decided) and alone and _decides(measure.where, set(names))
 
 
-def _part(cells: Cells, rows: Ints | slice) -> Cells:
+def _decides(where: Predicate, names: set[str]) -> bool:
+    """Whether what the condition says of these columns is said in atoms of its own AND, so that clipping is exact."""
+    if not names & columns(where):
+        return True
+    parts = where.parts if isinstance(where, And) else (where,)
+    return all(isinstance(part, Atom) or not names & columns(part) for part in parts) and not isinstance(where, Or)
+
+
+def _all_columns(conditions: Sequence[Predicate]) -> frozenset[str]:
+    return frozenset().union(*(columns(c) for c in conditions))
+
+
+def _is_monotone(e: Expression) -> bool:
+    """A tree of functions each of which reaches the ends of its hull at ends of its arguments."""
+    match e:
+        case Choice():
+            return False
+        case Call(arguments=arguments):
+            return all(_is_monotone(argument) for argument in arguments)
+    return True
+
+
+def _is_solid(e: Expression, where: Predicate, members: Membership, most: Ints) -> bool:
+    """Whether every value between the ends is possible too: the column itself, or moved, in one piece."""
+    if isinstance(e, Call):
+        whole = e.name in _AFFINE and sum(bool(a.columns) for a in e.arguments) == 1
+        return whole and all(_is_solid(a, where, members, most) for a in e.arguments if a.columns)
+    if not isinstance(e, Ref):
+        return False
+    column = members.block.number(e.column)
+    for part in where.parts if isinstance(where, And) else (where,):
+        if isinstance(part, Atom) and part.column == e.column:
+            pieces = pieces_of(part, column)
+            if pieces is None:
+                return True
+            low, high = pieces.clip(column.low, column.high)
+            if not (pieces.contain(low, high) | (low > high) | (most == 0)).all():
+                return False
+    return True
+
+
+def _part(cells: MeasureCells, rows: Ints | slice) -> MeasureCells:
     """The cells of one group in which somebody may be."""
-    low, high, least, most = cells.low[rows], cells.high[rows], cells.least[rows], cells.most[rows]
-    held = most > 0
-    return Cells(low[held], high[held], least[held], most[held], cells.integer)
+    held = np.flatnonzero(cells.most > 0) if isinstance(rows, slice) else rows[cells.most[rows] > 0]
+    return MeasureCells(
+        cells.size[held],
+        cells.least[held],
+        cells.most[held],
+        tuple(Cells(v.low[held], v.high[held], cells.least[held], cells.most[held], v.integer) for v in cells.values),
+        tuple(cells.sets[i] for i in held.tolist()) if cells.sets else (),
+        tuple((s[0][held], s[1][held], s[2][held], s[3][held]) for s in cells.splits),
+        cells.free,
+        cells.solid,
+    )

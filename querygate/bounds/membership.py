@@ -14,7 +14,7 @@ import numpy as np
 
 from querygate.bounds.pieces import pieces_of
 from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
-from querygate.core.predicate import And, Atom, Const, Or, Predicate
+from querygate.core.predicate import And, Atom, Comparison, Const, Or, Predicate
 from querygate.core.types import Bools, Ints
 
 
@@ -48,6 +48,8 @@ class Membership:
                 if isinstance(column, SetColumn):
                     return _set_bounds(p, column, self.block)
                 return _number_bounds(p, column, self.block)
+            case Comparison():
+                return self._comparison(p)
             case And(parts):
                 each = [self.counts(part) for part in parts]
                 least = sum(least for least, _ in each) - (len(parts) - 1) * n
@@ -56,6 +58,17 @@ class Membership:
                 each = [self.counts(part) for part in parts]
                 most = np.minimum(sum(most for _, most in each), n)
                 return np.maximum.reduce([least for least, _ in each]), most
+
+    def _comparison(self, p: Comparison) -> tuple[Ints, Ints]:
+        """Where both sides are there the comparison decides, surely or perhaps; elsewhere its truth for NULL does."""
+        from querygate.bounds.compare import outcomes  # the evaluation of expressions asks for memberships in turn
+
+        n = self.block.n
+        there_least, there_most = self.counts(p.when)
+        surely, maybe = outcomes(p, self, there_most > 0)
+        if p.null == "true":
+            return np.where(surely, n, n - there_most), np.where(maybe, n, n - there_least)
+        return np.where(surely, there_least, 0), np.where(maybe, there_most, 0)
 
 
 def count_bounds(p: Predicate, block: Block) -> tuple[Ints, Ints]:

@@ -1,50 +1,132 @@
 """A block spread over group keys: each row once for every group its records may belong to.
 
-In a group the key column is known, so conditions on it are decided there. A row whose set has one value belongs to
-that group for certain (`alone`); in the others its records may be there or not.
+In a group the column of the key is known better: its set or interval is cut to the values that lead to the key, so
+conditions on it are decided there or nearly so. A row all of whose values lead to one key belongs to that group for
+certain (`alone`); in the others its records may be there or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from querygate.core.block import MISSING, Block, Dictionary, SetColumn
-from querygate.core.types import Bools, Ints
+from querygate.bounds.evaluate import piece_range, result_places
+from querygate.core.block import (
+    ALL_NULLS,
+    NO_NULLS,
+    SOME_NULLS,
+    Block,
+    BlockColumn,
+    Dictionary,
+    NumberColumn,
+    SetColumn,
+)
+from querygate.core.expression import Tabulated
+from querygate.core.types import Bools, Ints, Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Rows with their group: `keys[row, g]` is the value id of group column g, MISSING for NULL."""
+    """Rows with their group: `keys[row, g]` is the place of the value among the values of key g."""
 
     block: Block
     keys: Ints
     alone: Bools
 
     def groups(self) -> tuple[Ints, Ints]:
-        """The distinct keys, NULL last, and the group of each row."""
+        """The distinct keys in order, and the group of each row."""
         if not self.keys.shape[1]:
             return self.keys[:1], np.zeros(self.block.size, dtype=np.int64)
-        order = np.where(self.keys == MISSING, np.iinfo(np.int64).max, self.keys)
-        distinct, which = np.unique(order, axis=0, return_inverse=True)
-        return np.where(distinct == np.iinfo(np.int64).max, MISSING, distinct), which.reshape(-1)
+        distinct, which = np.unique(self.keys, axis=0, return_inverse=True)
+        return distinct, which.reshape(-1)
 
 
-def spread(block: Block, names: Sequence[str]) -> Spread:
-    """Spread a block over the values of category columns."""
-    keys: list[Ints] = []
+def spread(block: Block, keys: Sequence[tuple[Tabulated, tuple[Scalar, ...]]]) -> Spread:
+    """Spread a block over keys: functions of one column each, with the values of the key in order."""
+    placed: list[Ints] = []
     alone = np.ones(block.size, dtype=np.bool_)
-    for name in names:
-        column = block.category(name)
-        dictionary = column.dictionary
-        sizes = dictionary.sizes[column.sets]
-        rows = np.repeat(np.arange(block.size), sizes)
-        inside = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        value = dictionary.members[dictionary.starts[column.sets[rows]] + inside]
-        known = SetColumn(value + 1, Dictionary.singletons(dictionary.values))
-        block = block.take(rows).with_column(name, known)
-        alone = alone[rows] & (sizes[rows] == 1)
-        keys = [*(key[rows] for key in keys), value]
-    return Spread(block, np.stack(keys, axis=1) if keys else np.zeros((block.size, 0), dtype=np.int64), alone)
+    for by, listed in keys:
+        place = {value: i for i, value in enumerate(listed)}
+        by_result = np.array([place[shown_key(result)] for result in by.results], dtype=np.int64)
+        column = block.columns[by.column]
+        if isinstance(column, SetColumn):
+            rows, values, known = _cut_sets(by, column, by_result)
+        else:
+            rows, values, known = _cut_numbers(by, column, by_result)
+        times = np.bincount(rows, minlength=block.size)
+        block = block.take(rows).with_column(by.column, known)
+        alone = alone[rows] & (times[rows] == 1)
+        placed = [*(earlier[rows] for earlier in placed), values]
+    return Spread(block, np.stack(placed, axis=1) if placed else np.zeros((block.size, 0), dtype=np.int64), alone)
+
+
+def shown_key(value: Any) -> Any:
+    """A key as an answer tells it: flags and days as texts."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    isoformat = getattr(value, "isoformat", None)
+    return isoformat() if isoformat else value
+
+
+def _cut_sets(by: Tabulated, column: SetColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
+    """Rows, their places among the key's values, and the sets cut to what leads there."""
+    dictionary = column.dictionary
+    of_member = by_result[result_places(by, dictionary.values)][dictionary.members]
+    of_set = np.repeat(np.arange(len(dictionary.sizes)), dictionary.sizes)
+    order = np.lexsort((of_member, of_set))
+    pairs = np.stack([of_set[order], of_member[order]], axis=1)
+    new = np.ones(len(pairs), dtype=np.bool_)
+    new[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+    starts = np.append(np.flatnonzero(new), len(pairs))
+    parts = Dictionary(dictionary.values, starts.astype(np.int64), dictionary.members[order])
+    first = np.searchsorted(pairs[new][:, 0], np.arange(len(dictionary.sizes) + 1))
+    times = np.diff(first)[column.sets]
+    rows = np.repeat(np.arange(len(column.sets)), times)
+    inside = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
+    part = first[column.sets[rows]] + inside
+    return rows, pairs[new][part, 1], SetColumn(part, parts)
+
+
+def _cut_numbers(by: Tabulated, column: NumberColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
+    """Rows, their places among the key's values, and the hull of the pieces that lead there."""
+    first, last = piece_range(by, column)
+    times = np.where((column.null == ALL_NULLS) | (column.low > column.high), 0, last - first + 1)
+    rows = np.repeat(np.arange(len(first)), times)
+    piece = first[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
+    inner = by.starts[1:]
+    before = inner - 1 if column.integer else np.nextafter(inner, -np.inf)
+    low = np.where(piece == 0, column.low[rows], np.maximum(column.low[rows], by.starts[piece]))
+    ends = np.append(before, column.high.max(initial=0)) if before.size else np.zeros(1, dtype=column.high.dtype)
+    high = np.where(piece == len(inner), column.high[rows], np.minimum(column.high[rows], ends[piece]))
+    missing = np.flatnonzero(column.null != NO_NULLS)
+    state = np.concatenate([np.full(len(rows), NO_NULLS), np.full(len(missing), ALL_NULLS)])
+    rows = np.concatenate([rows, missing])
+    values = np.concatenate([by_result[piece], np.full(len(missing), by_result[-1])])
+    low, high = np.concatenate([low, column.low[missing]]), np.concatenate([high, column.high[missing]])
+    return _merged(rows, values, NumberColumn(low, high, state))
+
+
+def _merged(rows: Ints, values: Ints, column: NumberColumn) -> tuple[Ints, Ints, BlockColumn]:
+    """One row for each row and key: the hull of its pieces, with or without missing values."""
+    order = np.lexsort((values, rows))
+    rows, values, column = rows[order], values[order], column.take(order)
+    new = np.ones(len(rows), dtype=np.bool_)
+    new[1:] = (rows[1:] != rows[:-1]) | (values[1:] != values[:-1])
+    starts = np.flatnonzero(new)
+    if len(starts) == len(rows):
+        return rows, values, column
+    top, bottom = (np.iinfo(np.int64).max, np.iinfo(np.int64).min) if column.integer else (np.inf, -np.inf)
+    is_null = column.null == ALL_NULLS
+    low = np.minimum.reduceat(np.where(is_null, top, column.low), starts)
+    high = np.maximum.reduceat(np.where(is_null, bottom, column.high), starts)
+    nulls, size = np.add.reduceat(is_null.astype(np.int64), starts), np.diff(np.append(starts, len(rows)))
+    state = np.where(nulls == 0, NO_NULLS, np.where(nulls == size, ALL_NULLS, SOME_NULLS))
+    held = low <= high
+    return (
+        rows[new],
+        values[new],
+        NumberColumn(np.where(held, low, column.low[new]), np.where(held, high, column.high[new]), state),
+    )

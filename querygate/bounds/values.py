@@ -12,7 +12,7 @@ import numpy as np
 from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import INT64, pieces_of
 from querygate.core.block import NumberColumn
-from querygate.core.predicate import And, Atom, Or, Predicate, columns
+from querygate.core.predicate import And, Atom, Comparison, Or, Predicate, columns
 from querygate.core.types import Floats, Ints
 
 
@@ -36,6 +36,8 @@ def value_bounds(p: Predicate, members: Membership, name: str) -> tuple[Floats |
                 low = np.where(possible, np.minimum(low, part_low), low)
                 high = np.where(possible, np.maximum(high, part_high), high)
             return low, high
+        case Comparison():
+            return column.low, column.high
     raise TypeError(f"{type(p).__name__} speaks of no column")
 
 

@@ -13,6 +13,7 @@ from querygate.cli.frame import Group
 from querygate.cli.logs import log
 from querygate.cli.people import key, user
 from querygate.cli.sites import demo, init, serve
+from querygate.cli.stores import store
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -27,5 +28,5 @@ def main(site: Path | None, debug: bool) -> None:
     """
 
 
-for command in (init, demo, publish, datasets, versions, rollback, query, serve, user, key, log, doctor):
+for command in (init, demo, publish, datasets, versions, rollback, store, query, serve, user, key, log, doctor):
     main.add_command(command)

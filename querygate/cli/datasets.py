@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "--source",
     required=True,
     metavar="SOURCE",
-    help="A .csv, .tsv or .parquet file, or KIND:LOCATION, e.g. duckdb:FILE#table.",
+    help="A .csv, .tsv or .parquet file, duckdb:FILE#table, or postgresql://user@host/database#schema.table.",
 )
 @format_option
 @site_option
@@ -47,6 +47,7 @@ def publish(policy: Path, source: str, form: str, site: Path) -> None:
     with progress() as tell:
         report = publish_to(opened, rules, source, user=LOCAL.name, progress=tell)
     print_record(asdict(report), form, lambda: explain_report(report))
+    _remind_of_copy(opened)
 
 
 @click.command(cls=Command, example="querygate datasets")
@@ -84,6 +85,13 @@ def rollback(dataset: str, version: int, form: str, site: Path) -> None:
     before = serve_version(opened, dataset, version, user=LOCAL.name)
     done = {"dataset": dataset, "from": before, "to": version}
     print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {before}).")
+    _remind_of_copy(opened)
+
+
+def _remind_of_copy(opened: OpenSite) -> None:
+    """A site whose gate reads from a server keeps its versions in its folder all the same."""
+    if opened.site.settings["store"]:
+        click.echo("This site is served from PostgreSQL: bring the change there with `querygate store copy`.", err=True)
 
 
 def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:

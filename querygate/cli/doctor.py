@@ -63,7 +63,7 @@ def examine(site: Site) -> Iterator[Health]:
 def make_settings(site: Site) -> list[dict[str, Any]]:
     """Each setting with its value and where it came from."""
     settings = site.settings
-    return [{"setting": s.name, "value": settings[s.name], "from": settings.origin[s.name]} for s in SETTINGS]
+    return [{"setting": s.name, "value": settings.shown(s.name), "from": settings.origin[s.name]} for s in SETTINGS]
 
 
 def make_versions() -> dict[str, str]:

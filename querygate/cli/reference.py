@@ -161,7 +161,8 @@ def _parameter(parameter: Parameter) -> str:
 def _setting(setting: Setting) -> str:
     kind = {int: "whole number", float: "number", str: "text"}[type(setting.default)]
     accepted = kind if setting.least is None else f"{kind} from {setting.least:,} to {setting.most:,}"
-    cells = (f"`{setting.name}`", f"`{setting.default}`", accepted, f"`{PREFIX}{setting.name.upper()}`", setting.help)
+    default = setting.default if setting.default != "" else '""'
+    cells = (f"`{setting.name}`", f"`{default}`", accepted, f"`{PREFIX}{setting.name.upper()}`", setting.help)
     return f"| {' | '.join(cells)} |\n"
 
 

@@ -20,6 +20,7 @@ VAULT_CODE = frozenset(
         "querygate_adapters.vault",
         "querygate_adapters.sources",
         "querygate_adapters.files",
+        "querygate_adapters.postgres_source",
         "querygate_adapters.store_writer",
     }
 )

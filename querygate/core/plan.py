@@ -1,31 +1,80 @@
-"""What a statement asks of the store: group keys, measures, outputs. Built by `sql`, read by engines."""
+"""What a statement asks of the store: keys, measures, aggregates, outputs. Built by `sql`, read by the gateway.
+
+Records are grouped by keys; aggregates turn the cells of each group into ranges; what stands around aggregates (their
+sum or quotient, HAVING, a query over the groups) reads the groups as rows of a second block, whose columns are the
+keys and the aggregates by their ids.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from querygate.core.expression import Choice, Constant, Expression, Tabulated
 from querygate.core.predicate import Predicate, columns
-from querygate.core.types import Cells
+from querygate.core.types import Cells, Ints, Scalar
+
+NONE = Constant(None, "null")
+"""The formula of an output that is a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What records are grouped by: a function of one column, or a choice of constants. `values` in order, NULL last.
+
+    `id` is its name as a column of the groups; it is equal for equal keys.
+    """
+
+    id: str
+    type: str
+    by: Tabulated | Choice | Constant
+    values: tuple[Scalar, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One selection of records and, unless only their number matters, the numeric column whose values are wanted."""
+    """A selection of records with the values that are wanted of them, and conditions that divide them in two.
 
-    column: str | None
+    Records are selected where `where` is TRUE; it says already that the values are not NULL and the conditions neither.
+    """
+
     where: Predicate
+    values: tuple[Expression, ...] = ()
+    splits: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A statistic over a measure, with its parameters. `family` is the registry that knows it.
+
+    `id` is its name as a column of the groups; it is equal for equal aggregates. `empty` tells what a quotient is when
+    there is nothing to divide by: refused, NULL, or impossible because the group would not be there. `may_vanish` is
+    the selection without whose records it is NULL: that of a quotient's numerator, or where COUNT_IF's condition is told.
+    """
+
+    id: str
+    family: Literal["column", "sets", "pair", "groups", "table"]
+    statistic: str
+    measure: int
+    type: str
+    parameters: tuple[float, ...] = ()
+    empty: Literal["refuse", "null", "exists"] = "exists"
+    may_vanish: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One column of the answer: a group key (`source` indexes Plan.groups) or a statistic over Plan.measures."""
+    """One column of the answer: a group key (`source` indexes Plan.keys) or a formula over the group's aggregates.
+
+    `id` is its name as a column where the groups are the records of an outer query.
+    """
 
     name: str
     kind: Literal["key", "range"]
-    source: int
     type: str
-    statistic: str = ""
+    source: int = 0
+    formula: Expression = NONE
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +90,66 @@ class Order:
 class Plan:
     """A statement understood. Measure 0 is always the selection of the WHERE itself, which counts each group.
 
-    `outputs` are in the order of the select list; those from `shown` on serve ORDER BY only.
+    `outputs` are in the order of the select list; those from `shown` on serve ORDER BY only. `sets` are the grouping
+    sets, as places of keys; without GROUP BY there is one, and it is empty. `inner` is the plan whose groups are the
+    records of this one, where there is a query over groups. `following` are the other branches of a UNION ALL.
     """
 
     dataset: str
-    groups: tuple[str, ...]
+    keys: tuple[Key, ...]
+    sets: tuple[tuple[int, ...], ...]
+    grouped: bool
     measures: tuple[Measure, ...]
+    aggregates: tuple[Aggregate, ...]
     outputs: tuple[Output, ...]
     shown: int
+    having: Predicate | None
     orders: tuple[Order, ...]
     limit: int | None
     canonical: str
     hash: str
+    inner: Plan | None = None
+    following: tuple[Plan, ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:
-        """Every column the statement needs from the store."""
-        wheres = (columns(measure.where) for measure in self.measures)
-        values = (measure.column for measure in self.measures if measure.column is not None)
-        return frozenset(self.groups).union(values, *wheres)
+        """Every column of the store that this plan needs."""
+        if self.inner is not None:
+            return self.inner.columns
+        found = [columns(measure.where) for measure in self.measures]
+        found += [columns(split) for measure in self.measures for split in measure.splits]
+        found += [frozenset(value.columns) for measure in self.measures for value in measure.values]
+        found += [frozenset(key.by.columns) for key in self.keys]
+        return frozenset().union(*found)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureCells:
+    """The cells of one group for one measure, a row each: how many records, of how many, with which values.
+
+    `values` holds one interval per wanted value (least and most are the measure's), `sets` the possible values where
+    the wanted one is a category, `splits` four arrays per condition: least and most for which it is TRUE, then FALSE.
+    `free` says that every selection and every end of an interval that the cells allow is consistent with the store, so
+    that a statistic that is sharp over the cells is sharp; `solid` says so of every value between the ends too.
+    """
+
+    size: Ints
+    least: Ints
+    most: Ints
+    values: tuple[Cells, ...] = ()
+    sets: tuple[frozenset[int], ...] = ()
+    splits: tuple[tuple[Ints, Ints, Ints, Ints], ...] = ()
+    free: bool = True
+    solid: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedGroup:
     """Keys of one possible group and, for each measure of the plan, its cells.
 
-    `free` tells for each measure whether every selection and every value that the cells allow is consistent with the
-    store, so that a statistic that is sharp over the cells is sharp.
+    `always` says that it is there even if nobody is in it: a statement without GROUP BY, a grand total.
     """
 
-    keys: tuple[str | None, ...]
-    cells: tuple[Cells, ...]
-    free: tuple[bool, ...]
+    keys: tuple[Scalar, ...]
+    cells: tuple[MeasureCells, ...]
+    always: bool = False

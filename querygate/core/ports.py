@@ -24,6 +24,36 @@ class Limits:
     max_nesting: int = 30
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Whether the database reads a statement as the gate does, and the character at which it stops, if it does."""
+
+    alike: bool
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Calculated:
+    """Results of an expression, one for each value it was given, and their type."""
+
+    type: str
+    results: tuple[Any, ...]
+
+
+class Native(Protocol):
+    """The database whose SQL the gate speaks, without any data: it reads texts and evaluates public values."""
+
+    def read(self, sql: str, own: str) -> Reading:
+        """Does it read the statement as it reads the gate's own wording of it?"""
+        ...
+
+    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+        """What an expression over the column `x` makes of each value, in order; None stands for NULL."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
 class Release(Protocol):
     """One version of a dataset, open for reading."""
 
@@ -101,6 +131,20 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """A table whose columns the records of a source are to have too: (its column, the source's column) must be equal.
+
+    An inner join leaves out records without a row in the table; otherwise its columns are missing there.
+    """
+
+    name: str
+    source: Source
+    on: tuple[tuple[str, str], ...]
+    columns: Mapping[str, str]  # name -> type
+    inner: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """Distinct values of a raw column, in rising order, how often each occurs, and how many are missing."""
 
@@ -128,8 +172,15 @@ class Combinations:
 class Workshop(Protocol):
     """Raw rows of a version in the making. It lives in the vault and is given to publishers only."""
 
-    def load(self, source: Source, columns: Mapping[str, str]) -> int:
-        """Read the columns (name -> type) from the source, typed; return the number of rows."""
+    @property
+    def matched(self) -> Mapping[str, int]:
+        """How many records of the source have a row in each joined table."""
+        ...
+
+    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[Joined] = ()) -> int:
+        """Read the columns (name -> type) from the source and from the tables joined to it, typed; return the number
+        of rows. A table with several rows for one key is refused: they would count a record more than once.
+        """
         ...
 
     def profile(self, column: str) -> Profile: ...

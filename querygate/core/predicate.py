@@ -9,15 +9,16 @@ ranges sharp; and rewordings of one condition become equal, so the canonical for
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, TypeAlias
 
 from querygate.core.valueset import ValueSet
 
 Truth = Literal["true", "false", "null"]
-Predicate: TypeAlias = "Const | Atom | And | Or"
+Predicate: TypeAlias = "Const | Atom | Comparison | And | Or"
 
 _NEGATION: dict[Truth, Truth] = {"true": "false", "false": "true", "null": "null"}
+_OPPOSITE = {"<": ">=", "<=": ">", "=": "<>", "<>": "="}
 _RANK: dict[Truth, int] = {"false": 0, "null": 1, "true": 2}
 
 
@@ -48,6 +49,37 @@ class Atom:
         return "true" if value in self.true else "false" if value in self.false else "null"
 
 
+class Operand(Protocol):
+    """A side of a comparison: an expression, as far as conditions need to know it."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def canonical(self) -> str: ...
+
+    @property
+    def present(self) -> Predicate: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """left OP right, of expressions that no single column decides; `null` is its truth where either side is NULL.
+
+    Only four operators remain: a > b is b < a, and the sides of = and <> stand in the order of their texts. `when` is
+    TRUE exactly where both sides are there.
+    """
+
+    left: Operand
+    operator: Literal["<", "<=", "=", "<>"]
+    right: Operand
+    null: Truth = "null"
+
+    @property
+    def when(self) -> Predicate:
+        return both([self.left.present, self.right.present])
+
+
 @dataclass(frozen=True, slots=True)
 class And:
     parts: tuple[Predicate, ...]
@@ -71,6 +103,15 @@ def compare(column: str, true: ValueSet) -> Atom:
     return Atom(column, true, ~true, "null")
 
 
+def comparison(left: Operand, operator: str, right: Operand) -> Comparison:
+    """A comparison of two expressions, in normal form."""
+    if operator in (">", ">="):
+        left, operator, right = right, {">": "<", ">=": "<="}[operator], left
+    if operator in ("=", "<>") and right.canonical < left.canonical:
+        left, right = right, left
+    return Comparison(left, operator, right)  # type: ignore[arg-type]
+
+
 def is_null(column: str) -> Atom:
     return Atom(column, ValueSet.nothing(), ValueSet.everything(), "true")
 
@@ -86,6 +127,9 @@ def negate(p: Predicate) -> Predicate:
             return Const(_NEGATION[truth])
         case Atom(column, true, false, null):
             return Atom(column, false, true, _NEGATION[null])
+        case Comparison(left, operator, right, null):
+            opposite = comparison(left, _OPPOSITE[operator], right)
+            return replace(opposite, null=_NEGATION[null])
         case And(parts):
             return either(negate(part) for part in parts)
         case Or(parts):
@@ -113,6 +157,8 @@ def is_true(p: Predicate) -> Predicate:
             return TRUE if truth == "true" else FALSE
         case Atom(column, true, _, null):
             return _simplify(Atom(column, true, ~true, "true" if null == "true" else "false"))
+        case Comparison(null=null):
+            return replace(p, null="true" if null == "true" else "false")
         case And(parts):
             return both(is_true(part) for part in parts)
         case Or(parts):
@@ -186,6 +232,8 @@ def columns(p: Predicate) -> frozenset[str]:
             return frozenset()
         case Atom(column=column):
             return frozenset({column})
+        case Comparison(left=left, right=right):
+            return frozenset(left.columns) | frozenset(right.columns) | columns(p.when)
         case And(parts) | Or(parts):
             return frozenset().union(*(columns(part) for part in parts))
 
@@ -201,11 +249,22 @@ def is_free(p: Predicate, known: Collection[str] = ()) -> bool:
         part = stack.pop()
         if isinstance(part, (And, Or)):
             stack.extend(part.parts)
-        elif isinstance(part, Atom) and part.column not in known:
-            if part.column in seen:
-                return False
-            seen.add(part.column)
+        else:
+            for name in columns_once(part):
+                if name in seen and name not in known:
+                    return False
+                seen.add(name)
     return True
+
+
+def columns_once(p: Predicate) -> tuple[str, ...]:
+    """The columns of an atom or a comparison, one entry for each time it reads them."""
+    match p:
+        case Atom(column=column):
+            return (column,)
+        case Comparison(left=left, right=right):
+            return (*left.columns, *right.columns)
+    return ()
 
 
 def canonical(p: Predicate) -> str:
@@ -215,6 +274,8 @@ def canonical(p: Predicate) -> str:
             return truth
         case Atom(column, true, false, null):
             return f"[{column!r} T{_cuts(true)} F{_cuts(false)} {null}]"
+        case Comparison(left, operator, right, null):
+            return f"[{left.canonical} {operator} {right.canonical} {null}]"
         case And(parts):
             return "(and " + " ".join(canonical(part) for part in parts) + ")"
         case Or(parts):
@@ -232,6 +293,8 @@ def truth(p: Predicate, row: dict[str, object]) -> Truth:
             return value
         case Atom():
             return p.at(row[p.column])
+        case Comparison():
+            raise TypeError("comparisons of expressions are not decided here")
         case And(parts):
             return min((truth(part, row) for part in parts), key=_RANK.__getitem__)
         case Or(parts):

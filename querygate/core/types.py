@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import string
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -63,6 +65,35 @@ class Column:
         return self.type in DISCRETE
 
 
+SEPARATOR = "\x1f"
+"""The character that separates texts of a reference where they stand in a row; no text has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A public table that statements may join: a text or a number for each key, by column.
+
+    Keys are values of a category, each once. Values of a column are all texts, all whole numbers or all floats.
+    """
+
+    name: str
+    key: str
+    keys: tuple[str, ...]
+    columns: tuple[tuple[str, tuple[str | int | float | None, ...]], ...]
+
+    def type_of(self, column: str) -> Literal["category", "integer", "number"]:
+        """What the values of a column are; of one without any, texts."""
+        values = dict(self.columns)[column]
+        kinds = {type(value) for value in values if value is not None}
+        return "integer" if kinds == {int} else "number" if kinds == {float} else "category"
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the whole table: what was joined can be told afterwards."""
+        body = json.dumps([self.name, self.key, self.keys, self.columns], ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(body.encode()).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """What one version of a dataset says about itself. It is stored beside the cells and is all public."""
@@ -79,11 +110,17 @@ class Catalog:
     policy_hash: str = ""
     published: str = ""
     unit: str = ""
+    references: tuple[Reference, ...] = ()
 
     def column(self, name: str) -> Column | None:
         """The column called `name`, without regard to case as in SQL."""
         wanted = folded(name)
         return next((c for c in self.columns if folded(c.name) == wanted), None)
+
+    def reference(self, name: str) -> Reference | None:
+        """The reference table called `name`."""
+        wanted = folded(name)
+        return next((r for r in self.references if folded(r.name) == wanted), None)
 
 
 # -- what the engine reads and the statistics bound ------------------------------------------------------

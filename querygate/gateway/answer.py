@@ -3,13 +3,13 @@
     find        the dataset and the version being served
     understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
     admit       the intent is on disk before anything is computed
-    fetch       one aggregate read of the published cells, then bounds    (engine, then pure: bounds)
-    protect     each statistic becomes a guaranteed range                 (pure: stats)
+    fetch       one aggregate read of the published cells                 (engine)
+    protect     cells to guaranteed ranges                                (pure: bounds, stats)
     arrange     ORDER BY and LIMIT, without hiding what may be true
     record      the answer is on disk before it leaves
 
 A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a log, a
-clock and limits, and that is all there is to touch.
+clock, limits and the database's grammar, and that is all there is to touch.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from querygate.bounds import gather
+from querygate.core.block import Block
 from querygate.core.errors import NotPermitted, Refusal
-from querygate.core.plan import FetchedGroup, Plan
-from querygate.core.ports import Limits, Outcome, QueryLog, Release, Store
-from querygate.core.types import Answer, AnswerColumn, Group, Range, Request
+from querygate.core.plan import Plan
+from querygate.core.ports import Limits, Native, Outcome, QueryLog, Release, Store
+from querygate.core.types import Answer, AnswerColumn, Group, Request
 from querygate.gateway import arrange as arranging
 from querygate.gateway import render
 from querygate.gateway.incidents import make_fault
+from querygate.gateway.ranges import compute_groups, shown_part
 from querygate.sql import understand as understand_sql
-from querygate.stats import STATISTICS
 
 LONGEST_LOGGED_SQL = 20_000
 
@@ -40,6 +40,7 @@ class Gate:
 
     store: Store
     log: QueryLog
+    native: Native
     new_id: Callable[[], str]
     clock_s: Callable[[], float]
     limits: Limits = field(default_factory=Limits)
@@ -55,7 +56,8 @@ class State:
     version: int | None = None
     release: Release = _LATER
     plan: Plan = _LATER
-    fetched: tuple[FetchedGroup, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    groups: tuple[tuple[Group, ...], ...] = ()
     answer: Answer = _LATER
 
 
@@ -78,7 +80,7 @@ def answer(request: Request, gate: Gate) -> Answer:
 
 def check(request: Request, gate: Gate) -> Plan:
     """Would this be accepted? A dry run: nothing is read from the cells, and nothing is spent or logged."""
-    return understand_sql(request.sql, gate.store.current(request.dataset).catalog, gate.limits)
+    return understand_sql(request.sql, gate.store.current(request.dataset).catalog, gate.native, gate.limits)
 
 
 # -- the steps -----------------------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ def find(state: State, gate: Gate) -> State:
 
 
 def understand(state: State, gate: Gate) -> State:
-    return replace(state, plan=understand_sql(state.request.sql, state.release.catalog, gate.limits))
+    return replace(state, plan=understand_sql(state.request.sql, state.release.catalog, gate.native, gate.limits))
 
 
 def admit(state: State, gate: Gate) -> State:
@@ -109,29 +111,33 @@ def admit(state: State, gate: Gate) -> State:
 
 
 def fetch(state: State, gate: Gate) -> State:
-    block = state.release.project(state.plan.columns, gate.limits)
-    return replace(state, fetched=tuple(gather(state.plan, block, lambda: check_time(state, gate))))
+    blocks = tuple(state.release.project(plan.columns, gate.limits) for plan in _branches(state.plan))
+    return replace(state, blocks=blocks)
 
 
 def protect(state: State, gate: Gate) -> State:
-    plan, catalog = state.plan, state.release.catalog
+    least = state.release.catalog.min_group
     groups = []
-    for fetched in state.fetched:
-        check_time(state, gate)
-        groups.append(make_group(fetched, plan))
-    large_enough = tuple(g for g in groups if (g.count.high or 0) >= catalog.min_group)
-    notes = [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
-    made = Answer(
-        state.query_id, catalog.dataset, catalog.version, "interval", make_columns(plan), large_enough, tuple(notes)
-    )
-    return replace(state, answer=made)
+    for plan, block in zip(_branches(state.plan), state.blocks, strict=True):
+        found = compute_groups(plan, block, lambda: check_time(state, gate))
+        groups.append(tuple(group for group in found if (group.count.high or 0) >= least))
+    return replace(state, groups=tuple(groups))
 
 
 def arrange(state: State, gate: Gate) -> State:
-    groups, notes = arranging.arrange(state.answer.groups, state.plan)
+    catalog = state.release.catalog
+    shown: list[Group] = []
+    notes = [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
+    for plan, groups in zip(_branches(state.plan), state.groups, strict=True):
+        arranged, told = arranging.arrange(groups, plan)
+        shown += [shown_part(plan, group) for group in arranged]
+        notes += [note for note in told if note not in notes]
+    columns = make_columns(state.plan)
     elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)
-    arranged = replace(state.answer, groups=groups, notes=state.answer.notes + notes, elapsed_ms=elapsed_ms)
-    return replace(state, answer=arranged)
+    made = Answer(
+        state.query_id, catalog.dataset, catalog.version, "interval", columns, tuple(shown), tuple(notes), elapsed_ms
+    )
+    return replace(state, answer=made)
 
 
 def record(state: State, gate: Gate) -> State:
@@ -155,30 +161,18 @@ def check_time(state: State, gate: Gate) -> None:
         )
 
 
+def _branches(plan: Plan) -> tuple[Plan, ...]:
+    return (plan, *plan.following)
+
+
 def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:
     """The select list as columns of the answer."""
-    ranges = [output for output in plan.outputs if output.kind == "range"]
-    return tuple(
-        AnswerColumn(o.name, o.kind, o.type, o.source if o.kind == "key" else ranges.index(o))
-        for o in plan.outputs[: plan.shown]
-    )
-
-
-def make_group(fetched: FetchedGroup, plan: Plan) -> Group:
-    """One row of the answer: its keys, and a range for each output that is a statistic."""
-    ranges = tuple(
-        make_range(output.statistic, fetched, output.source) for output in plan.outputs if output.kind == "range"
-    )
-    count = make_range("count", fetched, 0)
-    return Group(fetched.keys, ranges, count, certain=not plan.groups or (count.low or 0) > 0)
-
-
-def make_range(statistic: str, fetched: FetchedGroup, measure: int) -> Range:
-    """The range of a statistic. Where the cells allow more than the store does, it is an outer bound and says so."""
-    found = STATISTICS.get(statistic).range(fetched.cells[measure])
-    if fetched.free[measure] or found.is_exact:
-        return found
-    return replace(found, sharp=False, attained_low=None, attained_high=None)
+    seen = {"key": 0, "range": 0}
+    columns = []
+    for output in plan.outputs[: plan.shown]:
+        columns.append(AnswerColumn(output.name, output.kind, output.type, seen[output.kind]))
+        seen[output.kind] += 1
+    return tuple(columns)
 
 
 def _conclude(state: State, gate: Gate, outcome: Outcome, **more: Any) -> None:

@@ -13,27 +13,33 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.plan import Order, Plan
-from querygate.core.types import Bools, Floats, Group, Ints, Range
+from querygate.core.types import Bools, Floats, Group, Ints, Range, Scalar
 
 NOTE = "LIMIT keeps every group that may be among the first {limit}; rows marked possible may not be."
+
+HAVING = "HAVING keeps every group that may fulfil it; rows marked possible may not."
 
 
 def arrange(groups: tuple[Group, ...], plan: Plan) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     """The groups in order and within the limit, and notes on what that means."""
-    if not plan.groups:  # one row; LIMIT 0 shows none
-        return (groups if plan.limit != 0 else ()), ()
+    if not plan.grouped:  # one row; LIMIT 0 shows none
+        return (groups if plan.limit != 0 else ()), _having_note(groups, plan)
     terms = [_term(groups, order, plan) for order in plan.orders]
-    notes: tuple[str, ...] = ()
+    notes = _having_note(groups, plan)
     kept = np.arange(len(groups))
     if plan.limit is not None:
         best, worst = _ranks(terms, np.array([group.certain for group in groups], dtype=np.bool_))
         groups = tuple(replace(g, certain=g.certain and bool(worst[i] <= plan.limit)) for i, g in enumerate(groups))
         kept = np.flatnonzero(best <= plan.limit)
         if len(kept) > plan.limit or not all(groups[i].certain for i in kept):
-            notes = (NOTE.format(limit=plan.limit),)
+            notes = (*notes, NOTE.format(limit=plan.limit))
     keys = [key[kept] for term in reversed(terms) for key in (term.low + term.high, term.middle)]
     order = np.lexsort(keys) if keys else np.arange(len(kept))
     return tuple(groups[i] for i in kept[order]), notes
+
+
+def _having_note(groups: tuple[Group, ...], plan: Plan) -> tuple[str, ...]:
+    return (HAVING,) if plan.having is not None and not all(group.certain for group in groups) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +75,14 @@ def _ranges(groups: tuple[Group, ...], order: Order, plan: Plan) -> list[Range]:
         position = [o for o in plan.outputs if o.kind == "range"].index(output)
         return [group.ranges[position] for group in groups]
     keys = [group.keys[output.source] for group in groups]
-    place = {text: i for i, text in enumerate(sorted({key for key in keys if key is not None}, key=str))}
+    place = {text: i for i, text in enumerate(sorted({key for key in keys if key is not None}, key=_natural))}
     return [Range.null() if key is None else Range.exact(place[key]) for key in keys]
+
+
+def _natural(key: Scalar) -> tuple[bool, float, str]:
+    """Numbers by size, texts by their characters."""
+    number = isinstance(key, (int, float))
+    return (number, float(key) if number else 0.0, "" if number else str(key))  # type: ignore[arg-type]
 
 
 def _ranks(terms: list[_Term], certain: Bools) -> tuple[Ints, Ints]:

@@ -13,7 +13,8 @@ from typing import Any
 
 from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
-from querygate.core.ports import Limits
+from querygate.core.ports import Limits, Native
+from querygate.core.predicate import And, Or, Predicate, columns_once
 from querygate.core.types import Catalog, Column
 from querygate.sql import understand
 
@@ -33,7 +34,7 @@ def make_summary(catalog: Catalog) -> dict[str, Any]:
     }
 
 
-def make_description(catalog: Catalog, limits: Limits) -> dict[str, Any]:
+def make_description(catalog: Catalog, native: Native, limits: Limits) -> dict[str, Any]:
     """All a researcher may know before asking: schema, public domains and values, the policy in words, examples."""
     return {
         **make_summary(catalog),
@@ -41,20 +42,51 @@ def make_description(catalog: Catalog, limits: Limits) -> dict[str, Any]:
         "modes": list(catalog.modes),
         "columns": [_column(column) for column in catalog.columns],
         "policy": explain_policy(catalog),
-        "examples": make_examples(catalog, limits),
+        "examples": make_examples(catalog, native, limits),
     }
 
 
 def make_verdict(plan: Plan, catalog: Catalog) -> dict[str, Any]:
     """The answer to a dry run: accepted, with these columns, at most so many groups, at this cost."""
-    columns = [catalog.column(name) for name in plan.groups]
     return {
         "accepted": True,
         "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
-        "groups_at_most": math.prod(len(c.values) + c.nullable for c in columns if c is not None),
+        "groups_at_most": sum(_most_groups(branch, catalog) for branch in (plan, *plan.following)),
+        "width": expected_width(plan, catalog),
         "canonical": plan.hash,
         "cost": {"epsilon": 0},
     }
+
+
+def _most_groups(plan: Plan, catalog: Catalog) -> int:
+    """How many groups there can be: each key has so many values, and NULL where the column can be missing."""
+    sizes = []
+    for key in plan.keys:
+        names = [catalog.column(name) for name in key.by.columns]
+        null = plan.inner is not None or any(c is None or c.nullable for c in names) or len(key.values) == 1
+        sizes.append(len(key.values) if null else len(key.values) - 1)
+    return sum(math.prod(sizes[i] for i in chosen) for chosen in plan.sets)
+
+
+def expected_width(plan: Plan, catalog: Catalog) -> str:
+    """A word on how wide ranges will be, from the schema alone.
+
+    exact: only public columns are used. sharp: as narrow as the store allows. outer: the form of the statement (a
+    column in several places) may cost width on top.
+    """
+    used = [catalog.column(name) for name in plan.columns]
+    if all(column is not None and column.role == "public" for column in used):
+        return "exact"
+    names = [[*columns_of(m.where), *(n for v in m.values for n in v.columns)] for m in plan.measures]
+    repeated = any(len(set(listed)) < len(listed) for listed in names) or plan.inner is not None
+    return "outer" if repeated else "sharp"
+
+
+def columns_of(where: Predicate) -> list[str]:
+    """The columns of a condition, one entry for each part that speaks of them."""
+    if isinstance(where, (And, Or)):
+        return [name for part in where.parts for name in columns_of(part)]
+    return list(columns_once(where))
 
 
 def explain_policy(catalog: Catalog) -> list[str]:
@@ -82,9 +114,9 @@ def explain_policy(catalog: Catalog) -> list[str]:
     return said
 
 
-def make_examples(catalog: Catalog, limits: Limits) -> list[str]:
+def make_examples(catalog: Catalog, native: Native, limits: Limits) -> list[str]:
     """Statements to begin with. Only what the gate accepts is shown."""
-    return [sql for sql in _candidates(catalog) if _is_accepted(sql, catalog, limits)]
+    return [sql for sql in _candidates(catalog) if _is_accepted(sql, catalog, native, limits)]
 
 
 def _candidates(catalog: Catalog) -> Iterator[str]:
@@ -123,9 +155,9 @@ def _middle(column: Column) -> str:
     return f"{_quoted(column.name)} BETWEEN {texts[0]} AND {texts[1]}"
 
 
-def _is_accepted(sql: str, catalog: Catalog, limits: Limits) -> bool:
+def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:
     try:
-        understand(sql, catalog, limits)
+        understand(sql, catalog, native, limits)
     except Refusal:
         return False
     return True

@@ -10,7 +10,7 @@ import numpy as np
 
 from querygate.anonymise import Box, Table
 from querygate.core.ports import Combinations, Profile, Workshop
-from querygate.core.types import Column, Ints
+from querygate.core.types import Column, Ints, Reference
 from querygate.gateway.coding import NumberCodes
 from querygate.policy import ColumnPolicy, Policy
 
@@ -33,6 +33,7 @@ class Draft:
     labels: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     boxes: tuple[Box, ...] = ()
     columns: list[Column] = field(default_factory=list)
+    references: tuple[Reference, ...] = ()
     cells: dict[str, Any] = field(default_factory=dict)
     pairs: dict[str, list[Any]] = field(
         default_factory=lambda: {"column_id": [], "set_id": [], "value_id": [], "alone": []}

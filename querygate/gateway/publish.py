@@ -6,7 +6,7 @@ what was written; whatever fails, the version before goes on serving.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -30,11 +30,13 @@ from querygate.anonymise import (
     loss_by_attribute,
 )
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Profile, Source, Workshop
+from querygate.core.ports import Joined, Profile, Source, Workshop
 from querygate.core.types import Catalog, Ints
 from querygate.gateway.coding import bin_codes, check_values, exact_codes, grid_codes
 from querygate.gateway.draft import Draft, Progress
 from querygate.gateway.generalise import generalise, tables
+from querygate.gateway.joining import Beside, check_columns, open_joined, tell_no_others, wanted_columns
+from querygate.gateway.references import read_references
 from querygate.gateway.verify import Measured, Written, verify_release
 from querygate.policy import ColumnPolicy, Policy
 
@@ -72,6 +74,7 @@ class Report:
     loss: Mapping[str, float]  # per quasi-identifier, the mean share of its domain that a class covers
     warnings: tuple[str, ...]
     seconds: float
+    joined: Mapping[str, int]  # per joined table, records of the source that have a row there
 
 
 def publish(
@@ -81,19 +84,22 @@ def publish(
     *,
     now: Callable[[], str],
     clock_s: Callable[[], float],
+    open_beside: Beside = tell_no_others,
     progress: Progress = lambda text: None,
     anonymiser: Anonymiser | None = None,
 ) -> Report:
     """Publish a source under a policy as the next version. ConfigError says what to change; nothing is half done.
 
-    `anonymiser` stands in for the policy's method; its classes are verified like any others.
+    `open_beside` opens the other tables that the policy names. `anonymiser` stands in for the policy's method; its
+    classes are verified like any others.
     """
     began = clock_s()
-    check_columns(policy, source)
+    joins = open_joined(policy, open_beside)
+    check_columns(policy, source, joins)
     with shelf.publishing(policy.dataset) as publication:
-        draft = Draft(policy, publication.workshop(), progress)
+        draft = Draft(policy, publication.workshop(), progress, references=read_references(policy, open_beside))
         try:
-            load(draft, source)
+            load(draft, source, joins)
             code(draft)
             partition(draft, anonymiser or ANONYMISERS.get(METHODS[policy.anonymise.method]))
             generalise(draft)
@@ -113,29 +119,18 @@ def publish(
         _loss(draft),
         policy.warnings,
         clock_s() - began,
+        draft.workshop.matched,
     )
 
 
 # -- the steps -----------------------------------------------------------------------------------------------
 
 
-def check_columns(policy: Policy, source: Source) -> None:
-    """Every column the policy names must be in the source, as spelled; those it does not name are left there."""
-    there = set(source.columns())
-    absent = [column.name for column in policy.columns if column.name not in there]
-    if absent:
-        raise ConfigError(
-            "QG801",
-            f"The policy names columns that the source does not have: {', '.join(absent)}.",
-            f"Accepted: {', '.join(source.columns())}.",
-        )
-
-
-def load(draft: Draft, source: Source) -> None:
+def load(draft: Draft, source: Source, joins: Sequence[Joined]) -> None:
     """Raw rows into the vault, typed by the policy; identifiers as text; withheld columns stay where they are."""
-    draft.progress("reading the source")
-    wanted = {c.name: str(c.type or "category") for c in draft.policy.columns if c.role != "withheld"}
-    draft.rows = draft.workshop.load(source, wanted)
+    draft.progress(" and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
+    wanted = wanted_columns(draft.policy, exclude=[name for join in draft.policy.joins for name in join.columns])
+    draft.rows = draft.workshop.load(source, wanted, joins)
     if draft.rows < draft.policy.k:
         raise ConfigError(
             "QG803",
@@ -255,6 +250,7 @@ def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
         policy_hash=policy.hash,
         published=published,
         unit=policy.unit,
+        references=draft.references,
     )
 
 

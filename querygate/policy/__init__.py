@@ -22,8 +22,10 @@ from querygate.policy.model import (
     AuditOptions,
     ColumnPolicy,
     Diversity,
+    JoinPolicy,
     Number,
     Policy,
+    ReferencePolicy,
 )
 
 __all__ = [
@@ -36,6 +38,8 @@ __all__ = [
     "AnonymiseOptions",
     "AnswerOptions",
     "AuditOptions",
+    "ReferencePolicy",
+    "JoinPolicy",
     "Number",
     "PUBLISHED",
     "grid_edges",

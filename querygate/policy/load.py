@@ -19,9 +19,10 @@ from querygate.policy.columns import read_columns
 from querygate.policy.edges import bin_edges
 from querygate.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions, ColumnPolicy, Policy
 from querygate.policy.reading import Bound, Problems, Table, Vocabulary, dotted
+from querygate.policy.tables import NAME, read_joins, read_references
 
 KEYS = {
-    "": ("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
+    "": ("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit", "references", "join"),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
         *("values", "diversity", "hierarchy", "system", "protect"),
@@ -30,6 +31,8 @@ KEYS = {
     "anonymise": ("method", "edges", "class_moments", "statistics", "max_width"),
     "answers": ("modes", "min_group"),
     "audit": ("on_differencing",),
+    "references.*": ("file", "key", "columns"),
+    "join.*": ("source", "on", "columns", "kind", "many"),
 }
 
 CHOICES = {
@@ -42,6 +45,9 @@ CHOICES = {
     "anonymise.class_moments": ("none", "rounded", "exact"),
     "answers.modes": ("interval", "laplace"),
     "audit.on_differencing": ("alert", "warn", "refuse"),
+    "references.*.columns": ("category", "integer", "number"),
+    "join.*.kind": ("left", "inner"),
+    "join.*.many": ("refuse",),
 }
 
 # Part of the file format, but this version cannot keep the promise: refused rather than ignored.
@@ -105,10 +111,11 @@ def _toml(text: str, name: str) -> dict[str, Any]:
 
 def _policy(top: Table) -> Policy:
     anonymise, answers, audit = top.table("anonymise"), top.table("answers"), top.table("audit")
+    dataset, columns = top.text("dataset", NAME), read_columns(top)
     return Policy(
-        dataset=top.text("dataset", "[a-z][a-z0-9_]{0,62}"),
+        dataset=dataset,
         k=int(top.required("k", Bound(least=2, whole=True)) or 0),
-        columns=read_columns(top),
+        columns=columns,
         title=top.text("title"),
         unit=top.text("unit"),
         anonymise=AnonymiseOptions(
@@ -121,6 +128,8 @@ def _policy(top: Table) -> Policy:
             min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
         ),
         audit=AuditOptions(on_differencing=cast(Any, audit.choice("on_differencing", "alert"))),
+        references=read_references(top, dataset),
+        joins=read_joins(top, columns),
     )
 
 

@@ -92,6 +92,36 @@ class AuditOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferencePolicy:
+    """A public table that statements may join on its key. `columns` gives each column its type."""
+
+    name: str
+    file: str  # beside the policy file
+    key: str
+    columns: tuple[tuple[str, Literal["category", "integer", "number"]], ...]
+
+    def meaning(self) -> dict[str, Any]:
+        """What is offered. Where the file lies does not matter; what is in it has a hash of its own."""
+        return {"key": self.key, "columns": dict(self.columns)}
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPolicy:
+    """A protected table that gives the records of the source more columns, before anything else is done with them."""
+
+    name: str
+    source: str
+    on: tuple[tuple[str, str], ...]  # (its column, the main source's column)
+    columns: tuple[str, ...]
+    kind: Literal["left", "inner"] = "left"
+    many: Literal["refuse"] = "refuse"
+
+    def meaning(self) -> dict[str, Any]:
+        """How it is joined. The source is left out, like the main one: it may hold a password, a hash is public."""
+        return {"on": dict(self.on), "columns": sorted(self.columns), "kind": self.kind, "many": self.many}
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """The privacy of one dataset. `columns` keeps the order of the file; `warnings` are for the custodian."""
 
@@ -103,6 +133,8 @@ class Policy:
     anonymise: AnonymiseOptions = field(default_factory=AnonymiseOptions)
     answers: AnswerOptions = field(default_factory=AnswerOptions)
     audit: AuditOptions = field(default_factory=AuditOptions)
+    references: tuple[ReferencePolicy, ...] = ()
+    joins: tuple[JoinPolicy, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnPolicy:
@@ -123,6 +155,10 @@ class Policy:
         del meaning["warnings"]  # they follow from the rest
         meaning["columns"] = {c.name: c.meaning() for c in self.columns if c.role != "withheld"}
         meaning["answers"]["modes"] = sorted(self.answers.modes)
+        for key, tables in (("references", self.references), ("joins", self.joins)):
+            meaning[key] = {table.name: table.meaning() for table in tables}
+            if not tables:
+                del meaning[key]  # the hash of a policy without any is what it was before there were any
         return json.dumps(meaning, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from querygate.control import stamp
 from querygate.gateway.publish import Report, publish
@@ -14,9 +15,15 @@ from querygate_adapters.store_writer import PublisherShelf
 
 
 def publish_to(
-    opened: OpenSite, policy: Policy, source: str, *, user: str, progress: Callable[[str], None] = lambda text: None
+    opened: OpenSite,
+    policy: Policy,
+    source: str,
+    *,
+    user: str,
+    beside: Path = Path(),
+    progress: Callable[[str], None] = lambda text: None,
 ) -> Report:
-    """Publish a source into a site and put it on record."""
+    """Publish a source into a site and put it on record. `beside` is the folder of the policy file."""
     shelf = PublisherShelf(opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"])
     report = publish(
         policy,
@@ -24,9 +31,12 @@ def publish_to(
         shelf,
         now=lambda: stamp(now()),
         clock_s=time.perf_counter,
+        open_beside=lambda specification: open_source(specification, beside),
         progress=progress,
     )
     body = {"version": report.version, "rows": report.rows, "k": report.measured.k, "policy_hash": policy.hash}
+    references = opened.store.current(policy.dataset).catalog.references if policy.references else ()
+    body |= {"references": {table.name: table.hash for table in references}} if references else {}
     opened.log.note("publish", user=user, dataset=policy.dataset, body=body)
     return report
 

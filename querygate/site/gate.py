@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from querygate.control import Accounts, Database, Log, new_query_id
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Store
 from querygate.gateway.answer import Gate
 from querygate.site.layout import Site
 from querygate_adapters.duckdb_store import DuckDBStore
+from querygate_adapters.native import DuckDBNative
 
 
 def now() -> datetime:
@@ -25,7 +28,7 @@ class OpenSite:
     gate: Gate
     log: Log
     accounts: Accounts
-    store: DuckDBStore
+    store: Store
 
 
 def open_gate(site: Site) -> OpenSite:
@@ -33,6 +36,22 @@ def open_gate(site: Site) -> OpenSite:
     database = Database(site.control)
     log = Log(database, now)
     limits = site.settings.limits
-    store = DuckDBStore(site.store, memory_mb=limits.memory_mb)
-    gate = Gate(store, log, lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
+    store = open_store(site)
+    gate = Gate(store, log, DuckDBNative(), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
     return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
+
+
+def open_store(site: Site) -> Store:
+    """Where published versions are read from: the site's own folder, or the server that the setting `store` names."""
+    location, memory_mb = site.settings["store"], site.settings.limits.memory_mb
+    if not location:
+        return DuckDBStore(site.store, memory_mb=memory_mb)
+    try:
+        from querygate_adapters.postgres_store import PostgresStore
+    except ImportError:
+        raise ConfigError(
+            "QG805",
+            "The setting `store` names a PostgreSQL server, and the driver for it is not installed.",
+            "Install QueryGate with the extra for it: pip install 'querygate[postgres]'.",
+        ) from None
+    return PostgresStore(location, memory_mb=memory_mb)

@@ -35,10 +35,15 @@ class Health:
 
 def store_health(opened: OpenSite) -> Iterator[Health]:
     """Does the version being served open, for every dataset?"""
-    if not opened.site.store.is_dir():
+    if not opened.site.settings["store"] and not opened.site.store.is_dir():
         yield Health("store", False, "The folder store/ is not there.", "Restore it, or publish into a new site.")
         return
-    served = opened.store.datasets()
+    try:
+        served = opened.store.datasets()
+    except Exception:  # the engine's words may quote what it read
+        remedy = "Check the setting `store`: the server, the database, the user and what they may read."
+        yield Health("store", False, "The store cannot be read.", remedy)
+        return
     if not served:
         yield Health("store", True, "No dataset is published yet.")
     for dataset in served:

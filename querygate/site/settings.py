@@ -6,6 +6,7 @@ The privacy of a dataset is never a setting; that is its policy.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ from querygate.core.ports import Limits
 
 FILE = "querygate.toml"
 PREFIX = "QUERYGATE_"
+
+_LOCATION = re.compile(r"\w+://(?:[^/?#@]*@)?([^/?#@:]*(?::\d+)?(?:/[^/?#@]*)?)(?:\?[^#@]*)?(?:#[^@]*)?")
+"""A location of which it is certain where a password would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,9 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting("host", "127.0.0.1", "Address the server listens on."),
     Setting("port", 8080, "Port the server listens on.", 1, 65535),
+    Setting(
+        "store", "", "Where versions are read from: nothing for the folder store/, or postgresql://user@host/database."
+    ),
     Setting("threads", 8, "Requests served at the same time.", 1, 256),
     Setting("query_timeout_s", 10.0, "Seconds after which a statement is stopped.", 0.01, 3600),
     Setting("query_memory_mb", 1024, "Memory the store's engine may use, in megabytes.", 64, 1_000_000),
@@ -53,6 +60,18 @@ class Settings:
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
+
+    def shown(self, name: str) -> Any:
+        """The value as it may be seen: of a location, the server and the database, and never who enters or how.
+
+        >>> Settings({"store": "postgresql://gate:secret@db.example.org/study?sslmode=require"}).shown("store")
+        'postgresql://db.example.org/study'
+        """
+        value = self[name]
+        if name != "store" or not value:
+            return value
+        found = _LOCATION.fullmatch(value)
+        return f"postgresql://{found[1]}" if found else "postgresql://..."
 
     @property
     def limits(self) -> Limits:

@@ -1,8 +1,8 @@
 """Step 2: only what the gate can bound passes, and nothing is dropped silently.
 
 The grammar is an allow-list of node kinds and, for each, of the parts it may have. A part that is present and not
-listed (OFFSET, HAVING, DISTINCT, a hint ...) is a refusal, so a construct this version has never heard of cannot
-slip through with its meaning changed.
+listed (OFFSET, QUALIFY, a hint ...) is a refusal, so a construct this version has never heard of cannot slip through
+with its meaning changed. Scalar functions are listed by kind: those that give the same result for the same arguments.
 """
 
 from __future__ import annotations
@@ -10,38 +10,44 @@ from __future__ import annotations
 from sqlglot import exp
 
 from querygate.core.errors import Refusal, Span, UnsupportedSQL
+from querygate.sql.aggregates import AGGREGATE_NODES, NAMES, is_aggregate
 from querygate.sql.parse import span_of
 
-AGGREGATES: dict[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-}
 COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 _BINARY = frozenset({"this", "expression"})
 _UNARY = frozenset({"this"})
-GRAMMAR: dict[type[exp.Expr], frozenset[str]] = {
-    exp.Select: frozenset({"expressions", "from_", "where", "group", "order", "limit"}),
+_ANY = None  # every part; the whole text is evaluated by the database itself, or looked at part by part
+
+_CLAUSES_OF_SELECT = {"expressions", "from_", "where", "group", "having", "order", "limit", "with_", "joins"}
+GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
+    exp.Select: frozenset(_CLAUSES_OF_SELECT),
+    exp.Subquery: frozenset({"this", "alias"}),
+    exp.With: frozenset({"expressions"}),
+    exp.CTE: frozenset({"this", "alias"}),
+    exp.Union: frozenset({"this", "expression", "distinct", "with_"}),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind"}),
     exp.From: _UNARY,
-    exp.Table: frozenset({"this", "alias"}),
+    exp.Table: frozenset({"this", "db", "alias"}),
     exp.TableAlias: _UNARY,
     exp.Identifier: frozenset({"this", "quoted"}),
     exp.Column: frozenset({"this", "table"}),
     exp.Alias: frozenset({"this", "alias"}),
     exp.Star: frozenset(),
-    exp.Count: frozenset({"this", "big_int"}),
-    exp.Sum: _UNARY,
-    exp.Avg: _UNARY,
-    exp.Min: _UNARY,
-    exp.Max: _UNARY,
     exp.Where: _UNARY,
-    exp.Group: frozenset({"expressions"}),
+    exp.Having: _UNARY,
+    exp.Group: frozenset({"expressions", "all", "rollup", "cube", "grouping_sets"}),
+    exp.Rollup: frozenset({"expressions"}),
+    exp.Cube: frozenset({"expressions"}),
+    exp.GroupingSets: frozenset({"expressions"}),
+    exp.Tuple: frozenset({"expressions"}),
     exp.Order: frozenset({"expressions"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Limit: frozenset({"expression"}),
+    exp.Filter: _BINARY,
+    exp.WithinGroup: _BINARY,
+    exp.Distinct: frozenset({"expressions"}),
+    # conditions
     exp.And: _BINARY,
     exp.Or: _BINARY,
     exp.Not: _UNARY,
@@ -50,19 +56,47 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str]] = {
     exp.Between: frozenset({"this", "low", "high"}),
     exp.In: frozenset({"this", "expressions"}),
     exp.Is: _BINARY,
+    exp.Like: frozenset({"this", "expression", "negate"}),
+    exp.ILike: frozenset({"this", "expression", "negate"}),
+    exp.Escape: _BINARY,
+    exp.Glob: _BINARY,
+    exp.SimilarTo: _BINARY,
+    # values
     exp.Null: frozenset(),
     exp.Boolean: _UNARY,
     exp.Literal: frozenset({"this", "is_string"}),
     exp.Neg: _UNARY,
     exp.Cast: frozenset({"this", "to"}),
-    exp.DataType: frozenset({"this", "nested"}),
-}
+    exp.TryCast: frozenset({"this", "to", "safe"}),
+    exp.DataType: frozenset({"this", "nested", "expressions"}),
+    exp.DataTypeParam: _UNARY,
+    exp.Interval: frozenset({"this", "unit"}),
+    exp.Var: _UNARY,
+    exp.Case: frozenset({"this", "ifs", "default"}),
+    exp.If: frozenset({"this", "true", "false"}),
+    exp.Anonymous: frozenset({"this", "expressions"}),
+    **dict.fromkeys(AGGREGATE_NODES, _ANY),
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe), _ANY),
+    **dict.fromkeys(
+        (
+            exp.Abs, exp.Ceil, exp.Coalesce, exp.Cbrt, exp.Exp, exp.Floor, exp.Greatest, exp.Least, exp.Ln, exp.Log,
+            exp.Nullif, exp.Pow, exp.Round, exp.Sign, exp.Sqrt, exp.Trunc, exp.WidthBucket,
+            exp.Concat, exp.ConcatWs, exp.Contains, exp.EndsWith, exp.Left, exp.Length, exp.Lower, exp.RegexpExtract,
+            exp.RegexpFullMatch, exp.RegexpLike, exp.RegexpReplace, exp.Replace, exp.Reverse, exp.Right,
+            exp.SplitPart, exp.StartsWith, exp.StrPosition, exp.Substring, exp.Trim, exp.Upper,
+            exp.DateAdd, exp.DateDiff, exp.DateFromParts, exp.Day, exp.Dayname, exp.DayOfWeek, exp.DayOfWeekIso,
+            exp.DayOfYear, exp.Extract, exp.LastDay, exp.Month, exp.Monthname, exp.Quarter, exp.TimestampTrunc,
+            exp.TimeToStr, exp.Week, exp.Year,
+        ),
+        _ANY,
+    ),
+}  # fmt: skip
+"""Kinds of nodes and the parts each may have."""
+
+FUNCTIONS = frozenset({"date_part", "date_sub", "even", "isfinite", "isnan", "gcd", "lcm"})
+"""Scalar functions that the parser knows by name only."""
 
 _CLAUSES = {
-    "joins": "JOIN",
-    "with_": "WITH",
-    "having": "HAVING",
-    "distinct": "DISTINCT",
     "offset": "OFFSET",
     "windows": "WINDOW",
     "qualify": "QUALIFY",
@@ -71,57 +105,68 @@ _CLAUSES = {
     "symmetric": "SYMMETRIC",
     "limit_options": "LIMIT in percent or WITH TIES",
     "expressions": "LIMIT BY",
+    "recursive": "RECURSIVE",
+    "distinct": "DISTINCT",
 }
 
 
-def allow(tree: exp.Expr) -> exp.Select:
-    """The tree as a SELECT inside the grammar."""
-    if isinstance(tree, exp.SetOperation):
-        raise UnsupportedSQL(
-            "QG206", "UNION, INTERSECT and EXCEPT are not available.", "Send each SELECT by itself.", span=span_of(tree)
-        )
-    if not isinstance(tree, exp.Select):
-        raise UnsupportedSQL(
-            "QG202",
-            "Only SELECT with aggregates is accepted; the gate changes nothing and shows no settings.",
-            "Ask for COUNT, SUM, AVG, MIN or MAX.",
-            span=span_of(tree),
-        )
-    if tree.args.get("from_") is None:
-        raise UnsupportedSQL("QG205", "There is no FROM.", "Name the dataset in FROM.", span=span_of(tree))
-    _check_sources(tree)
+def allow(tree: exp.Expr) -> exp.Select | exp.Union:
+    """The tree as a SELECT, or a UNION ALL of some, inside the grammar."""
+    if not isinstance(tree, (exp.Select, exp.Union)):
+        raise _not_select(tree)
     stack: list[exp.Expr] = [tree]
     while stack:
         node = stack.pop()
-        listed = GRAMMAR.get(type(node))
-        if listed is None:
+        if isinstance(node, (exp.Select, exp.Union)) and not _is_source(node):
+            raise UnsupportedSQL(
+                "QG206",
+                "A query cannot stand for a value.",
+                "Ask it by itself first, or put it into FROM.",
+                span=span_of(node),
+            )
+        if isinstance(node, exp.Select) and node.args.get("from_") is None:
+            raise UnsupportedSQL("QG205", "There is no FROM.", "Name the dataset in FROM.", span=span_of(node))
+        if type(node) not in GRAMMAR or not _is_known_function(node):
             raise _outside(node)
+        listed = GRAMMAR[type(node)]
         for name, value in node.args.items():
             if not value and not (name == "all" and value is False):  # all=False is GROUP BY DISTINCT
                 continue
-            if name not in listed:
+            if (listed is not None and name not in listed) or _is_refused_part(node, name):
                 raise _part(node, name)
             stack.extend(part for part in (value if isinstance(value, list) else [value]) if isinstance(part, exp.Expr))
     return tree
 
 
-def _check_sources(tree: exp.Select) -> None:
-    """Say what is wrong with FROM before anything inside it is looked at."""
-    source = tree.args["from_"].this
-    if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
-        raise UnsupportedSQL(
-            "QG205",
-            "FROM takes the name of a dataset: no subquery, no function, no file.",
-            "Write FROM and the dataset's name.",
-            span=span_of(source),
-        )
-    if tree.args.get("joins"):
-        raise UnsupportedSQL(
-            "QG205",
-            "JOIN is not available: FROM takes one dataset.",
-            "Ask each dataset by itself.",
-            span=span_of(tree.args["joins"][0]),
-        )
+def _is_source(query: exp.Expr) -> bool:
+    """Is it the statement itself, a branch of a union, or what FROM, WITH or JOIN takes?"""
+    around = query.parent
+    while isinstance(around, (exp.Subquery, exp.Paren, exp.Union)):
+        around = around.parent
+    return around is None or isinstance(around, (exp.From, exp.CTE, exp.Join, exp.Lateral))
+
+
+def _is_known_function(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower() in FUNCTIONS | NAMES.keys()
+    if isinstance(node, exp.Table):
+        return isinstance(node.this, exp.Identifier)
+    return True
+
+
+def _is_refused_part(node: exp.Expr, name: str) -> bool:
+    """Parts whose presence depends on their value."""
+    if isinstance(node, exp.Union):
+        return name == "distinct" and bool(node.args["distinct"])
+    return isinstance(node, exp.Group) and name == "all" and node.args["all"] is False
+
+
+def _not_select(tree: exp.Expr) -> Refusal:
+    if isinstance(tree, exp.SetOperation):
+        return UnsupportedSQL("QG206", "Only UNION ALL joins two queries.", "Ask each by itself.", span=span_of(tree))
+    return UnsupportedSQL(
+        "QG202", "Only SELECT is answered.", "Ask for aggregates with SELECT ... FROM ...", span=span_of(tree)
+    )
 
 
 def _part(node: exp.Expr, name: str) -> Refusal:
@@ -129,65 +174,60 @@ def _part(node: exp.Expr, name: str) -> Refusal:
     value = node.args[name]
     first = value[0] if isinstance(value, list) else value
     span = span_of(first) if isinstance(first, exp.Expr) else span_of(node)
-    if isinstance(node, exp.Table):
+    if isinstance(node, (exp.Table, exp.Subquery, exp.Join, exp.TableAlias)):
         return UnsupportedSQL(
-            "QG205", "FROM takes the dataset's name alone.", "Leave out schema, sample and other additions.", span=span
+            "QG205",
+            "FROM takes a dataset's name, or a SELECT in brackets, and nothing more.",
+            "Leave out catalog, sample, column names and other additions.",
+            span=span,
         )
     if isinstance(node, exp.Group):
-        return _grouping(span)
-    if isinstance(node, (exp.Select, exp.Limit, exp.Between)):
+        return UnsupportedSQL("QG206", "GROUP BY DISTINCT is not available.", "Leave out DISTINCT.", span=span)
+    if isinstance(node, exp.Union):
+        return UnsupportedSQL("QG206", "UNION would drop rows that are alike.", "Write UNION ALL.", span=span)
+    if isinstance(node, (exp.Select, exp.Limit, exp.Between, exp.With)):
         clause = _CLAUSES.get(name, name.rstrip("_").replace("_", " ").upper())
         return UnsupportedSQL("QG206", f"{clause} is not available.", f"Leave out {clause}.", span=span)
-    if isinstance(node, tuple(AGGREGATES)):
-        return UnsupportedSQL(
-            "QG207", "An aggregate takes one column (or * in COUNT).", "Write for example AVG(column).", span=span
-        )
     if isinstance(node, exp.In):
         return UnsupportedSQL("QG208", "IN takes a list of values.", "Write IN (value, value, ...).", span=span)
     return UnsupportedSQL("QG207", "This part of the expression is not available.", "Leave it out.", span=span)
 
 
-def _grouping(span: Span | None) -> Refusal:
-    return UnsupportedSQL(
-        "QG206",
-        "GROUP BY takes a list of columns (no ALL, DISTINCT, ROLLUP, CUBE or GROUPING SETS).",
-        "List the columns.",
-        span=span,
-    )
-
-
 def _outside(node: exp.Expr) -> Refusal:
     """A kind of node that is not in the grammar."""
-    span = span_of(node)
-    if isinstance(node, exp.Distinct):
-        return UnsupportedSQL("QG206", "DISTINCT is not available.", "Leave out DISTINCT.", span=span)
-    if isinstance(node, (exp.Subquery, exp.Select, exp.Exists)):
-        return UnsupportedSQL("QG206", "Subqueries are not available.", "Ask for one aggregate SELECT.", span=span)
-    if isinstance(node, (exp.Rollup, exp.Cube, exp.GroupingSets)):
-        return _grouping(span)
-    if isinstance(node, (exp.Filter, exp.Window, exp.WithinGroup)):
+    span: Span | None = span_of(node)
+    if isinstance(node, exp.Table):
         return UnsupportedSQL(
-            "QG206", "FILTER, OVER and WITHIN GROUP are not available.", "Put the condition into WHERE.", span=span
+            "QG205",
+            "FROM takes the name of a dataset: no function, no file.",
+            "Write FROM and the dataset's name.",
+            span=span,
         )
+    if isinstance(node, (exp.Values, exp.Lateral, exp.Pivot, exp.Unnest)):
+        return UnsupportedSQL(
+            "QG205", "FROM takes the name of a dataset.", "Write FROM and the dataset's name.", span=span
+        )
+    if isinstance(node, exp.Exists):
+        return UnsupportedSQL("QG206", "EXISTS is not available.", "Say in WHERE which records are meant.", span=span)
+    if isinstance(node, exp.Window):
+        return UnsupportedSQL("QG206", "OVER is not available.", "Group with GROUP BY.", span=span)
     if isinstance(node, (exp.Placeholder, exp.Parameter)):
         return UnsupportedSQL("QG207", "Parameters are not available.", "Write the value itself.", span=span)
     if isinstance(node, exp.Predicate):
         return UnsupportedSQL(
             "QG208",
             "This condition is not available.",
-            "Use = <> < <= > >=, BETWEEN, IN, IS NULL, AND, OR and NOT with a column and values.",
+            "Use comparisons, BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT.",
             span=span,
         )
-    if isinstance(node, exp.Func):
+    if isinstance(node, exp.Func) or is_aggregate(node):
         return UnsupportedSQL(
             "QG204",
             "This function is not available.",
-            "Available are COUNT, SUM, AVG, MIN and MAX of a column.",
+            "Available are COUNT, SUM, AVG, MIN, MAX, MEDIAN, STDDEV_SAMP, QUANTILE_CONT, CORR and the others of the "
+            "reference; in expressions ABS, ROUND, FLOOR, CASE, COALESCE and the like.",
             span=span,
         )
     return UnsupportedSQL(
-        "QG207",
-        "This expression is not available.",
-        "Use columns and values as they are, without arithmetic.",
-        span=span,
+        "QG207", "This expression is not available.", "Use columns, values, arithmetic, CASE and functions.", span=span
     )

@@ -1,15 +1,19 @@
-"""WHERE to a predicate in normal form: one atom for all that is said about one column."""
+"""Conditions to predicates in normal form: one atom for all that is said about one column.
+
+Three ways, the sharpest first: a column against values is read directly; whatever else speaks of one column with few
+values is tabulated by the database; the rest compares expressions, row by row.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.expression import Constant, Expression, Ref, Tabulated, is_number
 from querygate.core.predicate import (
     FALSE,
     NULL,
@@ -18,19 +22,20 @@ from querygate.core.predicate import (
     Predicate,
     both,
     compare,
+    comparison,
     either,
     is_not_null,
     is_null,
     is_true,
     negate,
 )
-from querygate.core.types import Column
+from querygate.core.types import Column, folded
 from querygate.core.valueset import ValueSet, kind_of
 from querygate.sql.allow import COMPARISONS
+from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
 from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.parse import span_of
-
-Resolve = Callable[[exp.Column], Column]
+from querygate.sql.steps import decided
 
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT,
@@ -38,38 +43,73 @@ _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.GT: exp.LT,
     exp.GTE: exp.LTE,
 }
+_SIGNS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+MOST_PAIRED = 200
+"""Values up to which two categories are compared value by value."""
 
 
-def condition(node: exp.Expr, resolve: Resolve) -> Predicate:
-    """The predicate of a condition. `resolve` turns a column reference into a catalog column or refuses.
+def condition(node: exp.Expr, context: Context) -> Predicate:
+    """The predicate of a condition.
 
     AND and OR chains are flattened first, so that a long one costs no recursion.
     """
     match node:
         case exp.Paren():
-            return condition(node.this, resolve)
+            return condition(node.this, context)
         case exp.And() | exp.Or():
-            parts = [condition(part, resolve) for part in node.flatten()]
+            parts = [condition(part, context) for part in node.flatten()]
             return both(parts) if isinstance(node, exp.And) else either(parts)
         case exp.Not():
-            return negate(condition(node.this, resolve))
+            return negate(condition(node.this, context))
         case exp.Boolean():
             return TRUE if node.this else FALSE
         case exp.Null():
             return NULL
+    try:
+        direct = _direct(node, context)
+    except UnsupportedSQL as refusal:
+        return _tabulated(node, context, refusal)
+    if direct is not None:
+        return direct
+    found = context.columns_of(node)
+    if len(found) <= 1 and all(is_tabulable(column) for column in found):
+        return _tabulated(node, context)
+    return _general(node, context)
+
+
+# -- a column against values -----------------------------------------------------------------------------------------
+
+
+def _direct(node: exp.Expr, context: Context) -> Predicate | None:
+    """What is said of a column as it is; None where something else is said."""
+    match node:
         case exp.Column():
-            return _flag(node, resolve)
-        case exp.Between():
-            column = _column(node.this, resolve)
-            low, high = constants([node.args["low"], node.args["high"]], column)
+            return _flag(node, context)
+        case exp.Between() if _is_column(node.this):
+            ends = [node.args["low"], node.args["high"]]
+            if not all(map(is_constant, ends)):
+                return None
+            column = context.column(node.this.unnest())
+            low, high = constants(ends, column)
             return both([_compare(exp.GTE, column, low), _compare(exp.LTE, column, high)])
-        case exp.In():
-            return _in(_column(node.this, resolve), node)
+        case exp.In() if _is_column(node.this) and all(map(is_constant, node.expressions)):
+            return _in(context.column(node.this.unnest()), node)
         case exp.Is():
-            return _is(node, resolve)
+            return _is(node, context)
         case _ if isinstance(node, COMPARISONS):
-            return _comparison(node, resolve)
-    raise _refused(node)
+            return _comparison(node, context)
+    return None
+
+
+def _is_column(node: exp.Expr) -> bool:
+    return isinstance(node.unnest(), exp.Column)
 
 
 def _in(column: Column, node: exp.In) -> Predicate:
@@ -80,15 +120,13 @@ def _in(column: Column, node: exp.In) -> Predicate:
     return either([found, NULL]) if None in listed else found
 
 
-def _comparison(node: exp.Expr, resolve: Resolve) -> Predicate:
+def _comparison(node: exp.Expr, context: Context) -> Predicate | None:
     left, right, operator = node.this, node.expression, type(node)
-    if is_constant(left) and is_constant(right):
-        raise _refused(node)
     if is_constant(left):
         left, right, operator = right, left, _MIRRORED.get(operator, operator)
-    column = _column(left, resolve)
-    if not is_constant(right):
-        raise _refused(right)
+    if not _is_column(left) or not is_constant(right):
+        return None
+    column = context.column(left.unnest())
     return _compare(operator, column, constant(right, column))
 
 
@@ -124,18 +162,18 @@ def _true_set(operator: type[exp.Expr], column: Column, value: Any) -> ValueSet:
     return ~at_most if operator is exp.GT else ~below
 
 
-def _is(node: exp.Is, resolve: Resolve) -> Predicate:
+def _is(node: exp.Is, context: Context) -> Predicate | None:
     what = node.expression
     if isinstance(what, exp.Null):
-        return is_null(_column(node.this, resolve).name)
+        return is_null(context.column(node.this.unnest()).name) if _is_column(node.this) else None
     if isinstance(what, exp.Boolean):
-        inner = condition(node.this, resolve)
+        inner = condition(node.this, context)
         return is_true(inner if what.this else negate(inner))
     raise _refused(node)
 
 
-def _flag(node: exp.Column, resolve: Resolve) -> Predicate:
-    column = resolve(node)
+def _flag(node: exp.Column, context: Context) -> Predicate:
+    column = context.column(node)
     if column.type != "boolean":
         raise UnsupportedSQL(
             "QG209",
@@ -146,17 +184,113 @@ def _flag(node: exp.Column, resolve: Resolve) -> Predicate:
     return compare(column.name, ValueSet.points("text", ["true"]))
 
 
-def _column(node: exp.Expr, resolve: Resolve) -> Column:
-    node = node.unnest() if isinstance(node, exp.Paren) else node
-    if not isinstance(node, exp.Column):
+# -- one column with few values ----------------------------------------------------------------------------------------
+
+
+def _tabulated(node: exp.Expr, context: Context, refusal: UnsupportedSQL | None = None) -> Predicate:
+    """The database says for which values of the column the condition is TRUE, FALSE and NULL."""
+    found = context.columns_of(node)
+    if refusal is not None and (len(found) != 1 or not is_tabulable(found[0])):
+        raise refusal
+    try:
+        table = tabulate(node, found[0], context) if found else expression(node, context)
+    except UnsupportedSQL as second:
+        raise refusal or second from None
+    if table.type not in ("boolean", "null"):
+        raise refusal or _refused(node)
+    if isinstance(table, Constant):
+        return NULL if table.value is None else TRUE if table.value else FALSE
+    if isinstance(table, Tabulated):
+        return table.where(bool)
+    return compare(table.columns[0], ValueSet.points("text", ["true"]))
+
+
+# -- several columns, or continuous ones -------------------------------------------------------------------------------
+
+
+def _general(node: exp.Expr, context: Context) -> Predicate:
+    match node:
+        case exp.Between():
+            low, high = (exp.GTE, node.args["low"]), (exp.LTE, node.args["high"])
+            return both(
+                condition(kind(this=node.this.copy(), expression=end.copy()), context) for kind, end in (low, high)
+            )
+        case exp.In() if node.expressions:
+            equal = [exp.EQ(this=node.this.copy(), expression=value.copy()) for value in node.expressions]
+            return either(condition(part, context) for part in equal)
+        case exp.Is():
+            return negate(is_true(expression(node.this, context).present))
+        case exp.NullSafeEQ() | exp.NullSafeNEQ():
+            same = _null_safe(node, context)
+            return same if isinstance(node, exp.NullSafeEQ) else negate(same)
+        case exp.Case() | exp.If():
+            return _chosen(node, context)
+        case _ if type(node) in _SIGNS:
+            left, right = expression(node.this, context), expression(node.expression, context)
+            found = context.columns_of(node)
+            steps = decided([left, right], node, found[0], context.native) if len(found) == 1 else None
+            return steps.where(bool) if steps else _compared(left, _SIGNS[type(node)], right, context, node)
+    raise _refused(node)
+
+
+def _compared(left: Expression, sign: str, right: Expression, context: Context, node: exp.Expr) -> Predicate:
+    if "null" in (left.type, right.type):
+        return NULL
+    if is_number(left) and is_number(right):
+        if (left.type == "date") != (right.type == "date"):
+            raise _refused(node)
+        return comparison(left, sign, right)
+    if left.type == right.type and left.type in ("category", "boolean") and sign in ("=", "<>"):
+        same = _same_text(left, right, context, node)
+        return same if sign == "=" else negate(same)
+    raise _refused(node)
+
+
+def _same_text(left: Expression, right: Expression, context: Context, node: exp.Expr) -> Predicate:
+    """Two categories are the same if both are the first value, or both the second, and so on."""
+    first, second = _texts(left, context, node), _texts(right, context, node)
+    values = dict.fromkeys(v for table in (first, second) for v in table.results if v is not None)
+    if len(values) > MOST_PAIRED:
         raise _refused(node)
-    return resolve(node)
+    return either(both([first.where(lambda r, v=v: r == v), second.where(lambda r, v=v: r == v)]) for v in values)
+
+
+def _texts(side: Expression, context: Context, node: exp.Expr) -> Tabulated:
+    """A category as a table of its values."""
+    if isinstance(side, Tabulated):
+        return side
+    column = context.columns.get(folded(side.columns[0])) if isinstance(side, Ref) else None
+    if column is None or not is_tabulable(column):
+        raise _refused(node)
+    return Tabulated.over_values(column.name, column.type, column.values, axis(column))
+
+
+def _null_safe(node: exp.Expr, context: Context) -> Predicate:
+    equal = condition(exp.EQ(this=node.this.copy(), expression=node.expression.copy()), context)
+    missing = [negate(is_true(expression(side, context).present)) for side in (node.this, node.expression)]
+    return either([is_true(equal), both(missing)])
+
+
+def _chosen(node: exp.Expr, context: Context) -> Predicate:
+    """A CASE that gives TRUE or FALSE: the truth of the branch that is taken."""
+    whens = node.args["ifs"] if isinstance(node, exp.Case) else [node]
+    if isinstance(node, exp.Case) and node.this is not None:
+        raise _refused(node)
+    default = node.args.get("default") if isinstance(node, exp.Case) else node.args.get("false")
+    ways: list[Predicate] = []
+    before: list[Predicate] = []
+    for when in whens:
+        test = is_true(condition(when.this, context))
+        ways.append(both([*before, test, condition(when.args["true"], context)]))
+        before.append(negate(test))
+    ways.append(both([*before, condition(default, context) if default is not None else NULL]))
+    return either(ways)
 
 
 def _refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG208",
-        "A condition compares one column with values.",
-        "Use = <> < <= > >=, BETWEEN, IN, IS NULL, AND, OR and NOT with a column on one side and values on the other.",
+        "This condition cannot be decided here.",
+        "Compare columns, values and expressions of one type with = <> < <= > >=, BETWEEN, IN, LIKE or IS NULL.",
         span=span_of(node),
     )

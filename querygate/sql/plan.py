@@ -1,315 +1,496 @@
-"""Step 4: a qualified tree to a Plan: groups, measures, outputs, order, and a hash of the meaning."""
+"""Step 4: a composed query to a Plan: keys, measures, outputs, order, and a hash of the meaning."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
 
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.plan import Measure, Order, Output, Plan
-from querygate.core.predicate import TRUE, Predicate, both, canonical, is_not_null, is_true
+from querygate.core.expression import Call, Constant, Ref, is_number
+from querygate.core.meaning import meaning, told
+from querygate.core.plan import Key, Order, Output, Plan
+from querygate.core.ports import Limits, Native
+from querygate.core.predicate import TRUE, Predicate, both, is_true
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.allow import AGGREGATES
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
+from querygate.sql.expressions import Context, expression
+from querygate.sql.keys import grouping_sets, make_key, shown
+from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
-from querygate.sql.qualify import Scope
 
 RESERVED = "_group"
 """The name under which an answer's row tells its group's count range."""
+
+
+def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) -> Plan:
+    """The plan of a composed query."""
+    inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
+    columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner)
+    context = Context(columns, native)
+    for one, other in query.disjoint:
+        shared = both(is_true(condition(side, context)) for side in (one, other))
+        if meaning(shared, context.named) != "false":
+            raise UnsupportedSQL(
+                "QG206",
+                "The branches of this UNION ALL may have records in common.",
+                "Let their conditions exclude each other, as in age < 40 and age >= 40.",
+            )
+    return _Draft(query.tree, context, catalog, limits).plan(inner)
+
+
+def _columns_of(inner: Plan) -> dict[str, Column]:
+    """The outputs of an inner query as columns."""
+    found = {}
+    for i, output in enumerate(inner.outputs[: inner.shown]):
+        values: tuple[Any, ...] = inner.keys[output.source].values if output.kind == "key" else ()
+        known = [value for value in values if value is not None]
+        type_: Any = "category" if output.type == "timestamp" else output.type
+        low = high = None
+        if type_ in ("integer", "number") and known:
+            low, high = known[0], known[-1]
+        texts = tuple(str(value) for value in known) if type_ in ("category", "boolean", "date") else ()
+        if type_ == "date":
+            type_ = "category" if output.kind == "key" else "date"
+        found[folded(output.name)] = Column(output.id, i, "public", type_, True, low, high, texts)
+    return found
 
 
 @dataclass
 class _Draft:
     """A plan in the making."""
 
-    scope: Scope
-    where: Predicate
-    groups: list[str] = field(default_factory=list)
-    measures: list[Measure] = field(default_factory=list)
+    tree: exp.Select
+    context: Context
+    catalog: Catalog
+    limits: Limits
+    terms: list[exp.Expr] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    lifted: list[exp.Expr] = field(default_factory=list)
 
-    @property
-    def catalog(self) -> Catalog:
-        return self.scope.catalog
+    def plan(self, inner: Plan | None) -> Plan:
+        where = self._where()
+        group = self.tree.args.get("group")
+        sets: list[tuple[int, ...]] = [()]
+        if group is not None:
+            self._resolve_aliases(group)
+            self.terms, sets = grouping_sets(group, self.tree.expressions)
+        self.measures = Measures(self.context, where, grouped=all(sets))
+        if group is not None:
+            self.keys = [make_key(term, self.context) for term in self.terms]
+            self._check_groups(group)
+        self._check_aggregated(group is not None)
+        for item in self.tree.expressions:
+            self._read_item(item)
+        having = self._having()
+        shown_ = len(self.outputs)
+        orders = self._orders(shown_)
+        limit = self._limit(orders, group is not None)
+        sets = [(*chosen, *range(len(self.terms), len(self.keys))) for chosen in sets]
+        draft = Plan(
+            dataset=self.catalog.dataset,
+            keys=tuple(self.keys),
+            sets=tuple(sets),
+            grouped=group is not None,
+            measures=tuple(self.measures.measures),
+            aggregates=tuple(self.measures.aggregates),
+            outputs=tuple(self.outputs),
+            shown=shown_,
+            having=having,
+            orders=orders,
+            limit=limit,
+            canonical="",
+            hash="",
+            inner=inner,
+        )
+        groups = Context(self._group_columns(), self.context.native)
+        return with_meaning(draft, self.context, groups)
 
-    def measure(self, column: str | None, where: Predicate) -> int:
-        wanted = Measure(column, where)
-        if wanted not in self.measures:
-            self.measures.append(wanted)
-        return self.measures.index(wanted)
-
-
-def make_plan(tree: exp.Select, scope: Scope, *, max_groups: int = 10_000) -> Plan:
-    """The plan of an allowed and qualified statement."""
-    clause = tree.args.get("where")
-    draft = _Draft(scope, is_true(condition(clause.this, scope.resolve)) if clause else TRUE)
-    draft.measure(None, draft.where)
-    _read_groups(tree, draft, max_groups)
-    for item in tree.expressions:
-        _read_output(item, draft)
-    if not draft.outputs:
-        raise UnsupportedSQL("QG201", "There is no aggregate.", "Ask for COUNT(*), AVG(column) and the like.")
-    shown = len(draft.outputs)
-    orders = _read_orders(tree, draft, shown)
-    limit = _read_limit(tree, draft, orders)
-    meaning = _meaning(draft, shown, orders, limit)
-    return Plan(
-        dataset=draft.catalog.dataset,
-        groups=tuple(draft.groups),
-        measures=tuple(draft.measures),
-        outputs=tuple(draft.outputs),
-        shown=shown,
-        orders=orders,
-        limit=limit,
-        canonical=meaning,
-        hash=hashlib.sha256(meaning.encode()).hexdigest(),
-    )
-
-
-# -- GROUP BY --------------------------------------------------------------------------------------------
-
-
-def _read_groups(tree: exp.Select, draft: _Draft, max_groups: int) -> None:
-    clause = tree.args.get("group")
-    possible = 1
-    for node in clause.expressions if clause else ():
-        column = _group_column(node, tree, draft.scope)
-        if column.is_numeric:
+    def _where(self) -> Predicate:
+        clause = self.tree.args.get("where")
+        if clause is None:
+            return TRUE
+        aggregate = next((node for node in clause.walk() if is_aggregate(node)), None)
+        if aggregate is not None:
             raise UnsupportedSQL(
-                "QG210",
-                f"Column {column.name} ({column.type}) is published as intervals, so its single values are not groups.",
-                f"Group by a category, or ask for ranges of {column.name} with WHERE.",
-                span=span_of(node),
+                "QG208",
+                "WHERE decides about single records, before anything is aggregated.",
+                "Put conditions on aggregates into HAVING.",
+                span=span_of(aggregate),
             )
-        if column.name not in draft.groups:
-            draft.groups.append(column.name)
-            possible *= len(column.values) + column.nullable
-    if possible > max_groups:
+        return is_true(condition(clause.this, self.context))
+
+    def _check_aggregated(self, grouped: bool) -> None:
+        """Without GROUP BY and without an aggregate a statement shows rows."""
+        parts = [*self.tree.expressions, self.tree.args.get("having"), self.tree.args.get("order")]
+        nodes = (node for part in parts if part is not None for node in part.walk())
+        if self.tree.expressions and (grouped or any(is_aggregate(node) for node in nodes)):
+            return
+        node = next((_unaliased(item) for item in self.tree.expressions), None)
+        if isinstance(node, exp.Column):
+            raise self._not_grouped(node)
         raise UnsupportedSQL(
-            "QG212",
-            f"These columns make {possible:,} groups; at most {max_groups:,} are answered.",
-            "Group by fewer columns, or narrow one down with WHERE.",
-            span=span_of(clause) if clause else None,
-        )
-
-
-def _group_column(node: exp.Expr, tree: exp.Select, scope: Scope) -> Column:
-    """A GROUP BY term is a column, an alias of one, or a position in the select list."""
-    position = _position(node, len(tree.expressions))
-    node = tree.expressions[position] if position is not None else node.unnest()
-    is_row = isinstance(node, exp.Column) and folded(node.name) == scope.table  # DuckDB reads the table's name so
-    if isinstance(node, exp.Column) and scope.catalog.column(node.name) is None and not is_row:
-        aliased = _aliased(node, tree)
-        node = node if aliased is None else tree.expressions[aliased]
-    node = _unaliased(node)
-    if not isinstance(node, exp.Column):
-        raise UnsupportedSQL(
-            "QG210", "GROUP BY takes columns of categories.", "Name a column as it is.", span=span_of(node)
-        )
-    return scope.resolve(node)
-
-
-# -- select list -----------------------------------------------------------------------------------------
-
-
-def _read_output(item: exp.Expr, draft: _Draft) -> None:
-    name = item.alias if isinstance(item, exp.Alias) else ""
-    node = _unaliased(item)
-    if isinstance(node, exp.Column):
-        column = draft.scope.resolve(node)
-        if column.name not in draft.groups:
-            raise _not_grouped(node, column, bool(draft.groups))
-        output = Output(name or column.name, "key", draft.groups.index(column.name), column.type)
-    else:
-        output = _statistic(node, name, draft)
-    draft.outputs.append(_named_once(output, draft.outputs, span_of(item)))
-
-
-def _statistic(node: exp.Expr, name: str, draft: _Draft) -> Output:
-    """An aggregate over a column: which measure it reads, and the type of its result."""
-    if isinstance(node, exp.Star):
-        raise UnsupportedSQL(
-            "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
-        )
-    statistic = AGGREGATES.get(type(node))
-    if statistic is None:
-        raise UnsupportedSQL(
-            "QG207",
-            "The select list takes group columns and aggregates.",
-            "Available are COUNT, SUM, AVG, MIN and MAX of a column.",
-            span=span_of(node),
-        )
-    argument = node.this
-    if statistic == "count" and (argument is None or isinstance(argument, exp.Star)):
-        return Output(name or "count", "range", 0, "integer", "count")
-    if not isinstance(argument, exp.Column):
-        raise UnsupportedSQL(
-            "QG207",
-            f"{statistic.upper()} takes a column as it is.",
-            f"Write {statistic.upper()}(column).",
-            span=span_of(node),
-        )
-    column = draft.scope.resolve(argument)
-    present = both([draft.where, is_not_null(column.name)])
-    if statistic == "count":
-        return Output(name or f"count_{column.name}", "range", draft.measure(None, present), "integer", "count")
-    _check_numeric(statistic, column, argument)
-    number = draft.measure(column.name, present)
-    kind = "number" if statistic == "avg" else column.type
-    return Output(name or f"{statistic}_{column.name}", "range", number, kind, statistic)
-
-
-def _check_numeric(statistic: str, column: Column, node: exp.Expr) -> None:
-    fits = column.is_numeric and (column.type != "date" or statistic in ("min", "max"))
-    if not fits:
-        other = "MIN and MAX" if column.type == "date" else "COUNT"
-        raise UnsupportedSQL(
-            "QG209",
-            f"{statistic.upper()} is not available for {column.name} ({column.type}).",
-            f"Use {other}, or group by it." if column.type != "date" else f"Use {other}.",
-            span=span_of(node),
-        )
-
-
-def _not_grouped(node: exp.Expr, column: Column, grouped: bool) -> UnsupportedSQL:
-    if not grouped:
-        return UnsupportedSQL(
             "QG201",
             "Rows are never shown, only aggregates of them.",
-            f"Group by {column.name}, or aggregate it."
-            if not column.is_numeric
-            else f"Aggregate it: AVG({column.name}), MIN({column.name}) ...",
+            "Ask for COUNT(*), AVG(column) and the like.",
+            span=span_of(node) if node is not None else None,
+        )
+
+    # -- GROUP BY ------------------------------------------------------------------------------------------------
+
+    def _resolve_aliases(self, group: exp.Group) -> None:
+        """A name that no column has may be one of the select list."""
+        for node in list(group.find_all(exp.Column)):
+            if folded(node.name) not in self.context.columns:
+                node.replace(exp.Paren(this=self._item(node).copy()))
+
+    def _check_groups(self, group: exp.Group) -> None:
+        possible = 1
+        for key in self.keys:
+            possible *= len(key.values)
+        if possible > self.limits.max_groups:
+            raise UnsupportedSQL(
+                "QG212",
+                f"These make {possible:,} groups; at most {self.limits.max_groups:,} are answered.",
+                "Group by fewer columns, or in wider steps.",
+                span=span_of(group),
+            )
+
+    # -- select list ---------------------------------------------------------------------------------------------
+
+    def _read_item(self, item: exp.Expr) -> None:
+        node = _unaliased(item)
+        output = self._output(node, item.alias if isinstance(item, exp.Alias) else "")
+        self.outputs.append(_named_once(output, self.outputs))
+
+    def _output(self, node: exp.Expr, name: str) -> Output:
+        if isinstance(node, exp.Star):
+            raise UnsupportedSQL(
+                "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
+            )
+        lifted = self._lift(node)
+        context = Context({**self._group_columns()}, self.context.native)
+        formula = expression(lifted, context)
+        if isinstance(formula, Constant) and not is_number(formula):
+            return self._constant_key(formula, name)
+        if isinstance(formula, Ref):
+            for place, key in enumerate(self.keys):
+                if key.id == formula.column:
+                    return Output(name or _name(node), "key", key.type, place)
+        if not is_number(formula):
+            raise UnsupportedSQL(
+                "QG207",
+                "The select list takes group keys, aggregates and arithmetic of them.",
+                "Group by this expression to see it.",
+                span=span_of(node),
+            )
+        return Output(name or _name(node), "range", formula.type, formula=formula)
+
+    def _constant_key(self, formula: Constant, name: str) -> Output:
+        """A constant text beside the aggregates is a key that every group has."""
+        told = f"key {hashlib.sha256(formula.canonical.encode()).hexdigest()[:24]}"
+        self.keys.append(Key(told, formula.type, formula, (shown(formula.value),)))
+        return Output(name or "constant", "key", formula.type, len(self.keys) - 1)
+
+    def _group_columns(self) -> dict[str, Column]:
+        """Keys and aggregates as columns of the groups."""
+        found = {}
+        for i, key in enumerate(self.keys):
+            known = [value for value in key.values if value is not None]
+            type_: Any = "category" if key.type in ("timestamp", "date", "null") else key.type
+            texts = tuple(str(v) for v in known) if type_ in ("category", "boolean") else ()
+            ends = (known[0], known[-1]) if known and type_ in ("integer", "number") else (None, None)
+            found[key.id] = Column(key.id, i, "public", type_, True, ends[0], ends[1], texts)  # type: ignore[arg-type]
+        for i, aggregate in enumerate(self.measures.aggregates):
+            found[aggregate.id] = Column(aggregate.id, i, "public", aggregate.type, True)  # type: ignore[arg-type]
+        return found
+
+    def _lift(self, node: exp.Expr) -> exp.Expr:
+        """The node with aggregates and keys replaced by columns of the groups."""
+        node = node.unnest()
+        if isinstance(node, exp.Div):
+            joint = self._quotient(node)
+            if joint is not None:
+                return joint
+        if is_aggregate(node):
+            return _column(self.measures.aggregate(node).id)
+        if node in self.terms:
+            return _column(self.keys[self.terms.index(node)].id)
+        if isinstance(node, exp.Column):
+            raise self._not_grouped(node)
+        copy = node.copy()
+        for name, value in node.args.items():
+            if isinstance(value, exp.Expr) and not isinstance(value, (exp.Identifier, exp.DataType, exp.Var)):
+                copy.set(name, exp.Paren(this=self._lift(value)) if _is_value(value) else value.copy())
+            elif isinstance(value, list):
+                copy.set(name, [self._lift(v) if isinstance(v, exp.Expr) else v for v in value])
+        return copy
+
+    def _quotient(self, node: exp.Div) -> exp.Expr | None:
+        """A quotient of sums, perhaps with a factor above: `100.0 * SUM(x) / COUNT(*)`."""
+        over, under, null = node.this.unnest(), node.expression.unnest(), False
+        if isinstance(under, exp.Nullif) and str(under.expression) == "0":
+            under, null = under.this.unnest(), True
+        factor: exp.Expr | None = None
+        if isinstance(over, exp.Mul):
+            sides = [over.this.unnest(), over.expression.unnest()]
+            plain = [side for side in sides if not side.find(exp.Column) and not any(map(is_aggregate, side.walk()))]
+            if len(plain) != 1:
+                return None
+            factor = plain[0]
+            over = sides[1] if sides[0] is factor else sides[0]
+        if isinstance(over, exp.Cast) and over.to.this == exp.DType.DOUBLE:
+            over = over.this.unnest()
+        if not is_aggregate(over) or not is_aggregate(under):
+            return None
+        kept = list(self.measures.measures), list(self.measures.aggregates)
+        joint = self.measures.quotient(over, under, null=null)
+        if joint is None:
+            self.measures.measures, self.measures.aggregates = kept
+            return None
+        self.measures.aggregates = [*kept[1], *(a for a in (joint,) if a not in kept[1])]
+        column = _column(joint.id)
+        return column if factor is None else exp.Mul(this=exp.Paren(this=factor.copy()), expression=column)
+
+    def _not_grouped(self, node: exp.Column) -> UnsupportedSQL:
+        column = self.context.columns.get(folded(node.name))
+        name = column.name if column is not None else node.name
+        if not self.tree.args.get("group"):
+            return UnsupportedSQL(
+                "QG201",
+                "Rows are never shown, only aggregates of them.",
+                f"Group by {name}, or aggregate it."
+                if column is None or not column.is_numeric
+                else f"Aggregate it: AVG({name}), MIN({name}) ...",
+                span=span_of(node),
+            )
+        return UnsupportedSQL(
+            "QG211",
+            f"Column {name} is neither grouped nor aggregated.",
+            "Put it into GROUP BY, or aggregate it.",
             span=span_of(node),
         )
-    return UnsupportedSQL(
-        "QG211",
-        f"Column {column.name} is neither grouped nor aggregated.",
-        "Put it into GROUP BY, or aggregate it.",
-        span=span_of(node),
-    )
 
+    def _item(self, node: exp.Column) -> exp.Expr:
+        """The item of the select list that a name calls."""
+        named = [
+            item
+            for item in self.tree.expressions
+            if isinstance(item, exp.Alias) and folded(item.alias) == folded(node.name)
+        ]
+        if len(named) != 1:
+            raise UnsupportedSQL(
+                "QG214",
+                f"The select list has {len(named)} columns of this name.",
+                "Give each its own.",
+                span=span_of(node),
+            )
+        found: exp.Expr = named[0].this
+        return found
 
-def _named_once(output: Output, before: list[Output], span: object) -> Output:
-    """Answers are keyed by name, so a name comes once; a second gets a number."""
-    taken = {other.name for other in before}
-    name, number = output.name, 2
-    while name in taken or name == RESERVED:
-        name, number = f"{output.name}_{number}", number + 1
-    return Output(name, output.kind, output.source, output.type, output.statistic)
+    # -- HAVING, ORDER BY and LIMIT ------------------------------------------------------------------------------
 
+    def _having(self) -> Predicate | None:
+        clause = self.tree.args.get("having")
+        if clause is None:
+            return None
+        root = clause.this.copy()
+        holder = exp.Paren(this=root)
+        for node in list(holder.find_all(exp.Column)):
+            if node in self.terms:
+                continue
+            if folded(node.name) not in self.context.columns:
+                node.replace(exp.Paren(this=self._item(node).copy()))
+        return is_true(condition(self._lift(holder.this), Context(self._group_columns(), self.context.native)))
 
-# -- ORDER BY and LIMIT ----------------------------------------------------------------------------------
+    def _orders(self, shown_: int) -> tuple[Order, ...]:
+        clause = self.tree.args.get("order")
+        orders = []
+        for term in clause.expressions if clause else ():
+            index = self._ordered(term.this, shown_)
+            orders.append(Order(index, bool(term.args.get("desc")), bool(term.args.get("nulls_first"))))
+        return tuple(orders)
 
+    def _ordered(self, node: exp.Expr, shown_: int) -> int:
+        """The output an ORDER BY term means: a position, a name, else a key or an aggregate of its own."""
+        node = node.unnest()
+        if isinstance(node, exp.Literal):
+            if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= shown_:
+                raise UnsupportedSQL(
+                    "QG214", f"A position lies between 1 and {shown_}.", "Name the column instead.", span=span_of(node)
+                )
+            return int(node.this) - 1
+        if not any(isinstance(part, exp.Column) or is_aggregate(part) for part in node.walk()):
+            raise UnsupportedSQL("QG214", "A constant puts nothing in order.", "Leave it out.", span=span_of(node))
+        if isinstance(node, exp.Column) and not node.meta.get("qualified"):
+            named = self._named_items(node)
+            if len(named) == 1:
+                return named[0]
+            if len(named) > 1:
+                raise UnsupportedSQL(
+                    "QG214",
+                    f"The select list has {len(named)} columns of this name.",
+                    "Give each its own.",
+                    span=span_of(node),
+                )
+        try:
+            wanted = self._output(node, "")
+        except UnsupportedSQL as refusal:
+            if refusal.code in ("QG203", "QG207") and any(map(is_aggregate, node.walk())):
+                raise
+            raise UnsupportedSQL(
+                "QG214",
+                "ORDER BY takes group keys, aggregates, names and positions of the select list.",
+                "Order by one of those.",
+                span=span_of(node),
+            ) from None
+        for index, output in enumerate(self.outputs):
+            if (output.kind, output.source, output.formula) == (wanted.kind, wanted.source, wanted.formula):
+                return index
+        self.outputs.append(_named_once(wanted, self.outputs))
+        return len(self.outputs) - 1
 
-def _read_orders(tree: exp.Select, draft: _Draft, shown: int) -> tuple[Order, ...]:
-    clause = tree.args.get("order")
-    orders = []
-    for term in clause.expressions if clause else ():
-        index = _ordered_output(term.this, tree, draft, shown)
-        orders.append(Order(index, bool(term.args.get("desc")), bool(term.args.get("nulls_first"))))
-    return tuple(orders)
+    def _named_items(self, node: exp.Column) -> list[int]:
+        """Items of this name: those that were given it, else columns that have it."""
+        wanted = folded(node.name)
+        named = [
+            i
+            for i, item in enumerate(self.tree.expressions)
+            if isinstance(item, exp.Alias) and folded(item.alias) == wanted
+        ]
+        given = [i for i in named if not self.tree.expressions[i].meta.get("own")]
+        return given or named[:1]
 
-
-def _ordered_output(node: exp.Expr, tree: exp.Select, draft: _Draft, shown: int) -> int:
-    """The output an ORDER BY term means: a position, an alias, else a group column or an aggregate of its own."""
-    position = _position(node, shown)
-    if position is not None:
-        return position
-    node = node.unnest()
-    aliased = _aliased(node, tree) if isinstance(node, exp.Column) else None
-    if aliased is not None:
-        return aliased
-    try:
-        _read_output(node, draft)
-    except UnsupportedSQL as refusal:
-        if refusal.code == "QG203":
-            raise
-        raise UnsupportedSQL(
-            "QG214",
-            "ORDER BY takes group columns, aggregates, aliases and positions of the select list.",
-            "Order by one of those.",
-            span=span_of(node),
-        ) from None
-    wanted = draft.outputs[-1]
-    for index, output in enumerate(draft.outputs[:-1]):
-        if (output.kind, output.source, output.statistic) == (wanted.kind, wanted.source, wanted.statistic):
-            draft.outputs.pop()
-            return index
-    return len(draft.outputs) - 1
-
-
-def _read_limit(tree: exp.Select, draft: _Draft, orders: tuple[Order, ...]) -> int | None:
-    clause = tree.args.get("limit")
-    if clause is None:
-        return None
-    node = clause.expression
-    if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
-        raise UnsupportedSQL("QG207", "LIMIT takes a whole number.", "Write LIMIT 10.", span=span_of(clause))
-    limit = int(node.this)
-    if limit >= 2**63:
-        raise UnsupportedSQL("QG207", "LIMIT is out of range.", "Leave it out to see all groups.", span=span_of(clause))
-    if draft.groups and not orders and limit:
-        raise UnsupportedSQL(
-            "QG213",
-            "Without ORDER BY, LIMIT shows groups of no one's choosing.",
-            "Add ORDER BY, or leave out LIMIT.",
-            span=span_of(clause),
-        )
-    return limit
+    def _limit(self, orders: tuple[Order, ...], grouped: bool) -> int | None:
+        clause = self.tree.args.get("limit")
+        if clause is None:
+            return None
+        node = clause.expression
+        if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
+            raise UnsupportedSQL("QG207", "LIMIT takes a whole number.", "Write LIMIT 10.", span=span_of(clause))
+        limit = int(node.this)
+        if limit >= 2**63:
+            raise UnsupportedSQL(
+                "QG207", "LIMIT is out of range.", "Leave it out to see all groups.", span=span_of(clause)
+            )
+        if grouped and not orders and limit:
+            raise UnsupportedSQL(
+                "QG213",
+                "Without ORDER BY, LIMIT shows groups of no one's choosing.",
+                "Add ORDER BY, or leave out LIMIT.",
+                span=span_of(clause),
+            )
+        return limit
 
 
 # -- helpers ---------------------------------------------------------------------------------------------
+
+
+def _is_value(node: exp.Expr) -> bool:
+    return not isinstance(node, (exp.Order, exp.Where))
+
+
+def _column(id_: str) -> exp.Column:
+    return exp.column(exp.to_identifier(id_, quoted=True))
 
 
 def _unaliased(node: exp.Expr) -> exp.Expr:
     return (node.this if isinstance(node, exp.Alias) else node).unnest()
 
 
-def _aliased(node: exp.Column, tree: exp.Select) -> int | None:
-    """The item of the select list that a name without table calls by its alias."""
-    wanted = folded(node.name)
-    named = [
-        i for i, item in enumerate(tree.expressions) if isinstance(item, exp.Alias) and folded(item.alias) == wanted
-    ]
-    if node.table or not named:
-        return None
-    if len(named) > 1:
-        raise UnsupportedSQL(
-            "QG214", f"The select list has {len(named)} columns of this name.", "Give each its own.", span=span_of(node)
-        )
-    return named[0]
+def _name(node: exp.Expr) -> str:
+    """What an item without a name is called: count, avg_age, else its function."""
+    if isinstance(node, exp.Column):
+        return str(node.name)
+    inner = node.this if isinstance(node, (exp.Filter, exp.WithinGroup)) else node
+    if not is_aggregate(inner):
+        return "value"
+    from querygate.sql.aggregates import read_aggregate
+
+    asked = read_aggregate(node)
+    arguments = asked.arguments if asked else ()
+    first = arguments[0].unnest() if arguments else None
+    called = asked.name if asked else "value"
+    return f"{called}_{first.name}" if isinstance(first, exp.Column) else called
 
 
-def _position(node: exp.Expr, length: int) -> int | None:
-    if not isinstance(node, exp.Literal):
-        return None
-    if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= length:
-        raise UnsupportedSQL(
-            "QG214", f"A position lies between 1 and {length}.", "Name the column instead.", span=span_of(node)
-        )
-    return int(node.this) - 1
+def _named_once(output: Output, before: list[Output]) -> Output:
+    """Answers are keyed by name, so a name comes once; a second gets a number."""
+    taken = {other.name for other in before}
+    name, number = output.name, 2
+    while name in taken or name == RESERVED:
+        name, number = f"{output.name}_{number}", number + 1
+    return replace(output, name=name)
 
 
-def _meaning(draft: _Draft, shown: int, orders: tuple[Order, ...], limit: int | None) -> str:
-    """Equal for statements that ask the same, whatever their names, spelling and order of columns."""
-    asked: list[list[str | None]] = []
-    for output in draft.outputs:
-        if output.kind == "key":
-            asked.append(["key", draft.groups[output.source]])
-        else:
-            measure = draft.measures[output.source]
-            asked.append([output.statistic, measure.column, canonical(measure.where)])
+def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
+    """The plan with its canonical text, which is equal for statements that ask the same: whatever their names, spelling
+    and order of columns. Outputs are called by their meaning, so that an outer query says by itself which it uses."""
+    asked = [_asked(output, plan, groups) for output in plan.outputs]
     cut = None
-    if limit is not None and draft.groups:
-        cut = [limit, [[asked[order.output], order.descending, order.nulls_first] for order in orders]]
+    if plan.limit is not None and plan.grouped:
+        cut = [plan.limit, [[asked[order.output], order.descending, order.nulls_first] for order in plan.orders]]
     body = {
-        "dataset": draft.catalog.dataset,
-        "groups": sorted(draft.groups),
-        "where": canonical(draft.where),
-        "asked": sorted((a for a in asked[:shown] if a[0] != "key"), key=str),
+        "dataset": plan.dataset,
+        "inner": {**json.loads(plan.inner.canonical), "asked": None} if plan.inner is not None else None,
+        "groups": sorted(sorted(plan.keys[i].id for i in chosen) for chosen in plan.sets),
+        "grouped": plan.grouped,
+        "where": meaning(plan.measures[0].where, records.named),
+        "asked": sorted(asked[i] for i, output in enumerate(plan.outputs[: plan.shown]) if output.kind != "key"),
+        "having": meaning(plan.having if plan.having is not None else TRUE, groups.named),
         "limit": cut,
     }
-    return json.dumps(body, sort_keys=True, ensure_ascii=False)
+    canonical = json.dumps(body, sort_keys=True, ensure_ascii=False)
+    outputs = tuple(replace(o, id=f"output {_digest(text)[:24]}") for o, text in zip(plan.outputs, asked, strict=True))
+    return replace(plan, outputs=outputs, canonical=canonical, hash=_digest(canonical))
+
+
+def _asked(output: Output, plan: Plan, groups: Context) -> str:
+    """What an output tells of a group."""
+    return plan.keys[output.source].id if output.formula is None else told(output.formula, groups.named)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def join_plans(plans: list[Plan]) -> Plan:
+    """The branches of a UNION ALL as one plan."""
+    first, *others = plans
+    if not others:
+        return first
+    columns = list(zip_longest(*(plan.outputs[: plan.shown] for plan in plans)))
+    if any(None in column or not _are_alike(column) for column in columns):
+        raise UnsupportedSQL(
+            "QG206",
+            "The branches of UNION ALL have different columns.",
+            "Give each the same keys and aggregates, of the same types.",
+        )
+    mixed = frozenset(i for i, column in enumerate(columns) if len({output.type for output in column}) > 1)
+    first, *others = (_in_doubles(plan, mixed) for plan in plans)
+    text = json.dumps(sorted(plan.canonical for plan in plans), ensure_ascii=False)
+    return replace(first, following=tuple(others), canonical=text, hash=_digest(text))
+
+
+def _are_alike(column: tuple[Output, ...]) -> bool:
+    """Of one kind and one type; whole numbers beside others become doubles."""
+    types = {output.type for output in column}
+    return len({output.kind for output in column}) == 1 and (len(types) == 1 or types == {"integer", "number"})
+
+
+def _in_doubles(plan: Plan, places: frozenset[int]) -> Plan:
+    """The plan with its ranges at these places as doubles, as the database makes them beside others."""
+    outputs = [
+        replace(output, type="number", formula=Call("double", (output.formula,)))
+        if i in places and output.formula is not None
+        else output
+        for i, output in enumerate(plan.outputs)
+    ]
+    return replace(plan, outputs=tuple(outputs))

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog
-from querygate.sql.allow import AGGREGATES
+from querygate.sql.aggregates import is_aggregate
 from querygate.sql.parse import DIALECT
 
 
@@ -59,7 +59,7 @@ def _aggregate_columns(tree: exp.Select, catalog: Catalog) -> exp.Select:
     for item in tree.expressions:
         node = item.this if isinstance(item, exp.Alias) else item
         column = catalog.column(node.name) if isinstance(node, exp.Column) else None
-        if isinstance(node, tuple(AGGREGATES)):
+        if is_aggregate(node):
             items.append(item)
         elif column is not None and not column.is_numeric:
             groups.append(exp.column(column.name))

@@ -20,6 +20,7 @@ from __future__ import annotations
 from querygate.stats import (
     association,
     comparison,
+    deviation,
     distinct,
     distribution,
     evenness,
@@ -66,30 +67,68 @@ from querygate.stats.api import (
     var_pop,
     var_samp,
 )
+from querygate.stats.api_distribution import Band, Histogram, ecdf, histogram
+from querygate.stats.api_groups import (
+    chi_square,
+    group_bounds,
+    mean_difference,
+    odds_ratio,
+    proportion,
+    risk_difference,
+    risk_ratio,
+    table_bounds,
+    welch_p,
+    welch_t,
+)
+from querygate.stats.api_regression import Regression, regression
 from querygate.stats.api_shape import (
     count_distinct,
     entropy,
     kurtosis,
     kurtosis_pop,
+    mad,
     mean_ci_high,
     mean_ci_low,
+    mode,
     skewness,
 )
+from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, GroupStatistic
+from querygate.stats.design import RegressionCells
+from querygate.stats.distribution import DISTRIBUTIONS, Distribution
 from querygate.stats.enclosure import Enclosure
 from querygate.stats.pairs import PAIR_STATISTICS, PairCells, PairStatistic
 from querygate.stats.registry import STATISTICS, Statistic
+from querygate.stats.regression import MODELS, Model
+from querygate.stats.tables import TABLE_STATISTICS, TableCells, TableStatistic
 
 __all__ = [
+    "DISTRIBUTIONS",
+    "GROUP_STATISTICS",
+    "MODELS",
     "PAIR_STATISTICS",
     "STATISTICS",
+    "TABLE_STATISTICS",
+    "Distribution",
+    "GroupCells",
+    "GroupStatistic",
+    "Model",
+    "RegressionCells",
     "PairCells",
     "PairStatistic",
     "Statistic",
+    "TableCells",
+    "TableStatistic",
+    "Band",
     "Enclosure",
+    "Histogram",
+    "Regression",
     "bounds",
+    "group_bounds",
     "pair_bounds",
+    "table_bounds",
     "association",
     "comparison",
+    "deviation",
     "distinct",
     "distribution",
     "evenness",
@@ -105,25 +144,33 @@ __all__ = [
     "variation",
     # one function per statistic
     "avg",
+    "chi_square",
     "corr",
     "count",
     "count_distinct",
     "covar_pop",
     "covar_samp",
     "cv",
+    "ecdf",
     "entropy",
     "exceedance",
     "geometric_mean",
     "harmonic_mean",
+    "histogram",
     "iqr",
     "kurtosis",
     "kurtosis_pop",
+    "mad",
     "max",
     "mean",
     "mean_ci_high",
     "mean_ci_low",
+    "mean_difference",
     "median",
     "min",
+    "mode",
+    "odds_ratio",
+    "proportion",
     "quantile_cont",
     "quantile_disc",
     "range",
@@ -131,6 +178,9 @@ __all__ = [
     "regr_intercept",
     "regr_r2",
     "regr_slope",
+    "regression",
+    "risk_difference",
+    "risk_ratio",
     "skewness",
     "std",
     "stddev_pop",
@@ -139,4 +189,6 @@ __all__ = [
     "var",
     "var_pop",
     "var_samp",
+    "welch_p",
+    "welch_t",
 ]

@@ -1,4 +1,4 @@
-"""More of `querygate.stats.api`: distinct values, shape, and confidence limits, with the same arguments."""
+"""More of `querygate.stats.api`: frequent and distinct values, shape, confidence limits, with the same arguments."""
 
 from __future__ import annotations
 
@@ -23,6 +23,24 @@ def entropy(lo: Column, hi: Column = None, counts: Counts = None, *, integer: bo
     entropy: 0.918 .. 1.585, sharp
     """
     return bounds("entropy", lo, hi, counts, integer=integer)
+
+
+def mode(lo: Column, hi: Column = None, counts: Counts = None, *, integer: bool = False) -> Enclosure:
+    """Most frequent value; of several equally frequent ones each is possible.
+
+    >>> mode([1, 3, 3, 7], [5, 3, 4, 9], [2, 3, 1, (0, 2)], integer=True)
+    mode: 3 .. 4, sharp
+    """
+    return bounds("mode", lo, hi, counts, integer=integer)
+
+
+def mad(lo: Column, hi: Column = None, counts: Counts = None, *, integer: bool = False) -> Enclosure:
+    """Median absolute deviation, the median of the distances from the median.
+
+    >>> mad([40, 50, 60], [49, 59, 69], [5, 3, 4], integer=True)
+    mad: 1 .. 14.5, sharp
+    """
+    return bounds("mad", lo, hi, counts, integer=integer)
 
 
 def skewness(lo: Column, hi: Column = None, counts: Counts = None, *, integer: bool = False) -> Enclosure:

@@ -16,7 +16,8 @@ from querygate.stats.covering import Form, Plane, best_points
 from querygate.stats.numerics import exact_sum, tree_sum
 
 _ROUNDS = 60
-_SAMPLE = 4000
+_MANY, _STEP = 8000, 8  # with more cells than these, each eighth cell is looked at first
+_GAIN, _GAIN_MANY = 1e-9, 1e-6  # what a step has to gain, in units of the statistic
 
 
 class Moments(NamedTuple):
@@ -33,32 +34,6 @@ Value: TypeAlias = Callable[[Moments], float]
 Gradient: TypeAlias = Callable[[Moments], Form]
 
 
-def climb(plane: Plane, value: Value, gradient: Gradient) -> tuple[float, Moments | None]:
-    """A data set with a large value. On many cells a sample of them says which gradient to respond to first."""
-    step = plane.x_low.size // _SAMPLE
-    guide = None
-    if step > 4:
-        guide = climb(plane.sample(step), value, gradient)[1]
-    x, y = (plane.x_low + plane.x_high) / 2, (plane.y_low + plane.y_high) / 2
-    state = _State(plane.most, x, y, _moments(plane.most, x, y))
-    if guide is not None:
-        state = _respond(plane, state, gradient(guide), guide, 1)
-    elif not math.isfinite(value(state.at)):
-        state = _respond(plane, state, Form(0.0, 1.0, 0.0), state.at, 1)
-    if not math.isfinite(value(state.at)):
-        return -math.inf, None
-    for _ in range(_ROUNDS):
-        now = value(state.at)
-        for every in (1, 2, 5, 20):
-            trial = _respond(plane, state, gradient(state.at), state.at, every)
-            if value(trial.at) > now + 1e-9 * abs(now):
-                state = trial
-                break
-        else:
-            break
-    return value(state.at), state.at
-
-
 class _State(NamedTuple):
     """A data set: how many records of each cell, where they are, and its moments."""
 
@@ -68,14 +43,53 @@ class _State(NamedTuple):
     at: Moments
 
 
-def _respond(plane: Plane, state: _State, form: Form, at: Moments, every: int) -> _State:
-    """Cells take the point that the gradient wants, and most or least records: all cells, or each n-th one."""
+def climb(plane: Plane, value: Value, gradient: Gradient, unit: float) -> tuple[float, Moments | None]:
+    """A data set with a large value. On many cells a sample of them says which gradient to respond to first."""
+    many = plane.x_low.size > _MANY
+    state = _start(plane, value, gradient, climb(plane.sample(_STEP), value, gradient, unit)[1] if many else None)
+    if not math.isfinite(value(state.at)):
+        return -math.inf, None
+    needed = unit * (_GAIN_MANY if many else _GAIN)
+    for _ in range(_ROUNDS):
+        now, wanted = value(state.at), _response(plane, gradient(state.at), state.at)
+        for every in (1, 2, 5, 20):
+            trial = _moved(state, wanted, every)
+            gain = value(trial.at) - now
+            if gain > (-needed if many else needed):  # a standstill is left by smaller steps if they cost little
+                break
+        if gain > 0.0:
+            state = trial
+        if gain <= needed:
+            break
+    return value(state.at), state.at
+
+
+def _start(plane: Plane, value: Value, gradient: Gradient, guide: Moments | None) -> _State:
+    """The response to a guide, or everything in the middle of its cell."""
+    response = _response(plane, gradient(guide), guide) if guide is not None else None
+    if response is not None:
+        return response
+    x, y = (plane.x_low + plane.x_high) / 2, (plane.y_low + plane.y_high) / 2
+    state = _State(plane.most, x, y, _moments(plane.most, x, y))
+    if math.isfinite(value(state.at)):
+        return state
+    return _response(plane, Form(0.0, 1.0, 0.0), state.at) or state
+
+
+def _response(plane: Plane, form: Form, at: Moments) -> _State | None:
+    """Cells take the point that the gradient wants, and most or least records; None where that leaves no record."""
     best = best_points(plane, form, at.mean_x, at.mean_y)
     level = at.covariance * form.xy + form.xx * at.var_x + form.yy * at.var_y
-    taken, x, y = np.where(best.values > level, plane.most, plane.least), best.x + at.mean_x, best.y + at.mean_y
-    if every > 1:
-        moved = np.arange(x.size) % every == 0
-        taken, x, y = (np.where(moved, new, old) for new, old in zip((taken, x, y), state[:3], strict=True))
+    taken, x, y = plane.selection(best.values, level), best.x + at.mean_x, best.y + at.mean_y
+    return _State(taken, x, y, _moments(taken, x, y)) if taken.any() else None
+
+
+def _moved(state: _State, wanted: _State | None, every: int) -> _State:
+    """The data set in which each n-th cell is as wanted."""
+    if wanted is None or every == 1:
+        return wanted or state
+    moved = np.arange(state.x.size) % every == 0
+    taken, x, y = (np.where(moved, new, old) for new, old in zip(wanted[:3], state[:3], strict=True))
     return _State(taken, x, y, _moments(taken, x, y)) if taken.any() else state
 
 
@@ -83,10 +97,11 @@ def _moments(taken: Ints, x: Floats, y: Floats) -> Moments:
     records = exact_sum(taken)
     mean_x, mean_y = tree_sum(taken * x)[0] / records, tree_sum(taken * y)[0] / records
     dx, dy = x - mean_x, y - mean_y
+    weighted = taken * dx
     return Moments(
         mean_x,
         mean_y,
-        tree_sum(taken * dx * dx)[0] / records,
+        tree_sum(weighted * dx)[0] / records,
         tree_sum(taken * dy * dy)[0] / records,
-        tree_sum(taken * dx * dy)[0] / records,
+        tree_sum(weighted * dy)[0] / records,
     )

@@ -11,13 +11,16 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from querygate.core.types import Range
 from querygate.stats.ascent import Gradient, Moments, Value, climb
-from querygate.stats.covering import Claim, Form, Plane, coarsened, is_proved
+from querygate.stats.covering import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
 from querygate.stats.location import avg
-from querygate.stats.numerics import UNIT, are_within, centred, exact_sum, gamma
+from querygate.stats.numerics import UNIT, Bounds, are_within, centred, exact_sum, gamma
 from querygate.stats.pairs import PairCells, pair_statistic
-from querygate.stats.spread import var_pop
+from querygate.stats.spread import real_variance
+from querygate.stats.variance_upper import Boxes
 from querygate.stats.welford import deviation_error
 
 _PROOF = "association.md"
@@ -36,6 +39,24 @@ class Spread(NamedTuple):
     shift_x: float
     shift_y: float
     factor: float
+
+
+class Ground(NamedTuple):
+    """The boxes, and where the means of both columns are."""
+
+    plane: Plane
+    means: Means
+
+    @property
+    def mirrored(self) -> Ground:
+        """The same for (x, -y)."""
+        plane, (low, high) = self.plane, self.means.y
+        mirror = plane._replace(y_low=-plane.y_high, y_high=-plane.y_low)
+        return Ground(mirror, self.means._replace(y=Bounds(-high, -low)))
+
+    def is_proved(self, claim: Claim, at: Moments) -> bool:
+        """Whether a claim can be proved, starting from a data set that nearly refutes it."""
+        return is_proved(self.plane, self.means, claim, at.mean_x, at.mean_y)
 
 
 class Upper(NamedTuple):
@@ -60,8 +81,9 @@ def covar_pop(cells: PairCells) -> Range:
     """
     if not _is_moderate(cells):
         return _unbounded()
-    spread, plane = _spread(cells), _plane(cells)
-    high, low = _covariance(plane, spread), _covariance(_mirrored(plane), spread)
+    ground = _ground(cells)
+    spread = _spread(cells, ground.plane, lower="")
+    high, low = _covariance(ground, spread), _covariance(ground.mirrored, spread)
     return _range(high, low, _covariance_error(spread))
 
 
@@ -94,11 +116,12 @@ def corr(cells: PairCells) -> Range:
     anything = Range(-1.0 - 1e-9, 1.0 + 1e-9, None, None, sharp=False, may_be_null=True)
     if not _is_moderate(cells):
         return anything
-    spread, plane = _spread(cells), _plane(cells)
+    ground = _ground(cells)
+    spread = _spread(cells, ground.plane, lower="xy")
     error = _correlation_error(spread)
     if not error < 1.0:
         return anything
-    high, low = _correlation(plane, spread), _correlation(_mirrored(plane), spread)
+    high, low = _correlation(ground, spread), _correlation(ground.mirrored, spread)
     return _range(high, low, error)
 
 
@@ -110,11 +133,12 @@ def regr_slope(cells: PairCells) -> Range:
     """
     if not _is_moderate(cells):
         return _unbounded()
-    spread, plane = _spread(cells), _plane(cells)
+    ground = _ground(cells)
+    spread = _spread(cells, ground.plane, lower="x")
     error = _slope_error(spread)
     if not math.isfinite(error):
         return _unbounded()
-    high, low = _slope(plane, spread), _slope(_mirrored(plane), spread)
+    high, low = _slope(ground, spread), _slope(ground.mirrored, spread)
     return _range(high, low, error)
 
 
@@ -153,33 +177,31 @@ def regr_r2(cells: PairCells) -> Range:
 # -- upper ends ------------------------------------------------------------------------------------------
 
 
-def _covariance(plane: Plane, spread: Spread) -> Upper:
-    cap, planes = math.sqrt(spread.x_high * spread.y_high) * (1 + 8 * UNIT), coarsened(plane)
+def _covariance(ground: Ground, spread: Spread) -> Upper:
+    cap = math.sqrt(spread.x_high * spread.y_high) * (1 + 8 * UNIT)
 
     def proof(target: float, at: Moments) -> bool:
         scale = math.sqrt(_ratio(at, spread))
-        return is_proved(planes, _claim(scale, Form(0.0, 1.0, 0.0), 0.25, 0.25, target), at.mean_x, at.mean_y)
+        return ground.is_proved(_claim(scale, Form(0.0, 1.0, 0.0), 0.25, 0.25, target), at)
 
-    return _search(plane, lambda m: m.covariance, lambda _: Form(0.0, 1.0, 0.0), proof, cap, cap)
+    return _search(ground.plane, lambda m: m.covariance, lambda _: Form(0.0, 1.0, 0.0), proof, cap, cap)
 
 
-def _slope(plane: Plane, spread: Spread) -> Upper:
+def _slope(ground: Ground, spread: Spread) -> Upper:
     """b is an upper end if Cov(x, y - b x) <= 0: the same claim with y - b x in place of y."""
-    cap, planes = math.sqrt(spread.y_high / spread.x_low) * (1 + 8 * UNIT), coarsened(plane)
+    cap = math.sqrt(spread.y_high / spread.x_low) * (1 + 8 * UNIT)
 
     def proof(target: float, at: Moments) -> bool:
         scale = math.sqrt(_ratio(at, spread))
         claim = _claim(scale, Form(-target, 1.0, 0.0), 0.25, 0.25, 0.0)
         claim = claim._replace(ax=claim.ax - target / scale, bx=claim.bx + target / scale)
-        return is_proved(planes, claim, at.mean_x, at.mean_y)
+        return ground.is_proved(claim, at)
 
     value: Value = lambda m: m.covariance / m.var_x if m.var_x > 0 else -math.inf  # noqa: E731
-    return _search(plane, value, lambda m: Form(-m.covariance / m.var_x, 1.0, 0.0), proof, cap, cap)
+    return _search(ground.plane, value, lambda m: Form(-m.covariance / m.var_x, 1.0, 0.0), proof, cap, cap)
 
 
-def _correlation(plane: Plane, spread: Spread) -> Upper:
-    planes = coarsened(plane)
-
+def _correlation(ground: Ground, spread: Spread) -> Upper:
     def gradient(m: Moments) -> Form:
         rho, ratio = value(m), math.sqrt(m.var_y / m.var_x)
         return Form(-rho / 2 * ratio, 1.0, -rho / 2 / ratio)
@@ -188,43 +210,51 @@ def _correlation(plane: Plane, spread: Spread) -> Upper:
         return m.covariance / math.sqrt(m.var_x * m.var_y) if m.var_x * m.var_y > 0 else -math.inf
 
     def proof(target: float, at: Moments) -> bool:
-        return _is_correlation_proved(planes, spread, target, at)
+        return _is_correlation_proved(ground, spread, target, at)
 
-    return _search(plane, value, gradient, proof, 1.0, 1.0)
+    return _search(ground.plane, value, gradient, proof, 1.0, 1.0)
 
 
-def _is_correlation_proved(planes: list[Plane], spread: Spread, target: float, at: Moments) -> bool:
+def _is_correlation_proved(ground: Ground, spread: Spread, target: float, at: Moments) -> bool:
     """2 C <= r (l Vx + Vy / l) proves rho <= r cosh(w) wherever |ln(sy / sx) - ln l| <= w.
 
-    For r <= 0 one l is enough, since l Vx + Vy / l >= 2 sx sy.
+    For r <= 0 one l is enough, since l Vx + Vy / l >= 2 sx sy. Otherwise strips of ln(sy / sx) are proved from that of
+    the data set reached outwards; like the intervals of a covering they get wider with their distance.
     """
-    ratio = _ratio(at, spread)
 
     def holds(log_ratio: float, width: float) -> bool:
         r = target / math.cosh(width) * (1 - 8 * UNIT) if target > 0 else target
         scale = math.exp(log_ratio)
         claim = _claim(math.sqrt(scale), Form(-r * scale, 2.0, -r / scale), (1 - r) / 2, (1 + r) / 2, 0.0)
-        # Strips far from the optimum have room to spare: a coarse plane may prove them alone.
-        return any(is_proved(planes[: n + 1], claim, at.mean_x, at.mean_y) for n in range(len(planes)))
+        return ground.is_proved(claim, at)
 
-    centre = math.log(ratio)
+    centre = math.log(_ratio(at, spread))
     if target <= 0.0:
         return holds(centre, 0.0)
     low = 0.5 * math.log(spread.y_low / spread.x_high) - 1e-12
     high = 0.5 * math.log(spread.y_high / spread.x_low) + 1e-12
     narrow = 0.7 * math.sqrt(2 * max(target - at.covariance / math.sqrt(at.var_x * at.var_y), 1e-9) / target)
-    strips = [(low, centre - narrow), (centre - narrow, centre + narrow), (centre + narrow, high)]
-    pending = [(max(a, low), min(b, high)) for a, b in strips if max(a, low) < min(b, high)]
-    for _ in range(_STRIPS):
-        if not pending:
-            return True
-        a, b = pending.pop()
-        if holds((a + b) / 2, (b - a) / 2 * (1 + 1e-9)):
-            continue
-        if b - a < narrow / 2:
+    least = narrow / 4
+    while not holds(centre, narrow * (1 + 1e-9)):
+        narrow /= 2
+        if narrow < least:
             return False
-        pending += [(a, (a + b) / 2), ((a + b) / 2, b)]
-    return False
+    for side, goal in ((1.0, high - centre), (-1.0, centre - low)):
+        reached, part = narrow, 1.0
+        for _ in range(_STRIPS):
+            if reached >= goal:
+                break
+            width = part * (next_centre(narrow, reached, 0.5, 0.9) - reached)
+            end = min(reached + 2 * width, goal)
+            if holds(centre + side * (reached + end) / 2, (end - reached) / 2 * (1 + 1e-9)):
+                reached, part = end, min(1.0, 2 * part)
+            elif width < least:
+                return False
+            else:
+                part /= 2
+        else:
+            return False
+    return True
 
 
 def _claim(scale: float, form: Form, a: float, b: float, target: float) -> Claim:
@@ -241,7 +271,7 @@ def _ratio(at: Moments, spread: Spread) -> float:
 
 def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: float, cap: float) -> Upper:
     """Reach a value, then prove the least of a ladder of targets above it; `cap` holds without proof."""
-    reached, at = climb(plane, value, gradient)
+    reached, at = climb(plane, value, gradient, unit)
     if at is None:
         return Upper(cap, -math.inf)
     failed = reached
@@ -262,15 +292,16 @@ def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: 
 # -- what the database computes --------------------------------------------------------------------------
 
 
-def _spread(cells: PairCells) -> Spread:
-    x, y = var_pop(cells.x), var_pop(cells.y)
+def _spread(cells: PairCells, plane: Plane, lower: str) -> Spread:
+    """`lower` names the columns whose least variance matters; for the others it is taken to be 0."""
+    x = real_variance(Boxes(plane.x_low, plane.x_high, plane.least, plane.most), "x" in lower)
+    y = real_variance(Boxes(plane.y_low, plane.y_high, plane.least, plane.most), "y" in lower)
     records = exact_sum(cells.most)
     shift_x, shift_y = (
         deviation_error(records, float(max(abs(low.min()), abs(high.max()))), float(high.max()) - float(low.min()))
         for low, high in ((cells.x_low, cells.x_high), (cells.y_low, cells.y_high))
     )
-    ends = [float(end) if end is not None else 0.0 for end in (x.low, x.high, y.low, y.high)]
-    return Spread(ends[0], ends[1], ends[2], ends[3], shift_x, shift_y, gamma(2 * records + 16))
+    return Spread(*x, *y, shift_x, shift_y, gamma(2 * records + 16))
 
 
 def _covariance_error(spread: Spread) -> float:
@@ -316,19 +347,17 @@ def _unbounded() -> Range:
     return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
 
 
-def _plane(cells: PairCells) -> Plane:
+def _ground(cells: PairCells) -> Ground:
     """The boxes about the middle of both columns."""
     middle_x = float(cells.x_low.min()) / 2 + float(cells.x_high.max()) / 2
     middle_y = float(cells.y_low.min()) / 2 + float(cells.y_high.max()) / 2
-    return Plane(
+    plane = Plane(
         centred(cells.x_low, middle_x, -math.inf),
         centred(cells.x_high, middle_x, math.inf),
         centred(cells.y_low, middle_y, -math.inf),
         centred(cells.y_high, middle_y, math.inf),
         cells.least,
         cells.most,
+        np.flatnonzero(cells.most > cells.least),
     )
-
-
-def _mirrored(plane: Plane) -> Plane:
-    return plane._replace(y_low=-plane.y_high, y_high=-plane.y_low)
+    return Ground(plane, mean_ranges(plane))

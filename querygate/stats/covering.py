@@ -3,8 +3,8 @@
 A and B are linear in (x, y). For every point (mx, my), with m = A(mx, my) and c = B(mx, my),
     a Var(A) - b Var(B) <= phi + b (E_B - c)^2,   phi = largest mean of q = a (A - m)^2 - b (B - c)^2,
 so if phi < T, all data sets with |E_B - c| <= sqrt((T - phi) / b) are proved. The range of E_B is covered by such
-intervals. q is a quadratic form in (x - mx, y - my); its maximum over a box is at a corner or on an edge.
-Proof: docs/explanation/proofs/association.md.
+intervals, which get wider with their distance from the optimum. q is a quadratic form in (x - mx, y - my); its maximum
+over a box is on an edge. Proof: docs/explanation/proofs/association.md.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.stats.numerics import UNIT, exact_sum, tree_sum
-from querygate.stats.ratio import largest_mean
+from querygate.stats.numerics import TINY, UNIT, Bounds, exact_sum, pieces, tree_sum
+from querygate.stats.ratio import Largest
+from querygate.stats.variance_upper import largest_pooled_mean
 
-_PIECE = 8192
-_PASSES = 4  # for m, which converges in one to three
-_POINTS = 200  # intervals tried before a proof is given up
-_FINE = 20_000  # cells from which on a coarser plane is tried first
-_GRID = 48
+_PASSES = 6  # for m, which converges in one to three
+_POINTS = 60  # intervals tried on one side before a proof is given up
+_TRUST = 0.95  # part of a predicted radius that is relied upon
+_LEAST_TRUST = 0.05  # below which a proof is given up
+_BEND = 0.35  # growth of radii that is expected before any is known
 
 
 class Plane(NamedTuple):
-    """Boxes in the plane, moved to a centre, ends rounded outwards."""
+    """Boxes in the plane, moved to a centre, ends rounded outwards; `spare` are those with least < most."""
 
     x_low: Floats
     x_high: Floats
@@ -35,11 +36,30 @@ class Plane(NamedTuple):
     y_high: Floats
     least: Ints
     most: Ints
+    spare: Ints
 
     def sample(self, step: int) -> Plane:
         """Each n-th box."""
         ends = self.x_low[::step], self.x_high[::step], self.y_low[::step], self.y_high[::step]
-        return Plane(*ends, self.least[::step], self.most[::step])
+        least, most = self.least[::step], self.most[::step]
+        return Plane(*ends, least, most, np.flatnonzero(most > least))
+
+    def selection(self, values: Floats, level: float) -> Ints:
+        """Most records of the boxes with values above a level, least of the others."""
+        taken = self.least.copy()
+        taken[self.spare] = np.where(values[self.spare] > level, self.most[self.spare], self.least[self.spare])
+        return taken
+
+    def largest_mean(self, values: Floats) -> Largest:
+        """The largest mean of one value per box, over all selections."""
+        return largest_pooled_mean(values, self.least, self.most, self.spare)
+
+
+class Means(NamedTuple):
+    """The ranges of both means over all data sets."""
+
+    x: Bounds
+    y: Bounds
 
 
 class Form(NamedTuple):
@@ -71,12 +91,13 @@ class Claim(NamedTuple):
     target: float
 
 
+# -- the form over boxes ---------------------------------------------------------------------------------
+
+
 def best_values(plane: Plane, form: Form, mx: float, my: float) -> Floats:
-    """The largest value of the form over each box: four corners, and on edges along which it is concave the highest
-    point. The interior never wins, since the form has a positive direction. In pieces that fit into the cache."""
+    """The largest value of the form over each box, in pieces that fit into the cache."""
     values = np.empty(plane.x_low.size)
-    for start in range(0, values.size, _PIECE):
-        piece = slice(start, start + _PIECE)
+    for piece in pieces(values.size):
         options = (_value(form, x, y) for x, y in _candidates(plane, piece, form, mx, my))
         values[piece] = reduce(np.maximum, options)
     return values
@@ -85,8 +106,7 @@ def best_values(plane: Plane, form: Form, mx: float, my: float) -> Floats:
 def best_points(plane: Plane, form: Form, mx: float, my: float) -> Best:
     """The same, and where it is."""
     best = Best(*np.empty((3, plane.x_low.size)))
-    for start in range(0, best.values.size, _PIECE):
-        piece = slice(start, start + _PIECE)
+    for piece in pieces(best.values.size):
         (x, y), *others = _candidates(plane, piece, form, mx, my)
         value = _value(form, x, y)
         for other_x, other_y in others:
@@ -100,38 +120,32 @@ def best_points(plane: Plane, form: Form, mx: float, my: float) -> Best:
 def _value(form: Form, x: Floats, y: Floats) -> Floats:
     if form.xx == 0.0 and form.yy == 0.0:
         return form.xy * x * y
+    if form.yy == 0.0:
+        return x * (form.xx * x + form.xy * y)
     return x * (form.xx * x + form.xy * y) + form.yy * y * y
 
 
 def _candidates(plane: Plane, piece: slice, form: Form, mx: float, my: float) -> list[tuple[Floats, Floats]]:
-    """Points of each box, from (mx, my), one of which is the best."""
+    """Points of each box, from (mx, my), one of which is the best: where the form is concave along a coordinate, that
+    coordinate follows the other one. The form has a positive direction."""
     left, right = plane.x_low[piece] - mx, plane.x_high[piece] - mx
     bottom, top = plane.y_low[piece] - my, plane.y_high[piece] - my
-    found = [(x, y) for x in (left, right) for y in (bottom, top)]
     if form.xx < 0.0:
-        found += [(np.clip(y * (-0.5 * form.xy / form.xx), left, right), y) for y in (bottom, top)]
+        edges = [(_clipped(y * (-0.5 * form.xy / form.xx), left, right), y) for y in (bottom, top)]
+        if form.yy >= 0.0:
+            return edges
+        return [(x, _clipped(x * (-0.5 * form.xy / form.yy), bottom, top)) for x, _ in edges]
     if form.yy < 0.0:
-        found += [(x, np.clip(x * (-0.5 * form.xy / form.yy), bottom, top)) for x in (left, right)]
-    return found
+        return [(x, _clipped(x * (-0.5 * form.xy / form.yy), bottom, top)) for x in (left, right)]
+    return [(x, y) for x in (left, right) for y in (bottom, top)]
 
 
-def coarsened(plane: Plane) -> list[Plane]:
-    """The plane and, before it, a coarser one: boxes grown to a grid and merged. What is proved on it holds on both."""
-    return [plane] if plane.x_low.size < _FINE else [_merged(plane, _GRID), plane]
+def _clipped(values: Floats, low: Floats, high: Floats) -> Floats:
+    clipped: Floats = np.minimum(np.maximum(values, low), high)  # faster than np.clip
+    return clipped
 
 
-def _merged(plane: Plane, steps: int) -> Plane:
-    """Ends moved outwards to a grid, boxes that became equal made one; numbers of records add up."""
-    columns, edges = [], []
-    for low, high in ((plane.x_low, plane.x_high), (plane.y_low, plane.y_high)):
-        grid = np.linspace(float(low.min()), float(high.max()), steps + 1)
-        columns += [np.searchsorted(grid, low, side="right") - 1, np.minimum(np.searchsorted(grid, high), steps)]
-        edges.append(grid)
-    keys = np.ravel_multi_index(columns, (steps + 1,) * 4)
-    distinct, places = np.unique(keys, return_inverse=True)
-    x_low, x_high, y_low, y_high = np.unravel_index(distinct, (steps + 1,) * 4)
-    counts = (np.bincount(places, column).astype(np.int64) for column in (plane.least, plane.most))
-    return Plane(edges[0][x_low], edges[0][x_high], edges[1][y_low], edges[1][y_high], *counts)
+# -- the covering ----------------------------------------------------------------------------------------
 
 
 class Proved(NamedTuple):
@@ -142,33 +156,42 @@ class Proved(NamedTuple):
     middle: float
 
 
-def is_proved(planes: list[Plane], claim: Claim, mx: float, my: float) -> bool:
+def is_proved(plane: Plane, means: Means, claim: Claim, mx: float, my: float) -> bool:
     """Cover the range of E_B, starting at the point given and walking outwards both ways."""
-    low, high = _mean_range(planes[-1], claim)
+    low, high = _mean_range(plane, means, claim)
     centre = min(max(claim.bx * mx + claim.by * my, low), high)
-    start = _proved(planes[-1], claim, centre, claim.ax * mx + claim.ay * my)
-    return start is not None and all(_walk(planes, claim, start, end) for end in (low, high))
+    start = _proved(plane, claim, centre, claim.ax * mx + claim.ay * my)
+    return start is not None and all(_walk(plane, claim, start, end) for end in (low, high))
 
 
-def _walk(planes: list[Plane], claim: Claim, last: Proved, end: float) -> bool:
-    """Prove everything from the start to one end of the range of E_B: far from the optimum a coarse plane will do."""
-    side = 1.0 if end >= last.centre else -1.0
-    reached, stride = last.centre + side * last.radius, last.radius
+def next_centre(radius: float, reached: float, bend: float, trust: float) -> float:
+    """How far from the start the next interval is centred so that it begins where the last one ended.
+
+    At a distance d a radius of sqrt(radius^2 + bend d^2) is expected, and `trust` of it relied upon; bend < 1.
+    """
+    rest = 1.0 - bend * trust * trust
+    return (reached + trust * math.sqrt(bend * reached * reached + rest * radius * radius)) / rest
+
+
+def _walk(plane: Plane, claim: Claim, start: Proved, end: float) -> bool:
+    """Prove everything from the start to one end of the range of E_B."""
+    side = 1.0 if end >= start.centre else -1.0
+    goal, reached, middle = side * (end - start.centre), start.radius, start.middle
+    bend, trust = _BEND, _TRUST
     for _ in range(_POINTS):
-        if side * (end - reached) <= 0.0:
+        if reached >= goal:
             return True
-        guess = reached + side * 0.8 * stride
-        for plane in planes:
-            found = _proved(plane, claim, guess, last.middle)
-            if found is not None and side * (reached - found.centre) + found.radius >= 0.0:
-                break
-        if found is None:
-            return False
-        if side * (reached - found.centre) + found.radius < 0.0:  # a gap is left: come nearer
-            stride *= 0.5
-        else:
-            last, stride = found, max(found.radius, 0.25 * stride)
-            reached = found.centre + side * found.radius
+        if trust < _LEAST_TRUST:
+            break
+        aim = min(next_centre(start.radius, reached, bend, trust), goal)
+        found = _proved(plane, claim, start.centre + side * aim, middle)
+        if found is not None:
+            aim = side * (found.centre - start.centre)
+            bend = min(max((found.radius**2 - start.radius**2) / aim**2, 0.0), _TRUST)
+        if found is not None and aim - found.radius <= reached:
+            reached, middle, trust = max(reached, aim + found.radius), found.middle, _TRUST
+        else:  # a gap is left: come nearer
+            trust *= 0.5
     return False
 
 
@@ -177,21 +200,23 @@ def _proved(plane: Plane, claim: Claim, centre: float, middle: float) -> Proved 
     determinant = claim.ax * claim.by - claim.ay * claim.bx
     if determinant == 0.0:  # A and B lost their difference to rounding
         return None
+    low, high = -math.inf, math.inf
     for _ in range(_PASSES):
         mx = (middle * claim.by - centre * claim.ay) / determinant
         my = (centre * claim.ax - middle * claim.bx) / determinant
         margin, blur = _margins(plane, claim, mx, my)
-        top = largest_mean(best_values(plane, claim.form, mx, my) + margin, plane.least, plane.most)
+        top = plane.largest_mean(best_values(plane, claim.form, mx, my) + margin)
         room = claim.target - top.bound
         if room > 0.0:
             radius = math.sqrt(room / claim.b) * (1.0 - 8 * UNIT) - blur
             return Proved(claim.bx * mx + claim.by * my, radius, middle) if radius > 0.0 else None
         best = best_points(plane, claim.form, mx, my)
-        taken = np.where(best.values > top.reached, plane.most, plane.least)
-        mean = _mean_of(taken, best, claim.ax, claim.ay) + middle
-        if top.reached - claim.a * (mean - middle) ** 2 > claim.target or mean == middle:
+        step = _mean_of(plane.selection(best.values, top.reached), best, claim.ax, claim.ay)
+        if top.reached - claim.a * step**2 > claim.target or step == 0.0:
             return None
-        middle = mean
+        # phi is convex in m, and falls towards the mean of A over the data set found.
+        low, high = (middle, high) if step > 0.0 else (low, middle)
+        middle = middle + step if low < middle + step < high else (low + high) / 2
     return None
 
 
@@ -207,16 +232,18 @@ def _margins(plane: Plane, claim: Claim, mx: float, my: float) -> tuple[float, f
     size_y = max(-float(plane.y_low.min()), float(plane.y_high.max()), 0.0) + abs(my)
     reach_a = abs(claim.ax) * size_x + abs(claim.ay) * size_y
     reach_b = abs(claim.bx) * size_x + abs(claim.by) * size_y
-    return 48 * UNIT * (claim.a * reach_a**2 + claim.b * reach_b**2), 16 * UNIT * reach_b
+    return 64 * UNIT * (claim.a * reach_a**2 + claim.b * reach_b**2) + 64 * TINY, 16 * UNIT * reach_b
 
 
-def _mean_range(plane: Plane, claim: Claim) -> tuple[float, float]:
-    """The range of E_B over all data sets, outwards."""
-    size = _margins(plane, claim, 0.0, 0.0)[1]
-    ends = []
-    for side in (1.0, -1.0):
-        along_x, along_y = side * claim.bx, side * claim.by
-        x = plane.x_high if along_x >= 0.0 else plane.x_low
-        y = plane.y_high if along_y >= 0.0 else plane.y_low
-        ends.append(side * (largest_mean(along_x * x + along_y * y + size, plane.least, plane.most).bound + size))
-    return ends[1], ends[0]
+def mean_ranges(plane: Plane) -> Means:
+    """Ranges of the two means, outwards."""
+    ends = (plane.x_high, -plane.x_low, plane.y_high, -plane.y_low)
+    right, left, top, bottom = (plane.largest_mean(end).bound for end in ends)
+    return Means(Bounds(-left, right), Bounds(-bottom, top))
+
+
+def _mean_range(plane: Plane, means: Means, claim: Claim) -> tuple[float, float]:
+    """A range of E_B over all data sets, outwards."""
+    blur = _margins(plane, claim, 0.0, 0.0)[1]
+    along_x, along_y = ([k * end for end in ends] for k, ends in ((claim.bx, means.x), (claim.by, means.y)))
+    return min(along_x) + min(along_y) - blur, max(along_x) + max(along_y) + blur

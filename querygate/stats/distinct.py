@@ -17,7 +17,6 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
 from querygate.core.types import Cells, Floats, Ints, Range
-from querygate.stats.cells import selectable
 from querygate.stats.numerics import exact_sum
 from querygate.stats.registry import statistic
 
@@ -39,19 +38,17 @@ def count_distinct(cells: Cells) -> Range:
     return Range(fewest, most, fewest, most)
 
 
+@statistic("mode", proof=_PROOF, result="value", summary="most frequent value")
 def mode(cells: Cells) -> Range:
     """Range of the most frequent value; of several the database takes the first, so each is possible.
 
     Ensures: sharp. A value can be the mode exactly if as many records can take it as some value must have at least.
     """
-    cells = selectable(cells)
-    if not cells.most.size:
-        return Range.null()
     low, high = places(cells.low), places(cells.high)
     needed = max(1, _least_crowding(low, high, cells.least))
     bottom = cells.low[crowds(low, low, high, cells.most) >= needed].min().item()
     top = cells.high[crowds(high, low, high, cells.most) >= needed].max().item()
-    return Range(bottom, top, bottom, top, may_be_null=not cells.least.any())
+    return Range(bottom, top, bottom, top)
 
 
 def places(ends: Floats | Ints) -> Ints:

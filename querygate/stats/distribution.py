@@ -6,14 +6,41 @@ Proof: docs/explanation/proofs/distribution.md. A single share is `exceedance` i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
+from querygate.core.registry import Registry
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import selectable
 from querygate.stats.numerics import EXACT, exact_sum
+from querygate.stats.registry import PROOFS
+
+Algorithm = TypeVar("Algorithm", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A description of the whole distribution: what computes it over cells, and where the proof is."""
+
+    name: str
+    describe: Callable[..., object]
+    proof: str
+    summary: str
+    parameters: tuple[str, ...] = ()
+
+
+DISTRIBUTIONS: Registry[Distribution] = Registry("description of a distribution")
+
+
+def _distribution(name: str, summary: str, parameters: tuple[str, ...] = ()) -> Callable[[Algorithm], Algorithm]:
+    def register(algorithm: Algorithm) -> Algorithm:
+        DISTRIBUTIONS.register(name, Distribution(name, algorithm, f"{PROOFS}/distribution.md", summary, parameters))
+        return algorithm
+
+    return register
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +65,7 @@ class PBox:
         return Range(low, high, low, high, may_be_null=self.may_be_null)
 
 
+@_distribution("ecdf", "cumulative share of the records, at every value")
 def ecdf(cells: Cells) -> PBox:
     """The cumulative share at every end of a cell; in between it cannot change its bounds.
 
@@ -74,6 +102,7 @@ def _shares(counted: Ints, left: Ints, empty: float) -> Floats:
     return np.where(whole > 0, counted / np.maximum(whole, 1), empty)
 
 
+@_distribution("histogram", "number of records in each bin", parameters=("boundaries",))
 def histogram(cells: Cells, boundaries: Sequence[float]) -> tuple[Range, ...]:
     """Range of the number of records per bin; bin j holds boundaries[j - 1] < x <= boundaries[j], as SQL counts, and
     there is one bin more for what is above the last.

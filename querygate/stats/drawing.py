@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from querygate.core.types import Cells
+from querygate.stats.comparison import GroupCells
 from querygate.stats.pairs import PairCells
+from querygate.stats.tables import TableCells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from querygate.stats.enclosure import Enclosure
 
-BLUE, RED, GREY = "#2b6cb0", "#c53030", "#a0aec0"
+BLUE, RED, GREEN, GREY = "#2b6cb0", "#c53030", "#2f855a", "#a0aec0"
 ON_THE_AXIS = frozenset(
     {"mean", "avg", "min", "max", "median", "quantile_cont", "quantile_disc", "geometric_mean", "harmonic_mean"}
 )
@@ -28,40 +30,78 @@ def draw(found: Enclosure, figure: Figure | None = None) -> Figure:
 
     Dots mark the values that are known to be attained.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as missing:
-        raise ImportError("plot() needs matplotlib: pip install 'querygate[plot]'") from missing
-    if figure is None:
-        figure = plt.figure(figsize=(7.2, 3.6), dpi=100)
+    figure = figure or _new_figure()
     shared = found.statistic in ON_THE_AXIS
     upper, lower = figure.subplots(2, 1, sharex=shared, gridspec_kw={"height_ratios": [4, 1]})
-    if isinstance(found.cells, PairCells):
-        _draw_boxes(upper, found.cells)
-    elif found.cells is not None:
-        _draw_cells(upper, found.cells)
+    match found.cells:
+        case PairCells():
+            _draw_boxes(upper, found.cells)
+        case GroupCells():
+            _draw_cells(upper, found.cells.first, label="first group")
+            _draw_cells(upper, found.cells.second, GREEN, found.cells.size.size, "second group")
+            upper.legend(fontsize=8, frameon=False)
+        case TableCells():
+            _draw_table(upper, found.cells)
+        case Cells():
+            _draw_cells(upper, found.cells)
     _draw_range(lower, found)
     upper.set_title(repr(found), fontsize=10, loc="left")
     for axes in (upper, lower):
         if axes is lower or not isinstance(found.cells, PairCells):
             axes.set_yticks([])
-        axes.tick_params(axis="x", labelsize=8)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
+        _lighten(axes, "top", "right", "left")
     figure.tight_layout()
     return figure
 
 
-def _draw_cells(axes: Axes, cells: Cells) -> None:
+def one_panel(figure: Figure | None, title: str) -> tuple[Figure, Axes]:
+    """A picture with a single pair of axes."""
+    figure = figure or _new_figure()
+    axes = figure.subplots()
+    axes.set_title(title, fontsize=10, loc="left")
+    _lighten(axes, "top", "right")
+    return figure, axes
+
+
+def _new_figure() -> Figure:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as missing:
+        raise ImportError("plot() needs matplotlib: pip install 'querygate[plot]'") from missing
+    return plt.figure(figsize=(7.2, 3.6), dpi=100)
+
+
+def _lighten(axes: Axes, *sides: str) -> None:
+    axes.tick_params(axis="x", labelsize=8)
+    for side in sides:
+        axes.spines[side].set_visible(False)
+
+
+def _draw_cells(axes: Axes, cells: Cells, colour: str = BLUE, start: int = 0, label: str | None = None) -> None:
     kept = np.flatnonzero(cells.most > 0)
     low, high = cells.low[kept].astype(np.float64), cells.high[kept].astype(np.float64)
     order = np.argsort(low + high, kind="stable")
-    places = np.arange(kept.size)
+    places = start + np.arange(kept.size)
     certain = cells.least[kept][order] > 0
     for chosen, alpha in ((certain, 0.9), (~certain, 0.3)):
-        axes.hlines(places[chosen], low[order][chosen], high[order][chosen], color=BLUE, linewidth=1.5, alpha=alpha)
+        axes.hlines(places[chosen], low[order][chosen], high[order][chosen], color=colour, linewidth=1.5, alpha=alpha)
         points = chosen & (low[order] == high[order])
-        axes.plot(low[order][points], places[points], ".", color=BLUE, markersize=4, alpha=alpha)
+        axes.plot(low[order][points], places[points], ".", color=colour, markersize=4, alpha=alpha)
+    if label:
+        axes.plot([], [], color=colour, label=label)
+
+
+def _draw_table(axes: Axes, cells: TableCells) -> None:
+    """Per class, in a frame of all records: how many are exposed and how many have the outcome, solid where certain."""
+    places = np.arange(cells.most.size)
+    for most, others, shift, colour, label in (
+        (cells.exposed, cells.unexposed, 0.2, BLUE, "exposed"),
+        (cells.with_outcome, cells.without, -0.2, GREEN, "with the outcome"),
+    ):
+        axes.barh(places + shift, cells.most, height=0.34, facecolor="none", edgecolor=GREY, linewidth=0.8)
+        axes.barh(places + shift, np.minimum(most, cells.most), height=0.34, color=colour, alpha=0.3)
+        axes.barh(places + shift, np.maximum(cells.least - others, 0), height=0.34, color=colour, label=label)
+    axes.legend(fontsize=8, frameon=False)
 
 
 def _draw_boxes(axes: Axes, cells: PairCells) -> None:

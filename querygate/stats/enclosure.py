@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from querygate.core.interval import shown
 from querygate.core.types import Cells, Range
+from querygate.stats.comparison import GroupCells
 from querygate.stats.pairs import PairCells
+from querygate.stats.tables import TableCells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +34,7 @@ class Enclosure:
 
     statistic: str
     range: Range
-    cells: Cells | PairCells | None = field(default=None, compare=False)
+    cells: Cells | PairCells | GroupCells | TableCells | None = field(default=None, compare=False)
 
     @property
     def low(self) -> int | float:

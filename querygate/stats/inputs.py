@@ -7,6 +7,7 @@ interval that is read contains the one that was given.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
@@ -16,8 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from querygate.core.types import Bools, Cells, Floats, Ints
+from querygate.stats.comparison import GroupCells
 from querygate.stats.numerics import EXACT, enclose
 from querygate.stats.pairs import PairCells
+from querygate.stats.tables import TableCells
 
 Column: TypeAlias = "ArrayLike | Any"
 """Numbers: a list, a NumPy array, a pandas Series, an Arrow array; as `lo` alone also a pandas IntervalArray."""
@@ -66,6 +69,39 @@ def read_pairs(x: Column, y: Column, counts: Counts = None) -> PairCells:
     return PairCells(x_low, x_high, y_low, y_high, *read_counts(counts, x_low.size))
 
 
+def read_groups(
+    lo: Column, hi: Column, first: Counts, second: Counts, sizes: Counts = None, *, integer: bool = False
+) -> GroupCells:
+    """Classes of which some records are in a first group and others in a second; without sizes no record can be in
+    either.
+
+    >>> read_groups([0, 1], [1, 2], [1, (0, 2)], [0, 1]).size
+    array([1, 3])
+    """
+    low, high = read_ends(lo, hi, integer=integer)
+    one, two = read_counts(first, low.size), read_counts(second, low.size)
+    members = one[1] + two[1] if sizes is None else _sizes(sizes, low.size)
+    _check(one[0] + two[0] > members, "class {} has fewer members than the two groups have of it")
+    return GroupCells(low, high, members, *one, *two, integer)
+
+
+def read_table(exposed: Counts, outcome: Counts, sizes: Counts = None, counts: Counts = None) -> TableCells:
+    """Classes with the numbers of members that are exposed and that have the outcome; without counts all members are
+    selected.
+
+    >>> read_table([(2, 5)], [3], [9]).unexposed
+    array([7])
+    """
+    if not isinstance(exposed, Sized):
+        raise ValueError("exposed is a column: a number, a pair (least, most), or True or False for each class")
+    members = _sizes(sizes, len(exposed))
+    one, two = read_counts(exposed, members.size), read_counts(outcome, members.size)
+    chosen = (members, members) if counts is None else read_counts(counts, members.size)
+    for numbers, what in ((one, "exposed"), (two, "with the outcome"), (chosen, "selected")):
+        _check(numbers[1] > members, f"class {{}} has fewer members than are {what}")
+    return TableCells(one[1], members - one[0], two[1], members - two[0], *chosen)
+
+
 def read_counts(counts: Counts, size: int) -> tuple[Ints, Ints]:
     """Least and most number of records of each of `size` intervals."""
     if counts is None:
@@ -86,6 +122,13 @@ def read_counts(counts: Counts, size: int) -> tuple[Ints, Ints]:
     least, most = _records(least), _records(most)
     _check(least > most, "count {} is reversed: its least number is above its most")
     return least, most
+
+
+def _sizes(sizes: Counts, size: int) -> Ints:
+    """Numbers of members, which are known exactly."""
+    least, most = read_counts(sizes, size)
+    _check(least < most, "size {} is uncertain")
+    return least
 
 
 def _split(intervals: Any) -> tuple[Any, Any]:

@@ -24,7 +24,7 @@ _LIBM = 4  # ulps that a logarithm or exponential of the C library is trusted wi
 def geometric_mean(cells: Cells) -> Range:
     """Range of exp(avg(ln(x))).
 
-    Requires: positive values; where a cell reaches to 0 or below, the logarithm may fail, and the answer may be NULL.
+    Requires: positive values; where a cell reaches below 0 the logarithm may fail, and the answer may be NULL.
     Ensures:  every computed geometric mean is in the range; ends attained up to rounding where all cells are positive.
     """
     undefined = cells.low <= 0
@@ -42,10 +42,13 @@ def _largest_geometric(high: Floats, cells: Cells) -> tuple[float, float]:
 
 
 def _geometric_where_positive(cells: Cells) -> Range:
-    """Cells that can be positive, from 0 up; NULL for certain where a record must be 0 or below."""
+    """From 0 up: one record of 0 makes it 0 in the database. NULL for certain where a record must be below 0."""
+    below = cells.high < 0
+    if np.any(below & (cells.least > 0)) or below.all():
+        return Range.null()
     never = cells.high <= 0
     if np.any(never & (cells.least > 0)) or never.all():
-        return Range.null()
+        return Range(0.0, 0.0, None, None, sharp=False, may_be_null=True)
     kept = Cells(cells.low[~never], cells.high[~never], cells.least[~never], cells.most[~never])
     high, attained_high = _largest_geometric(kept.high.astype(np.float64), kept)
     return Range(0.0, high, None, attained_high, sharp=False, may_be_null=True)

@@ -10,6 +10,7 @@ Proof: docs/explanation/proofs/numerics.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ INT64_SAFE = 2**62
 GRID = 1024  # doubles that are multiples of 1/1024 are treated as whole numbers of that unit
 
 _ROW = 128
+_PIECE = 8192
 _SLACK = 1.0 + 2.0**-48  # covers the few roundings made while a (positive) margin itself is computed
 
 
@@ -91,6 +93,11 @@ def to_float(value: Fraction | int) -> float:
         return value.numerator / value.denominator
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def pieces(size: int) -> Iterator[slice]:
+    """Consecutive parts of a long array, small enough for what is computed from them to stay in the cache."""
+    return (slice(start, start + _PIECE) for start in range(0, size, _PIECE))
 
 
 def tree_sum(values: Floats) -> tuple[float, int]:
@@ -177,8 +184,9 @@ def centred(values: Floats | Ints, centre: float, side: float) -> Floats:
     # Knuth's two-sum: the error of the subtraction, exactly.
     back = difference - doubles
     error = (doubles - (difference - back)) - (centre + back)
-    wrong = error > 0.0 if side > 0.0 else error < 0.0
-    return np.where(wrong, np.nextafter(difference, side), difference)
+    wrong = np.flatnonzero(error > 0.0 if side > 0.0 else error < 0.0)
+    difference[wrong] = np.nextafter(difference[wrong], side)
+    return difference
 
 
 def whole_units(values: Floats, most: Ints) -> Ints | None:

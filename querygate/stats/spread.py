@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from querygate.core.types import Cells, Range
-from querygate.stats.numerics import SQUARABLE, are_within, centred, exact_sum, tree_sum, whole_units
+from querygate.stats.numerics import SQUARABLE, Bounds, are_within, centred, exact_sum, tree_sum, whole_units
 from querygate.stats.registry import statistic
 from querygate.stats.variance_lower import Lower, smallest_variance
 from querygate.stats.variance_upper import Boxes, largest_variance
@@ -78,6 +78,15 @@ def _variance(cells: Cells, ddof: int) -> Range:
     bound, reached, sharp = _smallest(cells, boxes, ddof)
     low, high = widened(bound, upper.bound, records, size, top - bottom)
     return Range(low, high, reached, upper.reached, sharp=upper.sharp and sharp)
+
+
+def real_variance(boxes: Boxes, lower: bool = True) -> Bounds:
+    """Bounds of the population variance in real arithmetic; without the lower one, which costs time, it is 0."""
+    reach = float(boxes.high.max()) - float(boxes.low.min())
+    if reach < _UNDERFLOW:
+        return Bounds(0.0, _UNDERFLOW**2 if reach else 0.0)
+    low = smallest_variance(boxes, 0).bound if lower and boxes.least.any() else 0.0
+    return Bounds(low, largest_variance(boxes, 0).bound)
 
 
 def _is_constant_exact(cells: Cells) -> bool:

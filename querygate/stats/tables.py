@@ -135,7 +135,7 @@ def _are_impossible(cells: TableCells) -> bool:
 # -- proportion ------------------------------------------------------------------------------------------
 
 
-@_table_statistic("proportion", "share with the outcome among the exposed, P(B|A)")
+@_table_statistic("proportion", "share with the outcome among the exposed")
 def proportion(cells: TableCells) -> Range:
     """Range of n11 / (n11 + n10).
 
@@ -179,7 +179,7 @@ def _shares(table: Frontier, t: int) -> tuple[Fraction, Fraction, bool]:
     return first, second, bool(exposed and unexposed)
 
 
-@_table_statistic("risk_difference", "P(B|A) - P(B|not A)")
+@_table_statistic("risk_difference", "share with the outcome, exposed minus unexposed")
 def risk_difference(cells: TableCells) -> Range:
     """Range of n11 / (n11 + n10) - n01 / (n01 + n00).
 
@@ -209,7 +209,7 @@ def _largest_difference(table: Frontier) -> Peak:
     return Peak(*max(found))
 
 
-@_table_statistic("risk_ratio", "P(B|A) / P(B|not A)")
+@_table_statistic("risk_ratio", "share with the outcome, exposed over unexposed")
 def risk_ratio(cells: TableCells) -> Range:
     """Range of the quotient of the two shares; infinite where nobody unexposed need have the outcome.
 
@@ -232,7 +232,7 @@ def _largest_risk_ratio(table: Frontier) -> Peak:
     return Peak(*max(found))
 
 
-@_table_statistic("odds_ratio", "n11 n00 / (n10 n01)")
+@_table_statistic("odds_ratio", "odds of the outcome, exposed over unexposed")
 def odds_ratio(cells: TableCells) -> Range:
     """Range of n11 n00 / (n10 n01); infinite where n10 or n01 may be 0.
 

@@ -1,6 +1,6 @@
 """The largest variance: V = min over m of mean (x - m)^2, so every m gives a bound (weak duality).
 
-The problem is NP-hard in general (Ferson, Ginzburg, Kreinovich, Longpre and Aviles 2002), but its relaxation is not:
+The problem is NP-hard in general (Ferson, Ginzburg, Kreinovich, Longpré and Aviles 2002), but its relaxation is not:
 the bound at the best m exceeds the largest variance by at most R^2 / (4 S^2). The search for m need not be trusted, the
 bound at what it finds is certified. Small cohorts, where the gap could be seen, are enumerated.
 Proof: docs/explanation/proofs/spread.md.
@@ -9,16 +9,17 @@ Proof: docs/explanation/proofs/spread.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.stats.numerics import exact_sum, gamma, tree_sum, up
-from querygate.stats.ratio import largest_mean
+from querygate.stats.numerics import TINY, UNIT, dot_bounds, exact_sum, gamma, pieces, tree_sum, up
+from querygate.stats.ratio import Largest, largest_mean
 
 _STEPS = 100
-_SAMPLE = 20_000
+SAMPLE = 20_000  # cells that say where to look first
 _VERTICES = 4096  # data sets with all values at ends that are looked at one by one
 
 
@@ -30,18 +31,21 @@ class Boxes(NamedTuple):
     least: Ints
     most: Ints
 
-    def part(self, chosen: Bools | slice) -> Boxes:
+    @property
+    def spare(self) -> Ints:
+        """The cells with optional records."""
+        return np.flatnonzero(self.most > self.least)
+
+    def part(self, chosen: Bools | Ints | slice) -> Boxes:
         """Some of the cells."""
         return Boxes(self.low[chosen], self.high[chosen], self.least[chosen], self.most[chosen])
 
 
 class Corner(NamedTuple):
-    """The selection and the ends that are farthest from m; `value` is their mean square distance from m."""
+    """The selection and the ends that are farthest from m."""
 
     taken: Ints
     ends: Floats
-    value: float
-    mean: float
 
 
 class Upper(NamedTuple):
@@ -69,31 +73,71 @@ def largest_variance(boxes: Boxes, ddof: int) -> Upper:
     return Upper(bound, reached, bound - reached <= 1e-9 * bound)
 
 
+def largest_pooled_mean(values: Floats, least: Ints, most: Ints, spare: Ints, ddof: int = 0) -> Largest:
+    """As `largest_mean`, where `spare` are the cells with least < most: all certain records count as one cell that has
+    their mean, rounded up, so that only the optional ones have to be compared with each other."""
+    certain = exact_sum(least)
+    if certain <= ddof:
+        return largest_mean(values, least, most, ddof)
+    mean = up(dot_bounds(least, values).high / certain, 3)
+    free = most[spare] - least[spare]
+    none = np.zeros_like(free)
+    return largest_mean(np.append(values[spare], mean), np.append(none, certain), np.append(free, certain), ddof)
+
+
 def _bound(boxes: Boxes, centre: float, ddof: int) -> float:
-    """The certified bound at m: square distances to the far ends, rounded up."""
-    far = np.maximum(np.nextafter(boxes.high - centre, np.inf), np.nextafter(centre - boxes.low, np.inf))
-    return largest_mean(np.nextafter(far * far, np.inf), boxes.least, boxes.most, ddof).bound
+    """The certified bound at m: square distances to the far ends, with their three roundings rounded up."""
+    far = np.maximum(boxes.high - centre, centre - boxes.low)
+    squares = far * far * (1.0 + 8 * UNIT) + TINY
+    return largest_pooled_mean(squares, boxes.least, boxes.most, boxes.spare, ddof).bound
 
 
-def _corner(boxes: Boxes, centre: float, ddof: int, level: float) -> Corner:
-    """The data set farthest from m; `level` starts the search for the mean square distance."""
-    right = boxes.high - centre >= centre - boxes.low
-    ends = np.where(right, boxes.high, boxes.low)
-    squares = (ends - centre) ** 2
-    uncertain = not np.array_equal(boxes.least, boxes.most)
-    taken, value = boxes.most, level
-    for _ in range(_STEPS):
-        if uncertain:
-            taken = np.where(squares > level, boxes.most, boxes.least)
-        value = tree_sum(taken * squares)[0] / (exact_sum(taken) - ddof)
-        if not uncertain or abs(value - level) <= 1e-13 * value:
-            break
-        level = value
-    return Corner(taken, ends, value, _mean(taken, ends))
+class _Search:
+    """The data set farthest from m, for one m after the other; nothing here need be trusted."""
+
+    def __init__(self, boxes: Boxes, ddof: int) -> None:
+        spare, self.ddof = boxes.part(boxes.spare), ddof
+        self.low, self.high, self.least = boxes.low, boxes.high, boxes.least.astype(np.float64)
+        self.spare_low, self.spare_high, self.free = spare.low, spare.high, (spare.most - spare.least).astype(float)
+        self.certain = float(exact_sum(boxes.least))
+        self.level = 0.0  # its mean square distance from m
+
+    def gap(self, centre: float) -> float:
+        """Its mean minus m; 0 where that is nothing beside its deviation."""
+        base = signed_base = 0.0
+        for piece in pieces(self.low.size):
+            far, signed = _far(self.low[piece], self.high[piece], centre)
+            weighted = self.least[piece] * far
+            base, signed_base = base + float(weighted @ far), signed_base + float(self.least[piece] @ signed)
+        far, signed = _far(self.spare_low, self.spare_high, centre)
+        squares, free, records = far * far, self.free, self.certain
+        for _ in range(_STEPS):
+            free = self.free * (squares > self.level)
+            records = self.certain + tree_sum(free)[0]
+            level, self.level = self.level, (base + tree_sum(free * squares)[0]) / (records - self.ddof)
+            if not free.size or abs(self.level - level) <= 1e-13 * self.level:
+                break
+        gap = (signed_base + tree_sum(free * signed)[0]) / records
+        return gap if gap * gap > 1e-11 * self.level else 0.0
 
 
-def _mean(taken: Ints, ends: Floats) -> float:
-    return tree_sum(taken * ends)[0] / max(exact_sum(taken), 1)
+def _far(low: Floats, high: Floats, centre: float) -> tuple[Floats, Floats]:
+    """Distance to the far end of each box, and the same with its sign."""
+    right, left = high - centre, centre - low
+    far = np.maximum(right, left)
+    return far, np.copysign(far, right - left)
+
+
+def _corner(boxes: Boxes, centre: float, ddof: int) -> Corner:
+    """The data set farthest from m."""
+    search = _Search(boxes, ddof)
+    search.gap(centre)
+    far, signed = _far(boxes.low, boxes.high, centre)
+    ends = np.where(signed >= 0.0, boxes.high, boxes.low)
+    taken, spare = boxes.least.copy(), boxes.spare
+    wanted = spare[far[spare] ** 2 > search.level]
+    taken[wanted] = boxes.most[wanted]
+    return Corner(taken, ends)
 
 
 def _bracket(boxes: Boxes, ddof: int) -> tuple[float, float]:
@@ -103,31 +147,34 @@ def _bracket(boxes: Boxes, ddof: int) -> tuple[float, float]:
     cells says where to look first.
     """
     low, high = float(boxes.low.min()), float(boxes.high.max())
-    if boxes.low.size > 4 * _SAMPLE:
-        step = boxes.low.size // _SAMPLE
-        sample = boxes.part(slice(None, None, step))
+    guess, stride = (low + high) / 2, high - low
+    if boxes.low.size > 4 * SAMPLE:
+        sample = boxes.part(slice(None, None, boxes.low.size // SAMPLE))
         if exact_sum(sample.least) > ddof:
-            guess = sum(_bracket(sample, ddof)) / 2
-            return _narrow(boxes, ddof, low, high, guess, 1e-3 * (high - low))
-    return _narrow(boxes, ddof, low, high, (low + high) / 2, high - low)
+            guess, stride = sum(_bracket(sample, ddof)) / 2, 1e-3 * (high - low)
+    return falling_root(_Search(boxes, ddof).gap, low, high, guess, stride)
 
 
-def _narrow(boxes: Boxes, ddof: int, low: float, high: float, guess: float, stride: float) -> tuple[float, float]:
-    """Root finding: probe around the guess, then by the secant with bisection as a safeguard."""
-    level, at_low, at_high = 0.0, math.inf, -math.inf
+def falling_root(
+    function: Callable[[float], float], low: float, high: float, guess: float, stride: float
+) -> tuple[float, float]:
+    """Where a falling function changes its sign: twice the place where it is 0, or neighbours.
+
+    Probes around the guess, then the secant, with bisection as a safeguard.
+    """
+    at_low, at_high = math.inf, -math.inf
     for turn in range(_STEPS):
         if not low < guess < high:
             break
-        corner = _corner(boxes, guess, ddof, level)
-        level, gap = corner.value, corner.mean - guess
-        if gap * gap <= 1e-11 * corner.value:
+        value = function(guess)
+        if value == 0.0:
             return guess, guess
-        if gap > 0.0:
-            low, at_low = guess, gap
+        if value > 0.0:
+            low, at_low = guess, value
         else:
-            high, at_high = guess, gap
+            high, at_high = guess, value
         if math.isinf(at_low) or math.isinf(at_high):
-            guess = min(max(guess + math.copysign(stride, gap), (low + guess) / 2), (guess + high) / 2)
+            guess = min(max(guess + math.copysign(stride, value), (low + guess) / 2), (guess + high) / 2)
             stride *= 8.0
         elif turn % 8 == 7:
             guess = (low + high) / 2
@@ -141,8 +188,8 @@ def _reached(boxes: Boxes, low: float, high: float, ddof: int) -> float:
 
     They differ in few cells, those that tie. One is changed after the other, and the last one record by record.
     """
-    start = _corner(boxes, low, ddof, 0.0)
-    end = _corner(boxes, high, ddof, start.value) if high > low else start
+    start = _corner(boxes, low, ddof)
+    end = _corner(boxes, high, ddof) if high > low else start
     ties = np.flatnonzero((start.taken != end.taken) | (start.ends != end.ends))
     kept = start.taken * start.ends
     base = np.array([exact_sum(start.taken), tree_sum(kept)[0], tree_sum(kept * start.ends)[0]])
@@ -217,7 +264,9 @@ def _variances(sums: Floats, ddof: int) -> Floats:
 
 def _enumerated(boxes: Boxes, ddof: int) -> Upper | None:
     """The exact maximum over all data sets with every value at an end, where there are few of them."""
-    size = 1 if boxes.most.size < _VERTICES else math.inf
+    if boxes.most.size > _VERTICES:
+        return None
+    size = 1
     for least, most in zip(boxes.least.tolist(), boxes.most.tolist(), strict=True):
         size *= (most + 1) * (most + 2) // 2 - least * (least + 1) // 2
         if size > _VERTICES:

@@ -6,39 +6,85 @@ done by us yet, the engine's own limit, or never.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from querygate.core.ports import Release
+from querygate.core.ports import Store
+from querygate.gateway.answer import Gate
+from querygate.site.copying import copy_store
+from querygate.site.gate import OpenSite
 from querygate_adapters.duckdb_store import DuckDBStore
+from querygate_adapters.postgres_store import PostgresStore
+from tests.postgres import server
 
 Capability = Literal[
     "time limit",  # a statement is stopped in the middle
     "memory limit",  # a statement that needs more than its memory is stopped
     "lock",  # SQL on its connection reaches nothing but the cells, and cannot change that
     "switch",  # another version may be served while the first is being read
+    "file",  # a version is a file, which may be damaged
 ]
 
 
 @dataclass(frozen=True)
 class Engine:
-    """How to open the release that a store serves, with so much memory, and what the engine lacks."""
+    """How to open the store that serves a site's versions, with so much memory, and what the engine lacks.
+
+    `bring` carries what was published in the site's folder to where the engine reads it.
+    """
 
     name: str
-    open: Callable[[Path, str, int], Release]
+    open: Callable[[OpenSite, int], Store]
+    bring: Callable[[OpenSite], None] = lambda opened: None
     lacks: Mapping[Capability, str] = field(default_factory=dict)
 
     def needs(self, capability: Capability) -> None:
         if capability in self.lacks:
             pytest.skip(f"{self.name}: {self.lacks[capability]}")
 
+    def gate(self, opened: OpenSite, memory_mb: int = 1024) -> Gate:
+        """The site's gate, reading through this engine."""
+        self.bring(opened)
+        return replace(opened.gate, store=self.open(opened, memory_mb))
 
-def _duckdb(store: Path, dataset: str, memory_mb: int) -> Release:
-    return DuckDBStore(store, memory_mb=memory_mb).current(dataset)
+
+def _open_duckdb(opened: OpenSite, memory_mb: int) -> Store:
+    return DuckDBStore(opened.site.store, memory_mb=memory_mb)
 
 
-ENGINES = (Engine("duckdb", _duckdb),)
+def _open_postgres(opened: OpenSite, memory_mb: int) -> Store:
+    return PostgresStore(_location(opened.site.store), memory_mb=memory_mb)
+
+
+def _bring_postgres(opened: OpenSite) -> None:
+    copy_store(opened, _location(opened.site.store), user="tester")
+
+
+def _location(store: Path) -> str:
+    """A schema for every site."""
+    return f"{server().url(database=_database())}#s_{hashlib.sha256(str(store).encode()).hexdigest()[:16]}"
+
+
+@cache
+def _database() -> str:
+    return server().new_database()
+
+
+ENGINES = (
+    Engine("duckdb", _open_duckdb),
+    Engine(
+        "postgresql",
+        _open_postgres,
+        _bring_postgres,
+        lacks={
+            "lock": "what a role may do is the server's to say; see test_postgres_store.py",
+            "file": "versions are tables of a server",
+        },
+    ),
+)

@@ -58,9 +58,9 @@ class Published:
     engine: Engine
     opened: OpenSite
 
-    def open(self) -> Release:
+    def open(self, memory_mb: int = MEMORY_MB) -> Release:
         """The release, opened anew, with nothing read yet."""
-        return self.engine.open(self.opened.site.store, "t", MEMORY_MB)
+        return self.engine.gate(self.opened, memory_mb).store.current("t")
 
     def reference(self, folder: Path) -> Reference:
         """From a copy of the file: the engine holds the original with a configuration of its own."""

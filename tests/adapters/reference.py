@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 from querygate.core.block import ALL_NULLS, Block, NumberColumn
 from querygate.core.plan import FetchedGroup, Plan
@@ -96,20 +97,21 @@ class Reference:
         """For every possible group and measure: intervals, and how many records are selected at least and at most."""
         groups: dict[Keys, list[dict]] = defaultdict(lambda: [defaultdict(lambda: [0, 0]) for _ in plan.measures])
         for cell in self._grouped(plan.columns):
-            choices = [cell.known[name] for name in plan.groups]
+            names = [key.by.columns[0] for key in plan.keys]
+            choices = [cell.known[name] for name in names]
             alone = all(len(choice) == 1 for choice in choices)
             for keys in itertools.product(*choices):
-                view = View(self, cell, dict(zip(plan.groups, keys, strict=True)))
-                if not plan.groups or view.bounds(plan.measures[0].where)[1] > 0:
+                view = View(self, cell, dict(zip(names, keys, strict=True)))
+                if not names or view.bounds(plan.measures[0].where)[1] > 0:
                     self._add(plan, view, alone, groups[keys])
         merged = {keys: tuple(_merged(measure) for measure in measures) for keys, measures in groups.items()}
-        return merged or ({} if plan.groups else {(): tuple({} for _ in plan.measures)})
+        return merged or ({} if plan.keys else {(): tuple({} for _ in plan.measures)})
 
     def _add(self, plan: Plan, view: View, alone: bool, measures: list[dict]) -> None:
         for measure, total in zip(plan.measures, measures, strict=True):
             least, most = view.bounds(measure.where)
             least = least if alone else 0
-            hull = (0, 0) if measure.column is None else view.hull(measure.where, measure.column)
+            hull = view.hull(measure.where, measure.values[0].columns[0]) if measure.values else (0, 0)
             if most > 0 and hull is not None:
                 total[hull][0] += least
                 total[hull][1] += most
@@ -230,8 +232,10 @@ def as_merged(fetched: list[FetchedGroup]) -> Groups:
         measures = []
         for cells in group.cells:
             total: dict[tuple, list[int]] = defaultdict(lambda: [0, 0])
+            nothing = np.zeros_like(cells.least)
+            low_, high_ = (cells.values[0].low, cells.values[0].high) if cells.values else (nothing, nothing)
             for low, high, least, most in zip(
-                cells.low.tolist(), cells.high.tolist(), cells.least.tolist(), cells.most.tolist(), strict=True
+                low_.tolist(), high_.tolist(), cells.least.tolist(), cells.most.tolist(), strict=True
             ):
                 if most:
                     total[low, high][0] += least

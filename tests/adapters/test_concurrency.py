@@ -8,6 +8,7 @@ import random
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from querygate.core.ports import Limits
@@ -49,11 +50,12 @@ def test_threads_through_the_gate_are_answered_the_same(heavy: Published) -> Non
         "SELECT ward, COUNT(*), MAX(age) FROM t WHERE disease = 'flu' OR dose > 1 GROUP BY ward",
         "SELECT disease, SUM(dose) FROM t WHERE NOT (ward = 'a' AND age < 30) GROUP BY disease ORDER BY disease",
     ]
+    served = replace(heavy.opened, gate=heavy.engine.gate(heavy.opened))
     expected = [json.dumps(ask(heavy.opened, sql)) for sql in statements]
 
     def question(number: int) -> bool:
         order = random.Random(number).choices(range(len(statements)), k=4)
-        return all(json.dumps(ask(heavy.opened, statements[i])) == expected[i] for i in order)
+        return all(json.dumps(ask(served, statements[i])) == expected[i] for i in order)
 
     assert all(in_threads(question))
 
@@ -65,12 +67,13 @@ def test_a_switch_of_versions_is_seen_whole(heavy: Published, tmp_path: Path) ->
     policy = 'dataset = "t"\nk = 2\n' + AGE
     rows = {1: 6, 2: 40}
     put(opened, policy, {"age": list(range(20, 20 + rows[1]))})
+    gate = heavy.engine.gate(opened)
     ended = threading.Event()
 
     def ask_on(number: int) -> list[tuple[int, int, int]]:
         seen = []
         while not ended.is_set():
-            body = to_dict(answer(Request(RESEARCHER, "t", "SELECT COUNT(*) AS n FROM t"), opened.gate))
+            body = to_dict(answer(Request(RESEARCHER, "t", "SELECT COUNT(*) AS n FROM t"), gate))
             seen.append((body["version"], body["rows"][0]["n"]["low"], body["rows"][0]["n"]["high"]))
         return seen
 
@@ -79,6 +82,7 @@ def test_a_switch_of_versions_is_seen_whole(heavy: Published, tmp_path: Path) ->
         put(opened, policy, {"age": list(range(20, 20 + rows[2]))})
         for turn in range(20):
             shelf_of(opened).serve_version("t", 1 + turn % 2)
+            heavy.engine.bring(opened)
         ended.set()
         seen = [told for future in asking for told in future.result()]
 

@@ -21,7 +21,19 @@ from tests.adapters.published import NAMES, Published
 from tests.unit.publish.making import RESEARCHER
 
 SQL = "SELECT ward, AVG(dose), MAX(record) FROM t WHERE disease = 'flu' AND age < 50 GROUP BY ward"
-ENGINE_WORDS = ("duckdb", "interrupt", "memory_limit", "pragma", "binder", "exception", "error:", "cells", "/")
+ENGINE_WORDS = (
+    "duckdb",
+    "postgres",
+    "canceling",
+    "interrupt",
+    "memory_limit",
+    "pragma",
+    "binder",
+    "exception",
+    "error:",
+    "cells",
+    "/",
+)
 
 
 def refused(attempt: Callable[[], object]) -> QueryGateError:
@@ -46,8 +58,9 @@ def test_a_statement_is_stopped_in_time(heavy: Published, release: Release, time
 
 def test_a_statement_with_too_little_memory_is_stopped(heavy: Published, tmp_path: Path) -> None:
     heavy.engine.needs("memory limit")
-    store = Path(shutil.copytree(heavy.opened.site.store, tmp_path / "store"))  # a process opens a file with one limit
-    error = refused(lambda: heavy.engine.open(store, "t", 2).project(NAMES, Limits()))
+    folder = shutil.copytree(heavy.opened.site.folder, tmp_path / "site")  # a process opens a file with one limit
+    copied = Published(heavy.engine, open_gate(open_site(Path(folder))))
+    error = refused(lambda: copied.open(memory_mb=2).project(NAMES, Limits()))
 
     assert error.code == "QG305"
 
@@ -55,7 +68,7 @@ def test_a_statement_with_too_little_memory_is_stopped(heavy: Published, tmp_pat
 def test_the_gate_passes_the_limit_on_and_logs_it(heavy: Published) -> None:
     heavy.engine.needs("time limit")
     opened = open_gate(heavy.opened.site)
-    gate = replace(opened.gate, limits=Limits(timeout_s=0.0))
+    gate = replace(heavy.engine.gate(opened), limits=Limits(timeout_s=0.0))
     error = refused(lambda: answer(Request(RESEARCHER, "t", SQL), gate))
 
     assert isinstance(error, NotPermitted)
@@ -68,6 +81,7 @@ def test_the_gate_passes_the_limit_on_and_logs_it(heavy: Published) -> None:
 def test_what_an_engine_says_reaches_nobody(
     heavy: Published, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    heavy.engine.needs("file")
     folder = Path(shutil.copytree(heavy.opened.site.folder, tmp_path / "site"))
     file = folder / "store" / "t" / "v00001.duckdb"
     whole = file.read_bytes()

@@ -73,8 +73,9 @@ def test_a_connection_of_the_store_is_locked(
     assert settings["memory_limit"] != "900GB"
 
 
-def test_what_a_gate_reads_is_open(release: Release) -> None:
+def test_what_a_gate_reads_is_open(heavy: Published, release: Release) -> None:
     """What proves the test above: the connection does work."""
+    heavy.engine.needs("lock")
     connection: Any = release._connection.cursor()  # type: ignore[attr-defined]
 
     assert connection.execute("SELECT SUM(n) FROM cells").fetchall() == [(release.catalog.rows,)]

@@ -6,6 +6,7 @@ from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate.gateway.describe import explain_policy, make_description, make_examples
 from querygate.sql import understand
+from tests.sql.study import NATIVE
 
 AWKWARD = Catalog(
     dataset="visits",
@@ -25,15 +26,15 @@ AWKWARD = Catalog(
 
 
 def test_examples_of_awkward_names_are_accepted():
-    examples = make_examples(AWKWARD, Limits())
+    examples = make_examples(AWKWARD, NATIVE, Limits())
     assert "SELECT COUNT(*) FROM visits" in examples
     assert any("\"visited on\" BETWEEN DATE '2020-12-31' AND DATE '2022-12-31'" in sql for sql in examples)
-    assert [understand(sql, AWKWARD).dataset for sql in examples] == ["visits"] * len(examples)
+    assert [understand(sql, AWKWARD, NATIVE).dataset for sql in examples] == ["visits"] * len(examples)
 
 
 def test_a_dataset_of_nothing_but_a_category_has_examples():
     catalog = Catalog("tiny", 1, "", 2, 4, (Column("sex", 0, "quasi-identifier", "category", False, values=("F",)),))
-    assert make_examples(catalog, Limits()) == [
+    assert make_examples(catalog, NATIVE, Limits()) == [
         "SELECT COUNT(*) FROM tiny",
         "SELECT sex, COUNT(*) FROM tiny GROUP BY sex",
         "SELECT COUNT(*) FROM tiny WHERE sex = 'F'",
@@ -41,7 +42,7 @@ def test_a_dataset_of_nothing_but_a_category_has_examples():
 
 
 def test_dates_are_told_as_dates():
-    columns = {column["name"]: column for column in make_description(AWKWARD, Limits())["columns"]}
+    columns = {column["name"]: column for column in make_description(AWKWARD, NATIVE, Limits())["columns"]}
     assert columns["visited on"]["domain"] == ["2020-01-01", "2023-12-31"]
     assert columns['say "weight"']["domain"] == [0.5, 250.0]
     assert columns["alive"]["values"] == ["false", "true"]

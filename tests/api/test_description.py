@@ -9,6 +9,7 @@ import pytest
 from querygate.core.errors import CODES, Refusal
 from querygate.core.types import Catalog, Column
 from querygate.sql import understand
+from tests.sql.study import NATIVE
 from querygate.web.explanations import EXPLANATIONS
 from querygate.web.openapi import make_openapi
 from querygate.web.pages import SECTIONS
@@ -91,9 +92,9 @@ def test_every_code_is_explained_and_no_other():
 @pytest.mark.parametrize("code", [code for code in CODES if EXPLANATIONS[code].accepted])
 def test_the_explained_statements_are_refused_and_accepted_as_it_says(code):
     with pytest.raises(Refusal) as refused:
-        understand(EXPLANATIONS[code].example, PATIENTS)
+        understand(EXPLANATIONS[code].example, PATIENTS, NATIVE)
     assert refused.value.code == code
-    assert understand(EXPLANATIONS[code].accepted, PATIENTS).dataset == "patients"
+    assert understand(EXPLANATIONS[code].accepted, PATIENTS, NATIVE).dataset == "patients"
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Cells, Ints
-from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
+from querygate.stats import MODELS, PAIR_STATISTICS, STATISTICS, PairCells, RegressionCells
 from tests.report import row
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -52,6 +52,14 @@ def make_pairs(size: int) -> PairCells:
     return PairCells(x.low, x.high, low, high, x.least, x.most)
 
 
+def make_regression(size: int) -> RegressionCells:
+    """Blood pressure on two exact columns, age and weight."""
+    random, y = np.random.default_rng(4), make_cells(size)
+    x = np.stack([random.normal(50.0, 15.0, size), random.normal(75.0, 14.0, size)])
+    shift = 0.4 * (x[0] - 50.0) + 0.2 * (x[1] - 75.0)
+    return RegressionCells(x, x, y.low + shift, y.high + shift, y.least, y.most)
+
+
 def _membership(size: int) -> tuple[Ints, Ints]:
     random = np.random.default_rng(2)
     kind, members = random.random(size), random.integers(1, 9, size)
@@ -70,9 +78,14 @@ def calls() -> dict[str, Callable[[int], Callable[[], object]]]:
         cells = make_pairs(size)
         return lambda: PAIR_STATISTICS.get(name).range(cells)
 
+    def many(name: str, size: int) -> Callable[[], object]:
+        cells = make_regression(size)
+        return lambda: MODELS.get(name).ranges(cells, True)
+
     return {
         **{name: lambda size, name=name: one(name, size) for name in STATISTICS},
         **{name: lambda size, name=name: two(name, size) for name in PAIR_STATISTICS},
+        **{name: lambda size, name=name: many(name, size) for name in MODELS},
     }
 
 

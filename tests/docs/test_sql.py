@@ -47,7 +47,7 @@ def test_every_statement_says_what_it_is() -> None:
 def test_accepted(block: Block, demo_site: OpenSite) -> None:
     catalog = demo_site.store.current(dataset_of(block)).catalog
     for sql in texts(block):
-        assert understand(sql, catalog, demo_site.gate.limits).outputs
+        assert understand(sql, catalog, demo_site.gate.native, demo_site.gate.limits).outputs
 
 
 @pytest.mark.parametrize("block", REFUSED, ids=str)
@@ -56,7 +56,7 @@ def test_refused(block: Block, demo_site: OpenSite) -> None:
     assert word == "refused"
     for sql in texts(block):
         with pytest.raises(Refusal) as refusal:
-            understand(sql, demo_site.store.current(dataset).catalog, demo_site.gate.limits)
+            understand(sql, demo_site.store.current(dataset).catalog, demo_site.gate.native, demo_site.gate.limits)
         assert refusal.value.code == code, sql
 
 

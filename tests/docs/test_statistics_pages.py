@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from querygate import stats
+from querygate.core.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "reference" / "statistics"
@@ -34,6 +38,18 @@ def test_every_statistic_has_a_page(name: str) -> None:
     parts = text.split("\n## ")
     assert [f"## {part.splitlines()[0]}" for part in parts[1:]] == list(make.SECTIONS)
     assert all(part.partition("\n")[2].strip() for part in parts[1:])
+
+
+@pytest.mark.parametrize("name", list(MEMBERS))
+def test_examples_on_pages_are_true(name: str) -> None:
+    assert doctest.testfile(str(FOLDER / f"{name}.md"), module_relative=False).failed == 0
+
+
+def test_every_registry_is_covered_and_every_statistic_can_be_called() -> None:
+    registries = [getattr(stats, name) for name in stats.__all__ if isinstance(getattr(stats, name), Registry)]
+    assert len(registries) >= 5
+    assert set(MEMBERS) == {name for registry in registries for name in registry}
+    assert all(make._call(member).startswith("stats.") for member in MEMBERS.values())
 
 
 def test_every_page_has_a_statistic() -> None:

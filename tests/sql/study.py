@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from scipy.stats import t as student
 
 from querygate.core.types import Catalog, Column
+from querygate_adapters.native import DuckDBNative
 
 HERE = Path(__file__).parent
+NATIVE = DuckDBNative()
 EPOCH = dt.date(1970, 1, 1)
 CITIES = ("", "Graz", "Linz", "O'Brien", "Wien", "graz", "Ähren")
 
@@ -65,6 +68,55 @@ def _rows() -> tuple[dict[str, Any], ...]:
 ROWS = _rows()
 
 
+MACROS = {
+    "width_bucket(x, low, high, n)": """CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1
+        ELSE CAST(FLOOR((x - low) * n / (high - low)) AS BIGINT) + 1 END""",
+    "cv(x)": "stddev_pop(x) / avg(x)",
+    "iqr(x)": "quantile_cont(x, 0.75) - quantile_cont(x, 0.25)",
+    "value_range(x)": "max(x) - min(x)",
+    "harmonic_mean(x)": "count(x) / sum(1 / x)",
+    "geometric_mean(x)": "geomean(x)",
+    "exceedance(x, t)": "avg(CASE WHEN x > t THEN 1.0 WHEN x <= t THEN 0.0 END)",
+    "ci_reach(x, level)": "t_quantile((1 + level) / 2, count(x) - 1) * stddev_samp(x) / sqrt(count(x))",
+    "ci_low(x, level := 0.95)": "avg(x) - ci_reach(x, level)",
+    "ci_high(x, level := 0.95)": "avg(x) + ci_reach(x, level)",
+    "mean_diff(x, a)": "avg(x) FILTER (WHERE a) - avg(x) FILTER (WHERE NOT a)",
+    "part(x, a)": "var_samp(x) FILTER (WHERE a) / count(x) FILTER (WHERE a)",
+    "welch_t(x, a)": "mean_diff(x, a) / sqrt(part(x, a) + part(x, NOT a))",
+    "welch_df(x, a)": """power(part(x, a) + part(x, NOT a), 2) / (power(part(x, a), 2) / (count(x) FILTER (WHERE a) - 1)
+        + power(part(x, NOT a), 2) / (count(x) FILTER (WHERE NOT a) - 1))""",
+    "welch_p(x, a)": "t_two_sided(welch_t(x, a), welch_df(x, a))",
+    "risk(a, b)": "count(*) FILTER (WHERE a AND b) / nullif(count(*) FILTER (WHERE a AND b IS NOT NULL), 0)",
+    "risk_diff(a, b)": "risk(a, b) - risk(NOT a, b)",
+    "risk_ratio(a, b)": "risk(a, b) / risk(NOT a, b)",
+    "odds_ratio(a, b)": """(count(*) FILTER (WHERE a AND b) * count(*) FILTER (WHERE NOT a AND NOT b))
+        / (count(*) FILTER (WHERE a AND NOT b) * count(*) FILTER (WHERE NOT a AND b))""",
+    "margin(a, b)": "count(*) FILTER (WHERE a AND b IS NOT NULL)",
+    "chi_square(a, b)": """(margin(a, b) + margin(NOT a, b))
+        * power(count(*) FILTER (WHERE a AND b) * count(*) FILTER (WHERE NOT a AND NOT b)
+        - count(*) FILTER (WHERE a AND NOT b) * count(*) FILTER (WHERE NOT a AND b), 2)
+        / (margin(a, b) * margin(NOT a, b) * margin(b, a) * margin(NOT b, a))""",
+}
+"""What DuckDB lacks, as the reference defines it."""
+
+
+def _with_macros(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    connection.create_function("t_quantile", _t_quantile, ["DOUBLE", "DOUBLE"], "DOUBLE", null_handling="special")
+    connection.create_function("t_two_sided", _t_two_sided, ["DOUBLE", "DOUBLE"], "DOUBLE")
+    for head, body in MACROS.items():
+        connection.execute(f"CREATE MACRO {head} AS {body}")
+    connection.execute(CREATE)
+    return connection
+
+
+def _t_quantile(p: float, df: float | None) -> float | None:
+    return float(student.ppf(p, df)) if df is not None and df >= 1 else None
+
+
+def _t_two_sided(t: float, df: float) -> float:
+    return float(2 * student.sf(abs(t), df))
+
+
 def on_axis(value: Any) -> Any:
     """A raw value as the gate knows it: a date is its day number, a boolean its text."""
     if isinstance(value, bool):
@@ -78,8 +130,7 @@ AXIS_ROWS: tuple[dict[str, Any], ...] = tuple({name: on_axis(value) for name, va
 @functools.cache
 def raw() -> duckdb.DuckDBPyConnection:
     """The study in DuckDB, with the number of each row."""
-    connection = duckdb.connect()
-    connection.execute(CREATE)
+    connection = _with_macros(duckdb.connect())
     connection.executemany(
         f"INSERT INTO patients VALUES ({', '.join('?' * len(POOLS))})", [list(row.values()) for row in ROWS]
     )
@@ -89,9 +140,7 @@ def raw() -> duckdb.DuckDBPyConnection:
 @functools.cache
 def empty() -> duckdb.DuckDBPyConnection:
     """The same table without rows: for what DuckDB has to say about a statement before it meets data."""
-    connection = duckdb.connect()
-    connection.execute(CREATE)
-    return connection
+    return _with_macros(duckdb.connect())
 
 
 atexit.register(raw.cache_clear)

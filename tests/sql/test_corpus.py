@@ -9,8 +9,8 @@ import pytest
 from querygate.core.errors import CODES, Refusal
 from querygate.core.ports import Limits
 from querygate.sql import understand
-from tests.sql.study import AXIS_ROWS, CATALOG, Sample, empty, on_axis, raw, samples
-from tests.unit.sql.plan_reference import agrees
+from tests.sql.study import AXIS_ROWS, CATALOG, NATIVE, Sample, empty, raw, samples
+from tests.unit.sql.plan_reference import agrees, exact_block
 
 ACCEPTED, REFUSED, REWRITTEN = samples("accepted"), samples("refused"), samples("rewritten")
 FAMILIES = sorted({sample.expected["family"] for sample in REWRITTEN})
@@ -23,11 +23,11 @@ def each(found: list[Sample]) -> pytest.MarkDecorator:
 @each(ACCEPTED)
 def test_accepted(sample: Sample) -> None:
     """DuckDB takes the same text, and on the raw rows its answer is what the plan says, row for row."""
-    plan = understand(sample.sql, CATALOG)
+    plan = understand(sample.sql, CATALOG, NATIVE)
     empty().execute(sample.sql)
-    given = [tuple(map(on_axis, row)) for row in raw().execute(sample.sql).fetchall()]
+    given = raw().execute(sample.sql).fetchall()
 
-    assert agrees(plan, AXIS_ROWS, given)
+    assert agrees(plan, exact_block(AXIS_ROWS, CATALOG), given)
 
 
 @each(REFUSED)
@@ -35,7 +35,7 @@ def test_refused(sample: Sample) -> None:
     """One code, a reason, a way out; and the suggestion works when it is sent back."""
     limits = Limits(**{key: int(value) for key, value in sample.expected.items() if key.startswith("max_")})
     with pytest.raises(Refusal) as caught:
-        understand(sample.sql, CATALOG, limits)
+        understand(sample.sql, CATALOG, NATIVE, limits)
     refusal = caught.value
 
     assert refusal.code == sample.expected["code"]
@@ -43,7 +43,7 @@ def test_refused(sample: Sample) -> None:
     assert refusal.remedy
     assert "sqlglot" not in refusal.detail
     if refusal.suggestion is not None:
-        assert understand(refusal.suggestion, CATALOG, limits).hash
+        assert understand(refusal.suggestion, CATALOG, NATIVE, limits).hash
     if "suggests" in sample.expected:
         assert refusal.suggestion == sample.expected["suggests"]
 
@@ -52,7 +52,7 @@ def test_refused(sample: Sample) -> None:
 def test_rewritten(family: str) -> None:
     """Rewordings of one question have one hash."""
     hashes = {
-        sample.sql: understand(sample.sql, CATALOG).hash for sample in REWRITTEN if sample.expected["family"] == family
+        sample.sql: understand(sample.sql, CATALOG, NATIVE).hash for sample in REWRITTEN if sample.expected["family"] == family
     }
 
     assert len(hashes) > 1
@@ -72,7 +72,7 @@ def test_rewordings_give_one_answer_on_the_raw_rows_too(family: str) -> None:
 
 
 def test_families_are_different_questions() -> None:
-    hashes = {sample.expected["family"]: understand(sample.sql, CATALOG).hash for sample in REWRITTEN}
+    hashes = {sample.expected["family"]: understand(sample.sql, CATALOG, NATIVE).hash for sample in REWRITTEN}
 
     assert not [(a, b) for a, b in combinations(hashes, 2) if hashes[a] == hashes[b]]
 

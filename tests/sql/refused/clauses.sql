@@ -1,7 +1,4 @@
 # code: QG206
-WITH p AS (SELECT * FROM patients) SELECT COUNT(*) FROM patients;
-
-# code: QG206
 WITH RECURSIVE r AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT COUNT(*) FROM patients;
 
 # code: QG206
@@ -24,10 +21,6 @@ SELECT DISTINCT sex FROM patients;
 SELECT DISTINCT ON (sex) sex, COUNT(*) FROM patients GROUP BY sex;
 
 # code: QG206
-# suggests: SELECT sex, COUNT(*) FROM patients GROUP BY sex
-SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING COUNT(*) > 10;
-
-# code: QG206
 SELECT sex, COUNT(*) FROM patients GROUP BY sex QUALIFY ROW_NUMBER() OVER () = 1;
 
 # code: QG206
@@ -40,9 +33,6 @@ SELECT COUNT(*) OVER () FROM patients;
 SELECT AVG(age) OVER (PARTITION BY sex ORDER BY born) FROM patients;
 
 # code: QG206
-SELECT COUNT(*) FILTER (WHERE age > 40) FROM patients;
-
-# code: QG206
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY sex LIMIT 1 OFFSET 1;
 
 # code: QG206
@@ -50,18 +40,6 @@ SELECT COUNT(*) FROM patients OFFSET 1;
 
 # code: QG206
 SELECT COUNT(*) FROM patients USING SAMPLE 10%;
-
-# code: QG206
-SELECT sex, COUNT(*) FROM patients GROUP BY ALL;
-
-# code: QG206
-SELECT sex, COUNT(*) FROM patients GROUP BY ROLLUP (sex);
-
-# code: QG206
-SELECT sex, COUNT(*) FROM patients GROUP BY CUBE (sex, city);
-
-# code: QG206
-SELECT sex, COUNT(*) FROM patients GROUP BY GROUPING SETS ((sex), ());
 
 # code: QG206
 SELECT sex, COUNT(*) FROM patients GROUP BY DISTINCT sex;

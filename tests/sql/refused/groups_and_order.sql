@@ -1,7 +1,4 @@
-# code: QG210
-SELECT age, COUNT(*) FROM patients GROUP BY age;
-
-# code: QG210
+# code: QG212
 SELECT COUNT(*) FROM patients GROUP BY born;
 
 # code: QG210
@@ -11,13 +8,7 @@ SELECT COUNT(*) AS n FROM patients GROUP BY n;
 SELECT sex, COUNT(*) FROM patients GROUP BY 2;
 
 # code: QG210
-SELECT sex, COUNT(*) FROM patients GROUP BY (1);
-
-# code: QG207
 SELECT sex, COUNT(*) FROM patients GROUP BY (sex, city);
-
-# code: QG207
-SELECT COUNT(*) FROM patients GROUP BY ();
 
 # code: QG214
 SELECT sex, COUNT(*) FROM patients GROUP BY 3;
@@ -52,9 +43,6 @@ SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY city;
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY age;
 
 # code: QG214
-SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY (1);
-
-# code: QG214
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY -1;
 
 # code: QG214
@@ -63,14 +51,11 @@ SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY 'sex';
 # code: QG203
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY count;
 
-# code: QG207
+# code: QG214
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY ALL;
 
 # code: QG204
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY sex COLLATE NOCASE;
-
-# code: QG207
-SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY COUNT(*) * 2;
 
 -- The name of the table is the whole row.
 # code: QG203

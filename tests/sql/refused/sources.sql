@@ -8,16 +8,10 @@ SELECT COUNT(*);
 SELECT COUNT(*) FROM people;
 
 # code: QG205
-SELECT COUNT(*) FROM main.patients;
-
-# code: QG205
 SELECT COUNT(*) FROM vault.main.patients;
 
 # code: QG205
 SELECT COUNT(*) FROM 'patients.csv';
-
-# code: QG205
-SELECT COUNT(*) FROM 'patients';
 
 # code: QG205
 SELECT COUNT(*) FROM "/etc/passwd";
@@ -54,12 +48,6 @@ SELECT COUNT(*) FROM information_schema.tables;
 
 # code: QG205
 SELECT COUNT(*) FROM sqlite_master;
-
-# code: QG205
-SELECT COUNT(*) FROM (SELECT * FROM patients);
-
-# code: QG205
-SELECT COUNT(*) FROM (patients);
 
 # code: QG205
 SELECT COUNT(*) FROM (VALUES (1), (2)) AS v(x);
@@ -104,7 +92,7 @@ SELECT COUNT(*) FROM patients TABLESAMPLE 10 PERCENT;
 # code: QG205
 SELECT COUNT(*) FROM patients AT (VERSION => 3);
 
-# code: QG207
+# code: QG205
 SELECT COUNT(*) FROM patients AS p(a, b);
 
 # code: QG205

@@ -16,14 +16,7 @@ SELECT COUNT(*) FROM patients WHERE +age = 40;
 SELECT COUNT(*) FROM patients WHERE age = +40;
 
 # code: QG101
-# suggests: SELECT sex, COUNT(*) FROM patients GROUP BY sex
-SELECT sex, COUNT(*), FROM patients GROUP BY sex;
-
-# code: QG101
 SELECT COUNT(*) FROM patients WHERE age = 40,;
-
-# code: QG101
-SELECT COUNT(*) FROM patients WHERE age IN (40,);
 
 # code: QG101
 SELECT COUNT(*) FROM patients WHERE age IN (, 40);

@@ -10,9 +10,8 @@ import pytest
 
 from querygate.bounds import Membership, count_bounds, gather, spread, value_bounds
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, Dictionary, NumberColumn, SetColumn
-from querygate.core.plan import Measure, Output, Plan
+from querygate.core.expression import Tabulated
 from querygate.core.predicate import (
-    TRUE,
     Predicate,
     both,
     columns,
@@ -24,6 +23,7 @@ from querygate.core.predicate import (
     truth,
 )
 from querygate.core.valueset import ValueSet
+from tests.unit.plans import category_key, make_plan
 
 LETTERS = Dictionary.of(["a", "b", "c"], [(0, 0), (1, 0), (1, 2), (2, MISSING), (2, 1), (3, MISSING)])
 
@@ -142,24 +142,22 @@ def test_tight_edges_count_the_members_at_both_ends() -> None:
 
 def test_a_set_is_spread_over_its_values() -> None:
     block = Block(np.array([5, 2]), {"s": SetColumn(np.array([1, 2]), LETTERS)})
-    rows = spread(block, ["s"])
-    assert rows.keys[:, 0].tolist() == [0, 2, MISSING, 1]
+    values = LETTERS.values
+    rows = spread(block, [(Tabulated.over_values("s", "category", values, (*values, None)), (*values, None))])
+    assert rows.keys[:, 0].tolist() == [0, 2, 1, 3]  # 3 is NULL
     assert rows.alone.tolist() == [False] * 4
     keys, which = rows.groups()
-    assert keys[:, 0].tolist() == [0, 1, 2, MISSING]
-    assert which.tolist() == [0, 2, 3, 1]
+    assert keys[:, 0].tolist() == [0, 1, 2, 3]
+    assert which.tolist() == [0, 2, 1, 3]
 
 
 def test_groups_that_nobody_can_be_in_are_left_out() -> None:
     block = Block(np.array([5]), {"s": SetColumn(np.array([1]), LETTERS)})
     where = compare("s", ValueSet.points("text", ["a"]))
-    outputs = (Output("s", "key", 0, "category"), Output("n", "range", 0, "integer", "count"))
-    plan = Plan("t", ("s",), (Measure(None, where),), outputs, 2, (), None, "", "")
-    found = gather(plan, block)
-    assert [(group.keys, group.cells[0].count_low, group.cells[0].count_high) for group in found] == [(("a",), 0, 5)]
+    found = gather(make_plan(where, keys=[category_key("s", LETTERS.values)]), block)
+    assert [(g.keys, g.cells[0].least.tolist(), g.cells[0].most.tolist()) for g in found] == [(("a",), [0], [5])]
 
 
 def test_a_statement_without_groups_has_one_group_even_over_nothing() -> None:
-    plan = Plan("t", (), (Measure(None, TRUE),), (Output("n", "range", 0, "integer", "count"),), 1, (), None, "", "")
-    found = gather(plan, Block(np.zeros(0, dtype=np.int64)))
-    assert [group.cells[0].count_high for group in found] == [0]
+    found = gather(make_plan(), Block(np.zeros(0, dtype=np.int64)))
+    assert [(group.always, group.cells[0].most.sum()) for group in found] == [(True, 0)]

@@ -12,13 +12,15 @@ import pytest
 from querygate.core.plan import Order, Output, Plan
 from querygate.core.types import Group, Range
 from querygate.gateway.arrange import NOTE, arrange
+from tests.unit import plans
+from tests.unit.plans import category_key
 
 
 def make_plan(orders: Sequence[Order], limit: int | None, outputs: int = 2, grouped: bool = True) -> Plan:
     """A key `g` and some statistics."""
-    listed = [Output("g", "key", 0, "category")] if grouped else []
-    listed += [Output(f"x{i}", "range", i, "integer", "sum") for i in range(outputs)]
-    return Plan("t", ("g",) if grouped else (), (), tuple(listed), len(listed), tuple(orders), limit, "", "")
+    listed = [Output(f"x{i}", "range", "integer", id=f"output {i}") for i in range(outputs)]
+    keys = [category_key("g", ("a", "b", "c", "d"))] if grouped else []
+    return plans.make_plan(keys=keys, outputs=listed, orders=tuple(orders), limit=limit)
 
 
 def make_group(name: str | None, *ranges: Range, certain: bool = True) -> Group:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from querygate.core.plan import Measure, Order, Output, Plan
-from querygate.core.predicate import TRUE
+from querygate.core.plan import Order
 from querygate.core.types import Group, Range
 from querygate.gateway.arrange import arrange
-
-OUTPUTS = (Output("g", "key", 0, "category"), Output("x", "range", 0, "integer", "max"))
+from tests.unit.plans import category_key, make_plan
 
 
 def test_neighbours_beyond_two_to_the_53_are_not_tied() -> None:
-    plan = Plan("t", ("g",), (Measure(None, TRUE),), OUTPUTS, 2, (Order(1, True, False),), 1, "", "")
+    plan = make_plan(keys=[category_key("g", ("a", "b", "c"))], orders=(Order(1, True, False),), limit=1)
     groups = tuple(
         Group((key,), (Range.exact(value),), Range.exact(3), certain=True)
         for key, value in (("a", 2**61 + 5), ("b", 2**61 + 6), ("c", 2**61 + 4))

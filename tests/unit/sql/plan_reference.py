@@ -1,87 +1,107 @@
-"""A plan carried out on exact rows: the slow and obvious reading of what a Plan says."""
+"""A plan carried out on exact rows: every record a cell of its own, so that every range must close on the truth.
+
+What the gate makes of published cells is then nothing but the meaning of the statement, and DuckDB's answer on the same
+rows says whether it is the right one.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
-from querygate.core.plan import Order, Output, Plan
-from querygate.core.predicate import truth
+import numpy as np
 
-Row = dict[str, Any]
+from querygate.core.block import ALL_NULLS, MISSING, Block, BlockColumn, Dictionary, NumberColumn, SetColumn
+from querygate.core.plan import Plan
+from querygate.core.types import Catalog, Group, Range
+from querygate.gateway.arrange import arrange
+from querygate.gateway.ranges import compute_groups, shown_part
+
+EPOCH = dt.date(1970, 1, 1)
+LOOSE = 1e-6
+"""Relative width that rounding may leave of an exact figure: a margin for sums in any order, square roots of it."""
 
 
-def carry_out(plan: Plan, rows: Sequence[Row]) -> list[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """(sort key, shown values) of each group, sorted; before LIMIT."""
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if truth(plan.measures[0].where, row) == "true":
-            groups.setdefault(tuple(row[name] for name in plan.groups), []).append(row)
-    if not plan.groups:
-        groups.setdefault((), [])
+def exact_block(rows: Sequence[Mapping[str, Any]], catalog: Catalog) -> Block:
+    """Rows as cells of one record each."""
+    columns: dict[str, BlockColumn] = {}
+    for column in catalog.columns:
+        values = [row[column.name] for row in rows]
+        if column.is_numeric:
+            kind: Any = np.int64 if column.is_discrete else np.float64
+            ends = np.array([0 if value is None else value for value in values], dtype=kind)
+            null = np.array([ALL_NULLS if value is None else 0 for value in values], dtype=np.int64)
+            columns[column.name] = NumberColumn(ends, ends.copy(), null)
+        else:
+            place = {value: i for i, value in enumerate(column.values)}
+            ids = [MISSING if value is None else place[str(value)] for value in values]
+            columns[column.name] = SetColumn(np.array(ids, dtype=np.int64) + 1, Dictionary.singletons(column.values))
+    return Block(np.ones(len(rows), dtype=np.int64), columns)
+
+
+def carry_out(plan: Plan, block: Block) -> list[Group]:
+    """The rows of the answer, in order."""
     found = []
-    for keys, members in groups.items():
-        values = [_value(output, keys, members, plan) for output in plan.outputs]
-        found.append((tuple(_sort_key(values[o.output], o) for o in plan.orders), tuple(values[: plan.shown])))
-    return sorted(found, key=lambda pair: pair[0])
+    for branch in (plan, *plan.following):
+        groups, _ = arrange(tuple(compute_groups(branch, block, lambda: None)), branch)
+        found += [shown_part(branch, group) for group in groups]
+    return found
 
 
-def _value(output: Output, keys: tuple[Any, ...], members: Sequence[Row], plan: Plan) -> Any:
-    if output.kind == "key":
-        return keys[output.source]
-    measure = plan.measures[output.source]
-    selected = [row for row in members if truth(measure.where, row) == "true"]
-    if output.statistic == "count":
-        return len(selected)
-    values = [row[measure.column] for row in selected]
-    assert None not in values, "a statistic is never given a missing value"
-    if not values:
-        return None
-    total = sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
-    return {"sum": total, "avg": total / len(values), "min": min(values), "max": max(values)}[output.statistic]
+def disagreements(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) -> list[str]:
+    """What in DuckDB's answer is not what the plan says; empty where they agree."""
+    kinds = [output.kind for output in plan.outputs[: plan.shown]]
+    groups = carry_out(plan, block)
+    wrong: list[str] = []
+    truths: dict[tuple[Any, ...], list[list[Any]]] = {}
+    for row in given:
+        key = tuple(as_key(value) for value, kind in zip(row, kinds, strict=True) if kind == "key")
+        truths.setdefault(key, []).append([v for v, kind in zip(row, kinds, strict=True) if kind == "range"])
+    told = Counter(group.keys for group in groups)
+    for key, rows in truths.items():
+        if told[key] < len(rows):
+            wrong.append(f"group {key!r} is missing")
+    if plan.limit is None and sum(told.values()) != len(given):
+        wrong.append(f"there are {sum(told.values())} groups, not {len(given)}")
+    for group in groups:
+        if group.certain and group.keys not in truths and plan.limit is None:
+            wrong.append(f"group {group.keys!r} is certain and not there")
+        for values in truths.get(group.keys, [])[:1] if told[group.keys] == 1 else ():
+            for found, value in zip(group.ranges, values, strict=True):
+                wrong += [f"{group.keys!r}: {found} is not {value!r}"] if not closes_on(found, value) else []
+    return wrong
 
 
-class _Down:
-    """Any value, in falling order."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __lt__(self, other: _Down) -> bool:
-        return bool(other.value < self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Down) and bool(self.value == other.value)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def _sort_key(value: Any, order: Order) -> tuple[Any, ...]:
-    if value is None:
-        return (0 if order.nulls_first else 2,)
-    return (1, _Down(value) if order.descending else value)
-
-
-def agrees(plan: Plan, rows: Sequence[Row], given: Sequence[tuple[Any, ...]]) -> bool:
-    """Are these rows, as a database gave them in this order, an answer to the plan? Ties may come in any order."""
-    expected = carry_out(plan, rows)
-    wanted = len(expected) if plan.limit is None else min(plan.limit, len(expected))
-    if len(given) != wanted:
-        return False
-    start = 0
-    while start < wanted:
-        tied = [values for key, values in expected if key == expected[start][0]]
-        for values in given[start : start + len(tied)]:
-            same = next((t for t in tied if all(map(_same, t, values))), None)
-            if same is None:
-                return False
-            tied.remove(same)
-        start += len([key for key, _ in expected if key == expected[start][0]])
+def agrees(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) -> bool:
+    wrong = disagreements(plan, block, given)
+    assert not wrong, "\n".join(wrong[:10])
     return True
 
 
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, float) and isinstance(b, (int, float)):
-        return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-12)
-    return bool(a == b)
+def as_key(value: Any) -> Any:
+    """A key as an answer tells it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return float(value) if isinstance(value, Decimal) and value != int(value) else value
+
+
+def closes_on(found: Range, value: Any) -> bool:
+    """The truth is inside, and nothing much else."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return found.may_be_null
+    if isinstance(value, dt.datetime):
+        value = value.date()
+    if isinstance(value, dt.date):
+        value = (value - EPOCH).days
+    if found.low is None or found.high is None or not found.low <= value <= found.high:
+        return False
+    width = Decimal(found.high) - Decimal(found.low) if math.isfinite(found.high - found.low) else Decimal("inf")
+    return width <= Decimal(LOOSE) * max(Decimal(1), abs(Decimal(value)))

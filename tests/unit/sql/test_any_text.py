@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.sql import understand
-from tests.sql.study import CATALOG
+from tests.sql.study import CATALOG, NATIVE
 from tests.unit.sql import random_sql
 
 WHERE = "SELECT COUNT(*) FROM patients WHERE "
@@ -30,7 +30,7 @@ def outcome(sql: str, limits: Limits | None = None) -> str:
     """ "ok" or the code of the refusal; anything else that is raised fails the test, and so does slowness."""
     began = time.process_time()
     try:
-        understand(sql, CATALOG, limits)
+        understand(sql, CATALOG, NATIVE, limits)
         found = "ok"
     except Refusal as refusal:
         found = refusal.code
@@ -166,6 +166,6 @@ def test_nothing_is_written_to_any_stream(command: str, capfd: pytest.CaptureFix
 def test_a_parse_error_does_not_name_the_parsers_classes() -> None:
     for sql in (WHERE, WHERE + "age =", "SELECT COUNT(*) FROM", "SELECT COUNT( FROM patients", WHERE + "age BETWEEN"):
         with pytest.raises(Refusal) as caught:
-            understand(sql, CATALOG)
+            understand(sql, CATALOG, NATIVE)
         assert "<" not in caught.value.detail
         assert "sqlglot" not in caught.value.detail

@@ -8,7 +8,8 @@ import pytest
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql import understand
-from tests.unit.sql.plan_reference import agrees
+from tests.sql.study import NATIVE
+from tests.unit.sql.plan_reference import agrees, exact_block
 
 CATALOG = Catalog(
     "studie",
@@ -72,21 +73,21 @@ def test_a_name_is_found_exactly_where_duckdb_finds_it(sql: str, accepted: bool)
         except duckdb.Error:
             found = None
         try:
-            plan = understand(sql, CATALOG)
+            plan = understand(sql, CATALOG, NATIVE)
         except Refusal:
             plan = None
 
     assert ((found is not None), (plan is not None)) == (accepted, accepted)
     if plan is not None and found is not None:
-        assert agrees(plan, ROWS, found)
+        assert agrees(plan, exact_block(ROWS, CATALOG), found)
 
 
 def test_a_suggestion_names_columns_so_that_they_are_found() -> None:
     with pytest.raises(Refusal) as caught:
-        understand('SELECT AVG("Blood Presure (mm)") FROM studie', CATALOG)
+        understand('SELECT AVG("Blood Presure (mm)") FROM studie', CATALOG, NATIVE)
 
     assert caught.value.suggestion == 'SELECT AVG("Blood Pressure (mm)") FROM studie'
-    assert understand(caught.value.suggestion, CATALOG).measures[1].column == "Blood Pressure (mm)"
+    assert understand(caught.value.suggestion, CATALOG, NATIVE).columns == {"Blood Pressure (mm)"}
 
 
 def test_only_ascii_is_folded() -> None:

@@ -7,10 +7,12 @@ with the product.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 
@@ -58,9 +60,16 @@ def small_cases(number: int = 500, limit: int = 400) -> list[tuple[Cells, list[t
     return cases
 
 
+def answers(truth: Truth, every: Sequence[Any], *parameters: Any) -> list[Any]:
+    """What the database may answer to each data set. Where the order of rows decides, both orders are tried."""
+    if truth in DEPENDS_ON_ORDER:
+        every = [sorted(data, reverse=backwards) for data in every for backwards in (False, True)]
+    return [truth(data, *parameters) for data in every]
+
+
 def extremes(truth: Truth, every: Sequence[Sequence[float]], *parameters: float) -> tuple[float, float, bool] | None:
     """Smallest and largest value, and whether NULL occurs; None where it is always NULL."""
-    values = [truth(list(data), *parameters) for data in every]
+    values = answers(truth, [list(data) for data in every], *parameters)
     defined = [value for value in values if value is not None and not math.isnan(value)]
     return (min(defined), max(defined), len(defined) < len(values)) if defined else None
 
@@ -91,6 +100,17 @@ def _quantile_cont(data: list[float], p: float) -> float:
     return float(low + (high - low) * (position - math.floor(position)))
 
 
+def _mad(data: list[float]) -> float:
+    middle = _quantile_cont(data, 0.5)
+    return _quantile_cont([abs(value - middle) for value in data], 0.5)
+
+
+def _mode(data: list[float]) -> float:
+    """The most frequent value; of several the one that comes first."""
+    tally = Counter(data)
+    return max(tally, key=lambda value: tally[value])
+
+
 def _geometric(data: list[float]) -> float | None:
     return math.exp(_sum([math.log(value) for value in data]) / len(data)) if min(data) > 0 else None
 
@@ -119,6 +139,8 @@ TRUTHS: dict[str, Truth] = {
     "quantile_disc": _nullable()(_quantile_disc),
     "quantile_cont": _nullable()(_quantile_cont),
     "median": _nullable()(lambda data: _quantile_cont(data, 0.5)),
+    "mad": _nullable()(_mad),
+    "mode": _nullable()(_mode),
     "geometric_mean": _nullable()(_geometric),
     "harmonic_mean": _nullable()(_harmonic),
     "exceedance": _nullable()(lambda data, t: sum(value > t for value in data) / len(data)),
@@ -131,6 +153,9 @@ TRUTHS: dict[str, Truth] = {
     "iqr": _nullable()(lambda data: _quantile_cont(data, 0.75) - _quantile_cont(data, 0.25)),
     **shape_reference.TRUTHS,
 }
+
+DEPENDS_ON_ORDER: tuple[Truth, ...] = (TRUTHS["mode"],)
+"""Truths that are not the same for every order of the rows."""
 
 PARAMETERS: dict[str, list[tuple[float, ...]]] = {
     "quantile_disc": [(0.0,), (0.25,), (0.3,), (0.5,), (0.99,), (1.0,)],

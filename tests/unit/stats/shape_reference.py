@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import cache
 
 from scipy.stats import t as student
 
@@ -51,11 +52,14 @@ def entropy(data: list[float]) -> float:
     return sum(n / len(data) * math.log2(len(data) / n) for n in Counter(data).values())
 
 
+@cache
+def quantile(level: float, freedom: int) -> float:
+    return float(student.ppf((1 + level) / 2, freedom))
+
+
 def half_width(data: list[float], level: float) -> float:
     n = len(data)
-    return (
-        float(student.ppf((1 + level) / 2, n - 1)) * math.sqrt(max(moments(data)[0], 0.0) * n / (n - 1)) / math.sqrt(n)
-    )
+    return quantile(level, n - 1) * math.sqrt(max(moments(data)[0], 0.0) * n / (n - 1)) / math.sqrt(n)
 
 
 def mean_ci_low(data: list[float], level: float) -> float | None:

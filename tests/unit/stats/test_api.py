@@ -19,7 +19,16 @@ from matplotlib import pyplot as plt
 
 from querygate import stats
 from querygate.core.types import Cells, Range
-from querygate.stats import PAIR_STATISTICS, STATISTICS, Enclosure, api, enclosure, inputs
+from querygate.stats import (
+    GROUP_STATISTICS,
+    PAIR_STATISTICS,
+    STATISTICS,
+    TABLE_STATISTICS,
+    Enclosure,
+    api,
+    enclosure,
+    inputs,
+)
 
 LO, HI, COUNTS = [40, 50, 60], [49, 59, 69], [5, 3, 4]
 GIVEN = {"p": 0.3, "threshold": 51.0}
@@ -36,7 +45,7 @@ def test_examples_run(module: object) -> None:
     assert tried.attempted > 0
 
 
-@pytest.mark.parametrize("name", [*STATISTICS, *PAIR_STATISTICS])
+@pytest.mark.parametrize("name", [*STATISTICS, *PAIR_STATISTICS, *GROUP_STATISTICS, *TABLE_STATISTICS])
 def test_every_statistic_has_a_function_with_an_example(name: str) -> None:
     function = getattr(stats, name)
     assert name in stats.__all__

@@ -31,6 +31,8 @@ SQL: dict[str, str] = {
     "stddev_pop": "stddev_pop(x)",
     "stddev_samp": "stddev_samp(x)",
     "cv": "stddev_pop(x) / avg(x)",
+    "mad": "mad(x)",
+    "mode": "mode(x)",
     "iqr": "quantile_cont(x, 0.75) - quantile_cont(x, 0.25)",
 }
 CALLS = [(name, given) for name in STATISTICS for given in PARAMETERS.get(name, [()]) if name in SQL]

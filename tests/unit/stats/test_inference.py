@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
-from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
-from scipy.special import stdtr
 
 from querygate.core.types import Cells, Range
 from querygate.stats import inference
@@ -19,20 +18,15 @@ from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, mean_differ
 from querygate.stats.inference import mean_ci_high, mean_ci_low
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import datasets, small_cases
+from tests.unit.stats.group_reference import TRUTHS, Data, Groups, make_groups, variance
 
 ROOT = Path(__file__).resolve().parents[3]
 LEVEL = 0.95
-Data = tuple[float, ...]
 
 
 @cache
 def quantile(freedom: int) -> float:
     return float(scipy_stats.t.ppf((1 + LEVEL) / 2, freedom))
-
-
-def variance(data: Data) -> float:
-    mean = sum(data) / len(data)
-    return sum((value - mean) ** 2 for value in data) / (len(data) - 1)
 
 
 def limits(data: Data) -> tuple[float, float] | None:
@@ -147,54 +141,21 @@ def test_the_limits_of_the_database_are_inside(label: str) -> None:
 
 
 @cache
-def group_cases() -> list[tuple[GroupCells, list[tuple[Data, Data]]]]:
-    """Random classes with all ways to put their records into the first group, the second or neither."""
+def group_cases() -> list[tuple[GroupCells, list[Groups]]]:
     random = np.random.default_rng(8)
-    cases: list[tuple[GroupCells, list[tuple[Data, Data]]]] = []
-    while len(cases) < 500:
-        number = int(random.integers(1, 4))
-        low = random.integers(-3, 5, number)
-        high = low + random.integers(0, 3, number)
-        size = random.integers(1, 4, number)
-        first, second = (np.sort(random.integers(0, size[:, None] + 1, (number, 2)), axis=1) for _ in range(2))
-        if np.any(first[:, 0] + second[:, 0] > size):
-            continue
-        every: list[tuple[Data, Data]] = [((), ())]
-        for i in range(number):
-            values = range(low[i], high[i] + 1)
-            options = [
-                (one, two)
-                for a, b in product(range(first[i, 0], first[i, 1] + 1), range(second[i, 0], second[i, 1] + 1))
-                if a + b <= size[i]
-                for one in combinations_with_replacement(values, a)
-                for two in combinations_with_replacement(values, b)
-            ]
-            every = [(a + one, b + two) for a, b in every for one, two in options][:20_000]
-        if len(every) < 600:
-            cases.append((GroupCells(low, high, size, *first.T, *second.T, integer=True), every))
-    return cases
-
-
-def difference(one: Data, two: Data) -> float | None:
-    return sum(one) / len(one) - sum(two) / len(two) if one and two else None
-
-
-def welch(one: Data, two: Data) -> tuple[float, float] | None:
-    if min(len(one), len(two)) < 2:
-        return None
-    errors = [variance(data) / len(data) for data in (one, two)]
-    if sum(errors) == 0.0:
-        return None
-    t = float(difference(one, two) or 0.0) / math.sqrt(sum(errors))
-    freedom = sum(errors) ** 2 / sum(e**2 / (len(d) - 1) for e, d in zip(errors, (one, two), strict=True))
-    return t, 2 * float(stdtr(freedom, -abs(t)))
+    found: list[tuple[GroupCells, list[Groups]]] = []
+    while len(found) < 500:
+        case = make_groups(random)
+        if case is not None:
+            found.append(case)
+    return found
 
 
 def test_differences_of_means_are_what_enumeration_says() -> None:
     sharp = compared = 0
     for cells, every in group_cases():
         found = mean_difference(cells)
-        values = [value for one, two in every if (value := difference(one, two)) is not None]
+        values = [value for groups in every if (value := TRUTHS["mean_difference"](groups)) is not None]
         if not values:
             assert found.may_be_null
             continue
@@ -205,15 +166,14 @@ def test_differences_of_means_are_what_enumeration_says() -> None:
     assert sharp > 0.7 * compared
 
 
-def test_welch_contains_every_data_set() -> None:
-    compared = 0
+@pytest.mark.parametrize("statistic", [welch_t, welch_p], ids=lambda statistic: statistic.__name__)
+def test_welch_contains_every_data_set(statistic: Callable[[GroupCells], Range]) -> None:
+    truth, compared = TRUTHS[statistic.__name__], 0
     for cells, every in group_cases():
-        known = [found for one, two in every if (found := welch(one, two)) is not None]
-        if not known:
-            continue
-        compared += 1
-        check(welch_t(cells), [t for t, _ in known], True)
-        check(welch_p(cells), [p for _, p in known], False)
+        known = [value for groups in every if (value := truth(groups)) is not None]
+        if known:
+            compared += 1
+            check(statistic(cells), known, True)
     assert compared > 150
 
 

@@ -1,0 +1,244 @@
+"""DuckDB by itself, without data: how it reads a statement, and what a function of one column makes of public values.
+
+Asking the engine is what makes the gate's meaning its own. It reads a statement and the gate's own wording of it, and
+both must be one tree; it evaluates expressions generated from an allow-listed tree on values that are public anyway,
+in memory, under a limit of time and memory, and can open no file.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import threading
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.ports import Calculated, Reading
+from querygate_adapters.duckdb_locked import CONFIG, limited
+
+KEPT = 512
+_INPUTS = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "date": pa.date32(),
+    "category": pa.string(),
+    "boolean": pa.bool_(),
+}
+
+
+class DuckDBNative:
+    """An engine in memory that holds nothing. Results are kept: texts and domains are public and few."""
+
+    def __init__(self, *, timeout_s: float = 2.0, memory_mb: int = 256) -> None:
+        self._timeout_s = timeout_s
+        self._known: dict[tuple[str, str, Any], Calculated] = {}
+        self._lock = threading.Lock()
+        config: dict[str, Any] = {
+            **CONFIG,
+            "memory_limit": f"{memory_mb}MB",
+            "threads": "1",
+            "lock_configuration": "true",
+        }
+        self._db = duckdb.connect(config=config)
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def read(self, sql: str, own: str) -> Reading:
+        """Does the database read the statement as it reads the gate's own wording of it?"""
+        cursor = self._db.cursor()
+        try:
+            texts = cursor.execute("SELECT json_serialize_sql(?), json_serialize_sql(?)", [sql, own]).fetchone()
+        except duckdb.Error:
+            return Reading(False)
+        finally:
+            cursor.close()
+        theirs, ours = (json.loads(text) for text in texts or ())
+        if theirs["error"] or ours["error"]:
+            place = theirs.get("position")
+            return Reading(False, int(place) if theirs["error"] and str(place).isdigit() else None)
+        return Reading(_meaning(theirs["statements"]) == _meaning(ours["statements"]))
+
+    # -- evaluating ----------------------------------------------------------------------------------------------
+
+    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+        """What the expression over the column `x` makes of each value, in order; None stands for NULL."""
+        if kind == "number":  # asked while a step is looked for, and not again
+            return self._calculate(text, kind, values)
+        key = (text, kind, _axis_key(kind, values))
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+        found = self._calculate(text, kind, values)
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > KEPT:
+                self._known.pop(next(iter(self._known)))
+        return found
+
+    def _calculate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+        cursor = self._db.cursor()
+        try:
+            cursor.register("axis", pa.table({"x": pa.array(values, _INPUTS[kind])}))
+            with limited(cursor, self._timeout_s):
+                result = cursor.sql(f"SELECT {text} AS result FROM axis").to_arrow_table().column("result")
+                cursor.unregister("axis")
+        except duckdb.Error:
+            raise UnsupportedSQL(
+                "QG207",
+                "The database has no result for this expression, or none for some value of the column.",
+                "Check the types, and that every value of the column's domain has a result.",
+            ) from None
+        finally:
+            cursor.close()
+        return Calculated(_type(result.type), tuple(map(_plain, result.to_pylist())))
+
+
+def _axis_key(kind: str, values: Sequence[Any]) -> Any:
+    """What tells axes apart: whole numbers and days come without gaps, so their ends do."""
+    if kind in ("integer", "date"):
+        return len(values), values[0], tuple(values[-2:])
+    return tuple(values)
+
+
+def _type(found: pa.DataType) -> str:
+    tests: dict[str, Callable[[pa.DataType], bool]] = {
+        "integer": lambda t: pa.types.is_integer(t) or (pa.types.is_decimal(t) and t.scale == 0),
+        "number": lambda t: pa.types.is_floating(t) or pa.types.is_decimal(t),
+        "category": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t),
+        "boolean": pa.types.is_boolean,
+        "date": pa.types.is_date,
+        "timestamp": pa.types.is_timestamp,
+        "null": pa.types.is_null,
+    }
+    return next((name for name, test in tests.items() if test(found)), "other")
+
+
+def _plain(value: Any) -> Any:
+    """Whole decimals are whole numbers; a moment is told in ISO form."""
+    if isinstance(value, Decimal) and value == value.to_integral_value():
+        return int(value)
+    return value.isoformat(sep=" ") if isinstance(value, dt.datetime) else value
+
+
+# -- what two readings must have in common ----------------------------------------------------------------------------
+
+_IGNORED = frozenset({"query_location", "query_location_length", "qualified_name"})
+_NEGATED = {
+    "COMPARE_NOT_IN": "COMPARE_IN",
+    "OPERATOR_IS_NOT_NULL": "OPERATOR_IS_NULL",
+    "COMPARE_NOT_BETWEEN": "COMPARE_BETWEEN",
+    "COMPARE_NOTEQUAL": "COMPARE_EQUAL",
+    "COMPARE_DISTINCT_FROM": "COMPARE_NOT_DISTINCT_FROM",
+}
+_NEGATED_FUNCTIONS = {"!~~": "~~", "!~~*": "~~*"}
+_ALIASES = {
+    "ceiling": "ceil", "pow": "power", "**": "power", "^": "power", "datediff": "date_diff", "datepart": "date_part",
+    "datetrunc": "date_trunc", "substr": "substring", "char_length": "length", "character_length": "length",
+    "len": "length", "lcase": "lower", "ucase": "upper", "variance": "var_samp", "mod": "%",
+    "stddev": "stddev_samp", "quantile": "quantile_disc", "mean": "avg", "ifnull": "coalesce", "countif": "count_if",
+    "first_value": "first", "strpos": "instr", "position": "instr", "dayofmonth": "day", "weekday": "dayofweek",
+    "prefix": "starts_with", "suffix": "ends_with", "@": "abs", "stdev": "stddev_samp", "date_add": "+",
+}  # fmt: skip
+"""Names under which DuckDB has one and the same function."""
+
+_PARTS = frozenset({"date_part", "date_trunc", "date_diff"})
+_TYPES = {
+    "TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "INT": "INTEGER", "INT4": "INTEGER", "SIGNED": "INTEGER",
+    "INT8": "BIGINT", "LONG": "BIGINT", "FLOAT8": "DOUBLE", "REAL": "FLOAT", "FLOAT4": "FLOAT", "BOOL": "BOOLEAN",
+    "LOGICAL": "BOOLEAN", "NUMERIC": "DECIMAL", "INT2": "SMALLINT", "SHORT": "SMALLINT",
+}  # fmt: skip
+
+
+def _meaning(tree: Any) -> Any:
+    """A tree without places and without the choices of wording that mean the same."""
+    if isinstance(tree, list):
+        return [_meaning(part) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    node = {key: _meaning(value) for key, value in tree.items() if key not in _IGNORED}
+    kind = node.get("type")
+    if node.get("class") == "CONJUNCTION":
+        flat: list[Any] = []
+        for child in node["children"]:
+            same = isinstance(child, dict) and child.get("class") == "CONJUNCTION" and child["type"] == kind
+            flat.extend(child["children"] if same and not child.get("alias") else [child])
+        return {**node, "children": flat}
+    if isinstance(kind, str) and kind in _NEGATED:
+        return _not({**node, "type": _NEGATED[kind], "alias": ""}, node.get("alias", ""))
+    if node.get("class") == "FUNCTION":
+        return _function(node)
+    if "null_order" in node:  # DuckDB's own order: rising, NULL last
+        orders = {"type": kind, "null_order": node["null_order"]}
+        defaults = {"type": "ASCENDING", "null_order": "NULLS LAST"}
+        return {**node, **{k: defaults[k] if v == "ORDER_DEFAULT" else v for k, v in orders.items()}}
+    if kind == "TYPE":
+        name = str(node["type_name"]).upper()
+        return {**node, "type_name": _TYPES.get(name, name)}
+    if "literal" in node and isinstance(node["literal"], dict):
+        return {**node, "literal": _number(node["literal"])}
+    return node
+
+
+_CASE = {"class": "CASE", "type": "CASE_EXPR"}
+_UNITS = frozenset(f"to_{unit}s" for unit in ("day", "week", "month", "quarter", "year"))
+
+
+def _not(child: Any, alias: str) -> Any:
+    return {"class": "OPERATOR", "type": "OPERATOR_NOT", "alias": alias, "children": [child]}
+
+
+def _function(node: dict[str, Any]) -> Any:
+    name = str(node["function_name"])
+    if name in _NEGATED_FUNCTIONS:
+        return _not({**node, "function_name": _NEGATED_FUNCTIONS[name], "alias": ""}, node.get("alias", ""))
+    name = _ALIASES.get(name, name)
+    node = {**node, "function_name": name, "is_operator": False}
+    arguments = node.get("arguments") or []
+    if name == "if" and len(arguments) == 3:
+        when, then, otherwise = (argument["expression"] for argument in arguments)
+        checks = [{"when_expr": when, "then_expr": then}]
+        return {**_CASE, "alias": node["alias"], "case_checks": checks, "else_expr": otherwise}
+    if name in ("quantile_cont", "quantile_disc") and len(arguments) == 1:
+        return _within_group(node, arguments)
+    if name in _UNITS and arguments:
+        return {**node, "arguments": _whole_texts(arguments)}
+    if name in _PARTS and arguments:
+        literal = arguments[0].get("expression", {}).get("literal")
+        if isinstance(literal, dict) and literal.get("kind") == "STRING":
+            literal["text"] = str(literal["text"]).lower()
+    return node
+
+
+def _within_group(node: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
+    """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x) is QUANTILE_CONT(x, p) where the order rises."""
+    orders = node["order_bys"]["orders"]
+    if len(orders) != 1 or orders[0]["type"] != "ASCENDING":
+        return node
+    value = {"name": "", "expression": orders[0]["expression"]}
+    return {**node, "order_bys": {**node["order_bys"], "orders": []}, "arguments": [value, *arguments]}
+
+
+def _whole_texts(tree: Any) -> Any:
+    """INTERVAL '3' DAY is INTERVAL 3 DAY: the number of units may stand in quotes."""
+    if isinstance(tree, list):
+        return [_whole_texts(part) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if tree.get("kind") == "STRING" and str(tree.get("text")).isdigit():
+        return {**tree, "kind": "INTEGER"}
+    return {key: _whole_texts(value) for key, value in tree.items()}
+
+
+def _number(literal: dict[str, Any]) -> dict[str, Any]:
+    """Numbers by their value and kind: 1_000 is 1000, .5 is 0.5, while 1e0 stays a double."""
+    if literal.get("kind") == "STRING":
+        return literal
+    try:
+        return {**literal, "text": str(Decimal(str(literal["text"]).replace("_", "")).normalize())}
+    except ArithmeticError:
+        return literal

@@ -1,0 +1,120 @@
+"""The way into PostgreSQL, and what may be told of it when it is closed.
+
+A location holds a password perhaps, and one that was typed wrongly may show part of it where a host or a table is
+expected. Server messages quote values. So neither is ever passed on: what went wrong is told in words of our own.
+
+    postgresql://user@host:5432/database?sslmode=verify-full#fragment
+
+Everything before the fragment is libpq's: a password may also come from PGPASSWORD or the password file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from querygate.core.errors import ConfigError
+
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+SCHEMES = ("postgresql://", "postgres://")
+DEFAULTS = {
+    "connect_timeout": 10,
+    "application_name": "querygate",
+    "keepalives_idle": 30,  # a server that vanished without a word is noticed
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+}
+
+# SQLSTATE, or its first two characters, to what is told of it.
+_TOLD = {
+    "22021": ("a text is not UTF-8", "Correct it, or make a view that leaves it out."),
+    "25006": ("it wants to write, and sources are only read", "Name a table or a view that changes nothing."),
+    "3F": ("there is no such schema", "Check the name of the schema."),
+    "42P01": ("there is no such table", "Check the name of the table."),
+    "42703": ("there is no such column", "Check the names of the columns."),
+    "42501": ("this user may not do that", "Grant the user what is needed, or use another one."),
+    "53": ("the server has no room for this", "See the server's log."),
+    "57014": ("the server stopped the statement", "See its limit on the time of statements (statement_timeout)."),
+}
+_LOST = ("the connection was lost", "See whether the server is up, then try again.")
+_CLOSED = ("the server did not let this user into this database", "Check user, password and database, and pg_hba.conf.")
+_NO_PASSWORD = ("the server wants a password, and there is none", "Set PGPASSWORD, or write a password file (.pgpass).")
+_UNREACHED = ("the server cannot be reached", "Check host and port, and whether the server is up.")
+_OTHER = ("the server could not do it", "See the server's log.")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a server is, and what is wanted there. It is not printed: it may hold a password."""
+
+    parameters: dict[str, Any] = field(repr=False)
+    fragment: str = field(repr=False)
+
+    @classmethod
+    def read(cls, text: str, code: str) -> Location:
+        """From its text; a ConfigError with this code that quotes nothing where it cannot be read."""
+        url, _, fragment = text.rpartition("#") if "#" in text else (text, "", "")
+        try:
+            if not url.startswith(SCHEMES):
+                raise psycopg.ProgrammingError
+            return cls({**DEFAULTS, **conninfo_to_dict(url), "client_encoding": "UTF8"}, fragment)
+        except psycopg.Error:
+            raise ConfigError(
+                code,
+                "The location of the PostgreSQL server cannot be read.",
+                "Write postgresql://user@host:port/database; in a password / ? # @ : % are %2F %3F %23 %40 %3A %25.",
+            ) from None
+
+    def connect(self, *, read_only: bool = True) -> Connection:
+        """A connection whose transactions change nothing unless it is asked for."""
+        try:
+            # Statements are not prepared on the server, so that a pooler may stand in between.
+            connection = psycopg.connect(**self.parameters, prepare_threshold=None)
+        except psycopg.Error as error:
+            raise NotConnected(*_why_not(error)) from None
+        connection.read_only = read_only
+        return connection
+
+
+class NotConnected(psycopg.OperationalError):
+    """There is no way in. Its arguments are what may be told: what went wrong, and what to do."""
+
+
+@contextmanager
+def told(code: str) -> Iterator[None]:
+    """Turn what the driver says into a coded error that quotes nothing."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise as_told(error, code) from None
+
+
+def as_told(error: psycopg.Error, code: str) -> ConfigError:
+    what, remedy = _explain(error)
+    return ConfigError(code, f"PostgreSQL: {what}.", remedy)
+
+
+def _explain(error: psycopg.Error) -> tuple[str, str]:
+    if isinstance(error, NotConnected):
+        what, remedy = error.args
+        return what, remedy
+    state = error.sqlstate or ""
+    if state.startswith(("08", "57P")) or (not state and isinstance(error, psycopg.OperationalError)):
+        return _LOST
+    return _TOLD.get(state) or _TOLD.get(state[:2], _OTHER)
+
+
+def _why_not(error: psycopg.Error) -> tuple[str, str]:
+    """libpq gives no codes here; whether a password was asked for and used is what it knows for sure."""
+    attempt = error.pgconn
+    if attempt is not None and attempt.needs_password:
+        return _NO_PASSWORD
+    if attempt is not None and (attempt.used_password or "FATAL" in str(error)):
+        return _CLOSED
+    return _UNREACHED

@@ -1,0 +1,173 @@
+"""The custodian's half of a store on PostgreSQL: copies version files of a DuckDB store there, and points to one.
+
+A version is one transaction: the tables, and then every cell read back and compared with the file, before anybody can
+see them. The pointer comes last, in a transaction of its own. So a reader sees the old version or the new one, and a
+copy that is killed at any instant leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from psycopg import sql
+from pyarrow import csv
+
+from querygate.core.block import Block, Dictionary, NumberColumn
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Limits
+from querygate_adapters.duckdb_locked import connect
+from querygate_adapters.duckdb_store import DuckDBRelease
+from querygate_adapters.postgres_link import Connection, Location, told
+from querygate_adapters.postgres_store import SCHEMA, read_block, read_catalog, read_dictionaries
+from querygate_adapters.releases import catalog_to_json
+
+CODE = "QG804"
+BATCH_ROWS = 50_000
+UNLIMITED = Limits(timeout_s=86_400.0, memory_mb=2**20)
+LOCK = int.from_bytes(b"qgate")
+"""One copy at a time: an advisory lock of the server, which dies with its holder."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS {release} (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    dataset text NOT NULL, version integer NOT NULL, catalog text NOT NULL, UNIQUE (dataset, version));
+CREATE TABLE IF NOT EXISTS {served} (dataset text PRIMARY KEY, release integer NOT NULL REFERENCES {release});
+CREATE TABLE IF NOT EXISTS {value_text} (
+    release integer NOT NULL REFERENCES {release}, column_id integer, value_id integer, text text NOT NULL,
+    PRIMARY KEY (release, column_id, value_id));
+CREATE TABLE IF NOT EXISTS {set_value} (
+    release integer NOT NULL REFERENCES {release}, column_id integer, set_id integer, value_id integer,
+    PRIMARY KEY (release, column_id, set_id, value_id))
+"""
+
+
+class PostgresShelf:
+    """Where versions are put: one schema of a database, which is made where it is not there."""
+
+    def __init__(self, location: str) -> None:
+        self._location = Location.read(location, CODE)
+        self._schema = self._location.fragment or SCHEMA
+
+    def versions(self, dataset: str) -> dict[int, str]:
+        """The versions that are there, each with its catalog as text."""
+        with self._writing() as connection:
+            self._prepare(connection)
+            wanted = self._sql("SELECT version, catalog FROM {release} WHERE dataset = %s")
+            return dict(connection.execute(wanted, [dataset]).fetchall())
+
+    def copy(self, file: Path) -> None:
+        """Put the version of this file there, whole and verified, or not at all."""
+        release = DuckDBRelease(file)
+        catalog = release.catalog
+        with self._writing() as connection, _reading(file) as database:
+            wanted = self._sql("INSERT INTO {release} (dataset, version, catalog) VALUES (%s, %s, %s) RETURNING id")
+            values = [catalog.dataset, catalog.version, catalog_to_json(catalog)]
+            [(number,)] = connection.execute(wanted, values).fetchall()
+            cells = f"cells_{number}"
+            self._send(connection, cells, database.sql("SELECT * FROM cells"), new=True)
+            for table, columns in (
+                ("value_text", "column_id, value_id, text"),
+                ("set_value", "column_id, set_id, value_id"),
+            ):
+                rows = database.sql(f"SELECT {number} AS release, {columns} FROM {table}")
+                self._send(connection, table, rows)
+            connection.execute(sql.SQL("ANALYZE {}").format(self._name(cells)))
+            if not self._is_same(connection, number, release):
+                raise ConfigError(
+                    CODE, "What arrived in PostgreSQL is not what was sent; nothing was kept.", "Try again."
+                )
+
+    def serve(self, dataset: str, version: int) -> None:
+        """Point to a version that is there."""
+        with self._writing() as connection:
+            connection.execute(
+                self._sql(
+                    "INSERT INTO {served} SELECT dataset, id FROM {release} WHERE dataset = %s AND version = %s "
+                    "ON CONFLICT (dataset) DO UPDATE SET release = EXCLUDED.release"
+                ),
+                [dataset, version],
+            )
+
+    # -- helpers ---------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """A transaction under the lock."""
+        with told(CODE), self._location.connect(read_only=False) as connection:
+            [(free,)] = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]).fetchall()
+            if not free:
+                raise ConfigError(CODE, "Another process is copying into this database.", "Wait for it to end.")
+            yield connection
+
+    def _prepare(self, connection: Connection) -> None:
+        """The schema may be there already and belong to somebody who may not make one."""
+        there = connection.execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", [self._schema])
+        if there.fetchone() is None:
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
+        if connection.execute("SELECT to_regclass(%s)", [self._name("set_value").as_string()]).fetchone() == (None,):
+            connection.execute(self._sql(_TABLES))
+
+    def _send(self, connection: Connection, table: str, rows: duckdb.DuckDBPyRelation, *, new: bool = False) -> None:
+        reader: pa.RecordBatchReader = rows.to_arrow_reader(BATCH_ROWS)
+        names = sql.SQL(", ").join(map(sql.Identifier, reader.schema.names))
+        if new:
+            typed = sql.SQL(", ").join(
+                sql.SQL("{} {}").format(sql.Identifier(field.name), _type(field.type)) for field in reader.schema
+            )
+            connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self._name(table), typed))
+        statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(self._name(table), names)
+        with connection.cursor().copy(statement) as copy:
+            for batch in reader:
+                copy.write(_csv(batch))
+
+    def _is_same(self, connection: Connection, number: int, release: DuckDBRelease) -> bool:
+        """Read back, grouped to all columns, and compared with the file bit by bit."""
+        catalog = read_catalog(connection, self._schema, number)
+        dictionaries = read_dictionaries(connection, self._schema, number, catalog)
+        arrived = read_block(
+            connection, self._name(f"cells_{number}"), catalog, catalog.columns, dictionaries, UNLIMITED
+        )
+        sent = release.project([column.name for column in catalog.columns], UNLIMITED)
+        return catalog == release.catalog and _bits(arrived, dictionaries) == _bits(sent, release.dictionaries)
+
+    def _name(self, table: str) -> sql.Identifier:
+        return sql.Identifier(self._schema, table)
+
+    def _sql(self, text: str) -> sql.Composed:
+        tables = {name: self._name(name) for name in ("release", "served", "value_text", "set_value")}
+        return sql.SQL(text).format(**tables)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    database = connect(file, read_only=True)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def _type(kind: pa.DataType) -> sql.SQL:
+    return sql.SQL("double precision" if pa.types.is_floating(kind) else "bigint")
+
+
+def _csv(batch: pa.RecordBatch) -> Any:
+    """As COPY reads it: nothing for a missing value, quotes around texts, the shortest digits that give the number."""
+    sink = pa.BufferOutputStream()
+    csv.write_csv(batch, sink, csv.WriteOptions(include_header=False))
+    return sink.getvalue().to_pybytes()
+
+
+def _bits(block: Block, dictionaries: dict[int, Dictionary]) -> list[Any]:
+    arrays: list[Any] = [block.n] + ([] if block.whole is None else [block.whole])
+    for column in block.columns.values():
+        arrays += [column.low, column.high, column.null] if isinstance(column, NumberColumn) else [column.sets]
+    for _, dictionary in sorted(dictionaries.items()):
+        arrays += [dictionary.starts, dictionary.members]
+    return [np.ascontiguousarray(array).tobytes() for array in arrays] + [d.values for d in dictionaries.values()]

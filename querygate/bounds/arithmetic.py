@@ -1,0 +1,227 @@
+"""Interval arithmetic on arrays: the hull of a function over boxes, never too narrow.
+
+Whole numbers stay whole and exact; results that 64 bits might not hold are refused, as the database would fail on
+them. Results in doubles are moved one double outwards: the database rounds to nearest, which is monotone, so what it
+computes from values inside the operands lies inside. Where each column occurs once the hull is the exact range (Moore
+1966); otherwise it is an outer bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.types import Bools, Floats
+
+Ends: TypeAlias = NDArray[Any]
+LARGEST = 2**62
+
+
+class Box(NamedTuple):
+    """One interval per row."""
+
+    low: Ends
+    high: Ends
+
+    @property
+    def integer(self) -> bool:
+        return bool(np.issubdtype(self.low.dtype, np.integer))
+
+
+def as_doubles(box: Box) -> Box:
+    """Whole numbers as doubles; those beyond 2^53 are rounded outwards."""
+    if not box.integer:
+        return box
+    low, high = box.low.astype(np.float64), box.high.astype(np.float64)
+    big = (np.abs(low) >= 2.0**53) | (np.abs(high) >= 2.0**53)
+    return Box(np.where(big, np.nextafter(low, -np.inf), low), np.where(big, np.nextafter(high, np.inf), high))
+
+
+def _outward(low: Floats, high: Floats) -> Box:
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise _unbounded("Values in this expression may be too large.")
+    return Box(np.nextafter(low, -np.inf), np.nextafter(high, np.inf))
+
+
+def _whole(low: Ends, high: Ends, reach: Floats) -> Box:
+    if reach.size and float(np.max(reach)) >= LARGEST:
+        raise _unbounded("Whole numbers in this expression may be too large.")
+    return Box(low, high)
+
+
+def _unbounded(detail: str) -> UnsupportedSQL:
+    return UnsupportedSQL("QG215", detail, "Divide or restrict the columns, so that every value is of ordinary size.")
+
+
+def _size(box: Box) -> Floats:
+    """The largest magnitude of each row, as a double rounded up."""
+    return np.maximum(np.abs(box.low.astype(np.float64)), np.abs(box.high.astype(np.float64)))
+
+
+# -- functions ---------------------------------------------------------------------------------------------------
+
+
+def add(a: Box, b: Box) -> Box:
+    if a.integer and b.integer:
+        return _whole(a.low + b.low, a.high + b.high, _size(a) + _size(b))
+    a, b = as_doubles(a), as_doubles(b)
+    return _outward(a.low + b.low, a.high + b.high)
+
+
+def neg(a: Box) -> Box:
+    return Box(-a.high, -a.low)
+
+
+def sub(a: Box, b: Box) -> Box:
+    return add(a, neg(b))
+
+
+def mul(a: Box, b: Box) -> Box:
+    whole = a.integer and b.integer
+    if whole:
+        _whole(a.low, a.high, _size(a) * _size(b))
+    else:
+        a, b = as_doubles(a), as_doubles(b)
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = [x * y for x in a for y in b]
+    low, high = np.minimum.reduce(products), np.maximum.reduce(products)
+    return Box(low, high) if whole else _outward(low, high)
+
+
+def div(a: Box, b: Box) -> Box:
+    """Division as the database does it: in doubles, also for whole numbers."""
+    a, b = as_doubles(a), as_doubles(b)
+    if ((b.low <= 0) & (b.high >= 0)).any():
+        raise UnsupportedSQL(
+            "QG215",
+            "The divisor may be zero, so the result cannot be bounded.",
+            "Keep the divisor away from zero with WHERE or HAVING, or divide by NULLIF(divisor, 0).",
+        )
+    with np.errstate(over="ignore"):
+        quotients = [x / y for x in a for y in b]
+    return _outward(np.minimum.reduce(quotients), np.maximum.reduce(quotients))
+
+
+def absolute(a: Box) -> Box:
+    low = np.where((a.low <= 0) & (a.high >= 0), 0, np.minimum(np.abs(a.low), np.abs(a.high)))
+    return Box(low.astype(a.low.dtype), np.maximum(np.abs(a.low), np.abs(a.high)))
+
+
+def least(*boxes: Box) -> Box:
+    boxes = _alike(boxes)
+    return Box(np.minimum.reduce([b.low for b in boxes]), np.minimum.reduce([b.high for b in boxes]))
+
+
+def greatest(*boxes: Box) -> Box:
+    boxes = _alike(boxes)
+    return Box(np.maximum.reduce([b.low for b in boxes]), np.maximum.reduce([b.high for b in boxes]))
+
+
+def _alike(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
+    return boxes if all(b.integer for b in boxes) else tuple(as_doubles(b) for b in boxes)
+
+
+def to_whole(a: Box) -> Box:
+    """A cast to a whole number. Halves go to the even neighbour or away from zero: both are inside."""
+    if a.integer:
+        return a
+    if float(np.max(_size(a), initial=0.0)) >= LARGEST:
+        raise _unbounded("Numbers in this expression may be too large for whole numbers.")
+    return Box(np.ceil(a.low - 0.5).astype(np.int64), np.floor(a.high + 0.5).astype(np.int64))
+
+
+def sign(a: Box) -> Box:
+    return Box(np.sign(a.low).astype(np.int64), np.sign(a.high).astype(np.int64))
+
+
+def _rising(function: Callable[[Floats], Floats], roundings: int = 0) -> Callable[[Box], Box]:
+    """A non-decreasing function in doubles, computed by the database within `roundings` doubles of ours."""
+
+    def apply(a: Box) -> Box:
+        a = as_doubles(a)
+        with np.errstate(over="ignore"):
+            low, high = function(a.low), function(a.high)
+        for _ in range(roundings):
+            low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+        if np.isnan(low).any() or not np.isfinite(high).all():
+            raise _unbounded("Values in this expression may be too large.")
+        return Box(low, high)
+
+    return apply
+
+
+def _within(function: Callable[[Box], Box], allowed: Callable[[Box], Bools], what: str) -> Callable[[Box], Box]:
+    """A function that the database refuses outside a set of arguments, and so do we."""
+
+    def apply(a: Box) -> Box:
+        if not allowed(a).all():
+            raise UnsupportedSQL("QG215", f"{what} may get a value it has no result for.", "Restrict it with WHERE.")
+        return function(a)
+
+    return apply
+
+
+def round_to(a: Box, digits: Box) -> Box:
+    """ROUND to a constant number of digits, halves away from zero: a rising function of the value."""
+    scale = 10.0 ** float(digits.low[0]) if digits.low.size else 1.0
+
+    def rounded(values: Floats) -> Floats:
+        away: Floats = _half_away(values * scale) / scale
+        return away
+
+    return _rising(rounded, 2)(a) if digits.low.size and digits.low[0] else _rising(_half_away)(a)
+
+
+def _half_away(values: Floats) -> Floats:
+    whole: Floats = np.trunc(values)
+    with np.errstate(invalid="ignore"):  # infinities stay what they are
+        away: Floats = whole + np.where(np.abs(values - whole) >= 0.5, np.sign(values), 0.0)
+    return away
+
+
+def power(a: Box, exponent: Box) -> Box:
+    """x to a constant power: for whole non-negative powers any x, else x > 0."""
+    if not exponent.low.size:
+        return as_doubles(a)
+    p = float(exponent.low[0])
+    a = as_doubles(a)
+    if p >= 0 and p.is_integer() and p % 2 == 0:
+        a = absolute(a)
+    elif not (p.is_integer() and p >= 0) and not (a.low > 0).all():
+        raise UnsupportedSQL("QG215", "A power may get a value it has no result for.", "Restrict it with WHERE.")
+    with np.errstate(over="ignore"):
+        ends = [np.power(a.low, p), np.power(a.high, p)]
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    for _ in range(4):
+        low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+    return _outward(low, high)
+
+
+FUNCTIONS: dict[str, Callable[..., Box]] = {
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "div": div,
+    "neg": neg,
+    "abs": absolute,
+    "least": least,
+    "greatest": greatest,
+    "double": as_doubles,
+    "floor": _rising(np.floor),
+    "ceil": _rising(np.ceil),
+    "trunc": _rising(np.trunc),
+    "round": round_to,
+    "whole": to_whole,
+    "sign": sign,
+    "power": power,
+    "exp": _rising(np.exp, 4),
+    "sqrt": _within(_rising(np.sqrt, 1), lambda a: a.low >= 0, "SQRT"),
+    "ln": _within(_rising(np.log, 4), lambda a: a.low > 0, "LN"),
+    "log10": _within(_rising(np.log10, 4), lambda a: a.low > 0, "LOG"),
+    "log2": _within(_rising(np.log2, 4), lambda a: a.low > 0, "LOG2"),
+}
+"""What `Call.name` may be."""

@@ -1,0 +1,174 @@
+"""Aggregates by the names SQL gives them: which statistic each means, and what it takes.
+
+Most names are DuckDB's and PostgreSQL's. Those that SQL lacks are documented in the reference: CV, IQR, VALUE_RANGE,
+HARMONIC_MEAN, KURTOSIS_POP, EXCEEDANCE, CI_LOW, CI_HIGH, MEAN_DIFF, WELCH_T, WELCH_P, RISK, RISK_DIFF, RISK_RATIO,
+ODDS_RATIO, CHI_SQUARE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+Family = Literal["column", "pair", "groups", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """A statistic under a name of SQL: of a column, of two, of a column in two groups, or of two conditions.
+
+    `parameters` are the defaults of what follows the columns, None where it must be given.
+    """
+
+    statistic: str
+    family: Family = "column"
+    parameters: tuple[float | None, ...] = ()
+    value: bool = False  # the result has the type of the column
+    dates: bool = False  # days can be asked for it too
+
+
+_SUM = Aggregation("sum", value=True)
+_AVG = Aggregation("avg")
+
+NAMES: dict[str, Aggregation] = {
+    "count": Aggregation("count"),
+    "sum": _SUM,
+    "fsum": Aggregation("sum"),
+    "avg": _AVG,
+    "mean": _AVG,
+    "favg": _AVG,
+    "min": Aggregation("min", value=True, dates=True),
+    "max": Aggregation("max", value=True, dates=True),
+    "median": Aggregation("median"),
+    "mode": Aggregation("mode", value=True, dates=True),
+    "mad": Aggregation("mad"),
+    "var_samp": Aggregation("var_samp"),
+    "variance": Aggregation("var_samp"),
+    "var_pop": Aggregation("var_pop"),
+    "stddev": Aggregation("stddev_samp"),
+    "stddev_samp": Aggregation("stddev_samp"),
+    "stddev_pop": Aggregation("stddev_pop"),
+    "skewness": Aggregation("skewness"),
+    "kurtosis": Aggregation("kurtosis"),
+    "kurtosis_pop": Aggregation("kurtosis_pop"),
+    "entropy": Aggregation("entropy"),
+    "geomean": Aggregation("geometric_mean"),
+    "geometric_mean": Aggregation("geometric_mean"),
+    "harmonic_mean": Aggregation("harmonic_mean"),
+    "cv": Aggregation("cv"),
+    "iqr": Aggregation("iqr"),
+    "value_range": Aggregation("range", value=True),
+    "quantile_cont": Aggregation("quantile_cont", parameters=(None,)),
+    "quantile_disc": Aggregation("quantile_disc", parameters=(None,), value=True, dates=True),
+    "exceedance": Aggregation("exceedance", parameters=(None,)),
+    "ci_low": Aggregation("mean_ci_low", parameters=(0.95,)),
+    "ci_high": Aggregation("mean_ci_high", parameters=(0.95,)),
+    "covar_pop": Aggregation("covar_pop", "pair"),
+    "covar_samp": Aggregation("covar_samp", "pair"),
+    "corr": Aggregation("corr", "pair"),
+    "regr_slope": Aggregation("regr_slope", "pair"),
+    "regr_intercept": Aggregation("regr_intercept", "pair"),
+    "regr_r2": Aggregation("regr_r2", "pair"),
+    "mean_diff": Aggregation("mean_difference", "groups"),
+    "welch_t": Aggregation("welch_t", "groups"),
+    "welch_p": Aggregation("welch_p", "groups"),
+    "risk": Aggregation("proportion", "table"),
+    "risk_diff": Aggregation("risk_difference", "table"),
+    "risk_ratio": Aggregation("risk_ratio", "table"),
+    "odds_ratio": Aggregation("odds_ratio", "table"),
+    "chi_square": Aggregation("chi_square", "table"),
+}
+
+AGGREGATE_NODES: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.CountIf: "count_if",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Median: "median",
+    exp.Mode: "mode",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+    exp.Stddev: "stddev_samp",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+    exp.Skewness: "skewness",
+    exp.Kurtosis: "kurtosis",
+    exp.PercentileCont: "quantile_cont",
+    exp.PercentileDisc: "quantile_disc",
+    exp.Quantile: "quantile_disc",
+    exp.Corr: "corr",
+    exp.CovarPop: "covar_pop",
+    exp.CovarSamp: "covar_samp",
+    exp.RegrSlope: "regr_slope",
+    exp.RegrIntercept: "regr_intercept",
+    exp.RegrR2: "regr_r2",
+    exp.RegrCount: "regr_count",
+    exp.RegrAvgx: "regr_avgx",
+    exp.RegrAvgy: "regr_avgy",
+}
+"""Aggregates that the parser has kinds of nodes for."""
+
+_READ = ("this", "expression", "quantile", "expressions")
+"""Where the parser keeps the arguments of an aggregate, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An aggregate as it was written: its name, its arguments, and what stands around them."""
+
+    name: str
+    arguments: tuple[exp.Expr, ...]
+    distinct: bool = False
+    condition: exp.Expr | None = None  # FILTER (WHERE ...)
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Does an aggregate begin here? FILTER and WITHIN GROUP belong to the one inside them."""
+    if isinstance(node, (exp.Filter, exp.WithinGroup)):
+        return True
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower() in NAMES
+    return type(node) in AGGREGATE_NODES
+
+
+def read_aggregate(node: exp.Expr) -> Asked | None:
+    """The aggregate at a node; None where its parts do not fit together."""
+    if isinstance(node, exp.Filter):
+        inner = read_aggregate(node.this)
+        clause = node.expression
+        if inner is None or not isinstance(clause, exp.Where):
+            return None
+        return Asked(inner.name, inner.arguments, inner.distinct, clause.this)
+    if isinstance(node, exp.WithinGroup):
+        return _within_group(node)
+    if isinstance(node, exp.Anonymous):
+        return Asked(str(node.this).lower(), tuple(node.expressions))
+    name = AGGREGATE_NODES.get(type(node))
+    if name is None or isinstance(node.this, exp.Order):
+        return None
+    inside = node.this
+    if any(_listed(part) for key, part in node.args.items() if key not in _READ):
+        return None  # MIN(x, 2) is another aggregate
+    others = [part for key in _READ[1:] for part in _listed(node.args.get(key))]
+    if isinstance(inside, exp.Distinct):
+        return Asked(name, tuple(inside.expressions), True) if not others else None
+    return Asked(name, (*([inside] if inside is not None else []), *others))
+
+
+def _within_group(node: exp.WithinGroup) -> Asked | None:
+    """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), rising."""
+    inner, order = node.this, node.expression
+    terms = order.expressions if isinstance(order, exp.Order) else []
+    if not isinstance(inner, (exp.PercentileCont, exp.PercentileDisc)) or inner.expression is not None:
+        return None
+    if len(terms) != 1 or terms[0].args.get("desc"):
+        return None
+    return Asked(AGGREGATE_NODES[type(inner)], (terms[0].this, inner.this))
+
+
+def _listed(part: object) -> list[exp.Expr]:
+    return [p for p in (part if isinstance(part, list) else [part]) if isinstance(p, exp.Expr)]

@@ -1,0 +1,298 @@
+"""Step 3: queries inside queries become one: names against the catalog, CTEs and subqueries against each other.
+
+A subquery that only filters, projects or renames is substituted: its expressions for its names, its WHERE added to the
+outer one. A UNION ALL of rows becomes an OR, once its branches are shown to exclude each other. A JOIN to a reference
+table that the custodian registered is a function of the column it is joined on. What is left is a SELECT over the
+dataset, or one over the groups of another. A column that is withheld is unknown, like one that never was.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from querygate.core.errors import SyntaxRefused, UnsupportedSQL
+from querygate.core.types import Catalog, Column, folded
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.buckets import write_out_buckets
+from querygate.sql.parse import span_of
+from querygate.sql.references import join_reference
+from querygate.sql.tables import Names, Tables
+
+LARGEST = 20_000
+SCHEMAS = frozenset({"main", "public"})
+"""Schemas a dataset may be said to be in; its own name is another."""
+
+
+@dataclass
+class Query:
+    """A SELECT whose columns are the dataset's, or the outputs of `inner` where it asks about the groups of another.
+
+    `disjoint` lists conditions that must exclude each other for the query to mean what it says.
+    """
+
+    tree: exp.Select
+    inner: Query | None = None
+    disjoint: list[tuple[exp.Expr, exp.Expr]] = field(default_factory=list)
+
+
+def compose(tree: exp.Select | exp.Union, catalog: Catalog) -> list[Query]:
+    """The queries whose answers are to be shown one after the other."""
+    tree = tree.copy()
+    write_out_buckets(tree)
+    return _branches(tree, catalog, {}, top=True)
+
+
+def _branches(tree: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr], *, top: bool = False) -> list[Query]:
+    ctes = _with(tree, ctes)
+    if isinstance(tree, exp.Union):
+        return [q for side in (tree.this, tree.expression) for q in _branches(side, catalog, ctes, top=top)]
+    if isinstance(tree, exp.Select):
+        return [_flatten(tree, catalog, ctes, top)]
+    if isinstance(tree, (exp.Subquery, exp.Paren)):
+        return _branches(tree.this, catalog, ctes, top=top)
+    raise UnsupportedSQL("QG205", "FROM names nothing that can be asked.", f"Write FROM {catalog.dataset}.")
+
+
+def _with(tree: exp.Expr, ctes: Mapping[str, exp.Expr]) -> Mapping[str, exp.Expr]:
+    """The named queries in force. A later one may use an earlier one, so each keeps those before it."""
+    clause = tree.args.get("with_")
+    known = dict(ctes)
+    for cte in clause.expressions if clause else ():
+        body = cte.this.copy()
+        body.meta["ctes"] = dict(known)
+        known[folded(cte.alias)] = body
+    tree.set("with_", None)
+    return known
+
+
+def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], top: bool) -> Query:
+    ctes = _with(tree, ctes)
+    names, where, disjoint, inner, alias = _source(tree.args["from_"].this, catalog, ctes)
+    tables = Tables({alias: names})
+    for join in tree.args.get("joins") or ():
+        where = _and(where, join_reference(join, catalog, ctes, tables, lambda e: _origin(e, inner, catalog)))
+    tree.set("joins", None)
+    if not top:
+        _expand_stars(tree, tables)
+    _name_items(tree)
+    if _substitute(tree, tables, catalog) > LARGEST:
+        raise SyntaxRefused("QG102", "The statement grows too long when its subqueries are put in.", "Simplify it.")
+    own = tree.args.get("where")
+    both = _and(where, own.this if own else None)
+    tree.set("where", exp.Where(this=both) if both is not None else None)
+    return Query(tree, inner, disjoint)
+
+
+# -- FROM ------------------------------------------------------------------------------------------------------------
+
+
+_Source = tuple[Names, "exp.Expr | None", list[tuple[exp.Expr, exp.Expr]], "Query | None", str]
+
+
+def _source(source: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr]) -> _Source:
+    """The names a FROM offers, the condition its rows fulfil, and by which table name they can be called."""
+    alias = folded(source.alias) if source.alias else ""
+    while isinstance(source, (exp.Subquery, exp.Paren)) and isinstance(source.this, (exp.Table, exp.Paren)):
+        source = source.this  # brackets round a name
+    if not isinstance(source, (exp.Table, exp.Subquery)):
+        raise UnsupportedSQL("QG205", "FROM names nothing that can be asked.", f"Write FROM {catalog.dataset}.")
+    if isinstance(source, exp.Table):
+        named = ctes.get(folded(source.name)) if not source.args.get("db") else None
+        if named is None:
+            _check_dataset(source, catalog)
+            own: Names = {folded(c.name): exp.column(exp.to_identifier(c.name, quoted=True)) for c in catalog.columns}
+            return own, None, [], None, alias or folded(source.name)
+        body, ctes, alias = named.copy(), named.meta.get("ctes", {}), alias or folded(source.name)
+    else:
+        body = source.this
+    queries = _branches(body, catalog, ctes)
+    if len(queries) == 1:
+        return _rows_of(queries[0], alias)
+    return _union(queries, body, alias)
+
+
+def _check_dataset(table: exp.Table, catalog: Catalog) -> None:
+    schema = folded(table.args["db"].name) if table.args.get("db") else "main"
+    if folded(table.name) != folded(catalog.dataset) or schema not in SCHEMAS | {folded(catalog.dataset)}:
+        raise UnsupportedSQL(
+            "QG205",
+            "FROM does not name the dataset that was asked.",
+            f"Write FROM {catalog.dataset}.",
+            span=span_of(table),
+        )
+
+
+def _rows_of(query: Query, alias: str) -> _Source:
+    """What a subquery offers: its expressions if it gives rows, its outputs if it gives groups."""
+    tree = query.tree
+    if tree.args.get("limit"):
+        raise UnsupportedSQL(
+            "QG206", "LIMIT inside a subquery chooses rows by chance.", "Leave it out.", span=span_of(tree)
+        )
+    tree.set("order", None)  # the order of rows has no meaning to an aggregate
+    if _is_grouped(tree) or query.inner is not None:
+        names: Names = {}
+        for name in filter(None, map(name_of, tree.expressions)):
+            names[folded(name)] = exp.column(exp.to_identifier(name, quoted=True))
+        return names, None, query.disjoint, query, alias
+    clause = tree.args.get("where")
+    return _named(tree), clause.this if clause else None, query.disjoint, None, alias
+
+
+def _is_grouped(tree: exp.Select) -> bool:
+    return bool(tree.args.get("group") or tree.args.get("having")) or any(
+        is_aggregate(node) for item in tree.expressions for node in item.walk()
+    )
+
+
+def _named(tree: exp.Select) -> Names:
+    """The select list by name; what has no name cannot be called, and of two of one name neither."""
+    names: Names = {}
+    twice = set()
+    for item in tree.expressions:
+        name = folded(name_of(item))
+        twice |= {name} & names.keys()
+        if name:
+            names[name] = item.this if isinstance(item, exp.Alias) else item
+    return {name: value for name, value in names.items() if name not in twice}
+
+
+def name_of(item: exp.Expr) -> str:
+    """The name under which an item of a select list can be called from outside; empty where it has none."""
+    return str(item.alias if isinstance(item, exp.Alias) else item.name if isinstance(item, exp.Column) else "")
+
+
+def _union(queries: list[Query], body: exp.Expr, alias: str) -> _Source:
+    """Rows of several selections that exclude each other: one selection, a CASE where they differ."""
+    sources = [_rows_of(query, alias) for query in queries]
+    lists = [list(source[0].items()) for source in sources]
+    if any(source[3] is not None for source in sources) or len({len(listed) for listed in lists}) > 1:
+        raise UnsupportedSQL(
+            "QG206",
+            "UNION ALL inside FROM joins rows of the dataset, with the same columns.",
+            "Filter and project in each branch, and aggregate outside.",
+            span=span_of(body),
+        )
+    wheres = [source[1] if source[1] is not None else exp.true() for source in sources]
+    disjoint = [pair for source in sources for pair in source[2]]
+    disjoint += [(a.copy(), b.copy()) for i, a in enumerate(wheres) for b in wheres[i + 1 :]]
+    names: Names = {}
+    for place, (name, value) in enumerate(lists[0]):
+        others = [listed[place][1] for listed in lists]
+        same = all(other == value for other in others)
+        whens = [exp.If(this=where.copy(), true=other.copy()) for where, other in zip(wheres, others, strict=True)]
+        names[name] = value if same else exp.Case(ifs=whens)
+    return names, exp.or_(*(where.copy() for where in wheres)), disjoint, None, alias
+
+
+# -- names -----------------------------------------------------------------------------------------------------------
+
+
+def _origin(e: exp.Expr, inner: Query | None, catalog: Catalog) -> Column | None:
+    """The column of the dataset that an expression is, under whatever name; None where it is something else."""
+    if not isinstance(e, exp.Column):
+        return None
+    if inner is None:
+        return catalog.column(e.name)
+    items = [item for item in inner.tree.expressions if folded(name_of(item)) == folded(e.name)]
+    if len(items) != 1:
+        return None
+    item = items[0].this if isinstance(items[0], exp.Alias) else items[0]
+    return _origin(item.unnest(), inner.inner, catalog)
+
+
+def _expand_stars(tree: exp.Select, tables: Tables) -> None:
+    """SELECT * in a subquery offers every name; at the top it would show rows, which is refused later."""
+    items: list[exp.Expr] = []
+    for item in tree.expressions:
+        if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+            items += tables.columns(folded(item.table) if isinstance(item, exp.Column) else "")
+        else:
+            items.append(item)
+    tree.set("expressions", items)
+
+
+def _name_items(tree: exp.Select) -> None:
+    """A column keeps the name it was asked by, whatever is put in its place."""
+    for item in list(tree.expressions):
+        node = item.unnest() if isinstance(item, exp.Paren) else item
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            named = exp.alias_(node.copy(), node.name, quoted=True)
+            named.meta["own"] = True
+            item.replace(named)
+
+
+_MAY_BE_ALIAS = {"group": False, "having": False, "order": True}
+"""Clauses that may use names of the select list, and whether these come before the names of columns."""
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What names mean in a clause."""
+
+    tables: Tables
+    aliases: set[str]
+    alias_first: bool
+    catalog: Catalog
+
+    def replace(self, node: exp.Column) -> int:
+        """Put in what the name stands for; return how many nodes that are."""
+        if isinstance(node.this, exp.Star):
+            raise UnsupportedSQL(
+                "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
+            )
+        name, table = folded(node.name), folded(node.table)
+        if self.alias_first and not table and name in self.aliases:
+            return 1
+        found = self.tables.find(node)
+        if found is None:
+            is_row = name in self.tables  # DuckDB reads the table's name as a whole row
+            if name in self.aliases and not table and not is_row:
+                return 1
+            raise _unknown_column(node, self.catalog, self.tables)
+        node.meta["qualified"] = bool(table)
+        if isinstance(found, exp.Column):
+            node.set("this", found.this.copy())
+            node.set("table", None)
+            return 1
+        bracket = exp.Paren(this=found.copy())
+        bracket.meta.update(node.meta)
+        node.replace(bracket)
+        return sum(1 for _ in found.walk())
+
+
+def _substitute(tree: exp.Select, tables: Tables, catalog: Catalog) -> int:
+    """Every name by what it stands for. Names of the select list may be used in GROUP BY, HAVING and ORDER BY."""
+    given = {folded(item.alias) for item in tree.expressions if isinstance(item, exp.Alias)}
+    size = 0
+    for clause in ("expressions", "where", "group", "having", "order"):
+        aliases = given if clause in _MAY_BE_ALIAS else set()
+        scope = _Scope(tables, aliases, _MAY_BE_ALIAS.get(clause, False), catalog)
+        part = tree.args.get(clause)
+        for root in part if isinstance(part, list) else [part] if part is not None else []:
+            size += sum(scope.replace(node) for node in list(root.find_all(exp.Column)))
+    return size
+
+
+def _and(left: exp.Expr | None, right: exp.Expr | None) -> exp.Expr | None:
+    if left is None or right is None:
+        return left if right is None else right
+    return exp.And(this=exp.Paren(this=left.copy()), expression=exp.Paren(this=right.copy()))
+
+
+def _unknown_column(node: exp.Column, catalog: Catalog, tables: Tables) -> UnsupportedSQL:
+    spelled = {folded(column.name): column.name for column in catalog.columns}
+    listed = [spelled.get(name, name) for name in tables.every_name()]
+    by_lower = {name.lower(): name for name in listed}
+    near = difflib.get_close_matches(node.name.lower(), by_lower, n=1)
+    remedy = f"Did you mean {by_lower[near[0]]}? " if near else ""
+    return UnsupportedSQL(
+        "QG203",
+        f"{catalog.dataset} has no column of that name.",
+        f"{remedy}The columns are: {', '.join(listed)}.",
+        span=span_of(node),
+    )

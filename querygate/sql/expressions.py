@@ -1,0 +1,385 @@
+"""Expressions over columns: tabulated where one column with few values decides, a tree of functions otherwise."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Ref, Tabulated, is_number
+from querygate.core.ports import Native
+from querygate.core.predicate import Predicate, is_true, negate
+from querygate.core.types import Column, folded
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.allow import COMPARISONS
+from querygate.sql.parse import span_of
+from querygate.sql.steps import stepped
+from querygate.sql.wording import own_wording, wording_over_x
+
+MOST_VALUES = 100_000
+"""Values of a public domain up to which a function of the column is tabulated."""
+
+LARGEST = 2**62
+_WHOLE_CASTS = frozenset({"INT", "BIGINT", "HUGEINT", "SMALLINT", "TINYINT"})
+_SPECIAL_DATE_UNITS = {
+    "DAY": "x",
+    "WEEK": "date_diff('week', DATE '1900-01-01', x)",
+    "MONTH": "date_diff('month', DATE '1900-01-01', x)",
+    "QUARTER": "date_diff('quarter', DATE '1900-01-01', x)",
+    "YEAR": "date_diff('year', DATE '1900-01-01', x)",
+}
+
+
+@dataclass(frozen=True)
+class Context:
+    """What compiling a piece of SQL needs: the columns there are, and the database to ask."""
+
+    columns: dict[str, Column]  # by folded name
+    native: Native
+
+    @cached_property
+    def named(self) -> dict[str, Column]:
+        """The columns by their own names, as conditions call them."""
+        return {column.name: column for column in self.columns.values()}
+
+    def column(self, node: exp.Column) -> Column:
+        return self.columns[folded(node.name)]
+
+    def known(self, ref: Ref) -> Column:
+        """The column that an expression reads. Outputs of an inner query are read by their ids, not by their names."""
+        return next(column for column in self.columns.values() if column.name == ref.column)
+
+    def columns_of(self, node: exp.Expr) -> list[Column]:
+        """The columns a piece of SQL speaks of, each once."""
+        return list({self.column(found).name: self.column(found) for found in node.find_all(exp.Column)}.values())
+
+
+Compile = Callable[[exp.Expr, Context], Expression]
+
+
+def expression(node: exp.Expr, context: Context) -> Expression:
+    """The expression of a value."""
+    node = node.unnest()
+    nested = next((part for part in node.walk() if is_aggregate(part)), None)
+    if nested is not None:
+        raise UnsupportedSQL(
+            "QG207", "An aggregate stands inside another.", "Aggregate the groups of a subquery.", span=span_of(nested)
+        )
+    columns = context.columns_of(node)
+    if not columns:
+        return _constant(node, context)
+    if isinstance(node, exp.Column):
+        return Ref(columns[0].name, columns[0].type)
+    if len(columns) == 1 and is_tabulable(columns[0]):
+        return tabulate(node, columns[0], context)
+    compile_ = _COMPILERS.get(type(node))
+    if compile_ is None:
+        raise _refused(node)
+    found = compile_(node, context)
+    table = stepped(found, node, columns[0], context.native) if len(columns) == 1 else None
+    return table or found
+
+
+def number(node: exp.Expr, context: Context) -> Expression:
+    """The expression of a number or a day."""
+    found = expression(node, context)
+    if not is_number(found) and found.type != "null":
+        raise UnsupportedSQL(
+            "QG209", f"A number is wanted here, not a {found.type}.", "Count it, or turn it into numbers with CASE.",
+            span=span_of(node),
+        )  # fmt: skip
+    return found
+
+
+# -- one column ------------------------------------------------------------------------------------------------------
+
+
+def is_tabulable(column: Column) -> bool:
+    """Has it so few values that each can be looked at?"""
+    if not column.is_numeric:
+        return len(column.values) <= MOST_VALUES
+    if not column.is_discrete or column.low is None or column.high is None:
+        return False
+    return column.high - column.low < MOST_VALUES
+
+
+def tabulate(node: exp.Expr, column: Column, context: Context) -> Expression:
+    """What the database makes of every value of the column."""
+    results_of = context.native.tabulate(wording_over_x(node), column.type, axis(column))
+    return made_table(column, results_of.type, results_of.results, node)
+
+
+@lru_cache(maxsize=256)
+def axis(column: Column) -> tuple[Any, ...]:
+    """Every value of a column, and NULL."""
+    if column.type == "boolean":
+        return (*(value == "true" for value in column.values), None)
+    if not column.is_numeric:
+        return (*column.values, None)
+    low, high = int(column.low or 0), int(column.high or 0)
+    if column.type == "date":
+        return (*(dt.date.fromordinal(day + EPOCH) for day in range(low, high + 1)), None)
+    return (*range(low, high + 1), None)
+
+
+def made_table(column: Column, type_: str, results: tuple[Any, ...], node: exp.Expr) -> Expression:
+    """A table from its results; the column itself where nothing changes."""
+    if type_ == "other" or any(isinstance(r, int) and abs(r) >= LARGEST for r in results):
+        raise _refused(node)
+    results = tuple(float("inf") if isinstance(r, float) and math.isnan(r) else r for r in results)
+    if all(result is None for result in results):
+        return Constant(None, "null")
+    if results == axis(column) and type_ == column.type:
+        return Ref(column.name, column.type)
+    if column.is_numeric:
+        starts = np.arange(int(column.low or 0), int(column.high or 0) + 1, dtype=np.int64)
+        return Tabulated.over_pieces(column.name, type_, starts, results)
+    return Tabulated.over_values(column.name, type_, column.values, results)
+
+
+def _constant(node: exp.Expr, context: Context) -> Constant:
+    if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
+        value = int(node.this)
+        if value < LARGEST:
+            return Constant(value, "integer")
+    found = context.native.tabulate(own_wording(exp.Paren(this=node.copy())), "integer", [0])
+    value = found.results[0]
+    if found.type == "other" or (isinstance(value, int) and abs(value) >= LARGEST):
+        raise _refused(node)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UnsupportedSQL("QG215", "This has no finite value.", "Write another number.", span=span_of(node))
+    return Constant(value, "null" if value is None else found.type)
+
+
+# -- several columns, or continuous ones -------------------------------------------------------------------------------
+
+
+def _arithmetic(name: str) -> Compile:
+    def compile_(node: exp.Expr, context: Context) -> Expression:
+        left, right = number(node.this, context), number(node.expression, context)
+        kinds = {left.type, right.type}
+        if "null" in kinds:
+            return Constant(None, "null")
+        if "date" in kinds:
+            return _with_days(name, left, right, node)
+        whole = kinds == {"integer"} and name != "div"
+        return Call(name, (left, right), "integer" if whole else "number")
+
+    return compile_
+
+
+def _with_days(name: str, left: Expression, right: Expression, node: exp.Expr) -> Expression:
+    """Days may be subtracted from each other, and moved by whole numbers."""
+    if name == "sub" and left.type == right.type == "date":
+        return Call("sub", (left, right), "integer")
+    if name in ("add", "sub") and {left.type, right.type} == {"date", "integer"} and right.type == "integer":
+        return Call(name, (left, right), "date")
+    if name == "add" and left.type == "integer":
+        return Call(name, (left, right), "date")
+    raise _refused(node)
+
+
+def _function(name: str, *, keeps_type: bool = False, whole: bool = False) -> Compile:
+    def compile_(node: exp.Expr, context: Context) -> Expression:
+        others = [value for key, value in node.args.items() if key != "this" and isinstance(value, (exp.Expr, list))]
+        if any(others):
+            raise _refused(node)
+        inner = number(node.this, context)
+        _no_days(inner, node)
+        if inner.type == "null":
+            return inner
+        if whole or (keeps_type and inner.type == "integer"):
+            return Call(name, (inner,), "integer")
+        return Call(name, (inner,), "number")
+
+    return compile_
+
+
+def _round(node: exp.Expr, context: Context) -> Expression:
+    digits = node.args.get("decimals")
+    inner, places = number(node.this, context), expression(digits, context) if digits else Constant(0, "integer")
+    _no_days(inner, node)
+    if not isinstance(places, Constant) or not isinstance(places.value, int) or not -300 < places.value < 300:
+        raise _refused(node)
+    if inner.type == "integer":
+        if places.value < 0:
+            raise _refused(node)
+        return inner
+    return Call("round", (inner, places), "number")
+
+
+def _power(node: exp.Expr, context: Context) -> Expression:
+    base, exponent = number(node.this, context), expression(node.expression, context)
+    _no_days(base, node)
+    if not isinstance(exponent, Constant) or not isinstance(exponent.value, (int, float, Decimal)):
+        raise _refused(node)
+    return Call("power", (base, Constant(float(exponent.value), "number")), "number")
+
+
+def _log(node: exp.Expr, context: Context) -> Expression:
+    base = str(node.this) if node.expression is not None else "10"
+    if base not in ("2", "10"):
+        raise _refused(node)
+    inner = number(node.expression if node.expression is not None else node.this, context)
+    _no_days(inner, node)
+    return Call(f"log{base}", (inner,), "number")
+
+
+def _extreme(name: str) -> Compile:
+    """LEAST and GREATEST pass over NULLs: where one side is missing the other is taken."""
+
+    def compile_(node: exp.Expr, context: Context) -> Expression:
+        found, *others = (number(part, context) for part in (node.this, *node.expressions))
+        for other in others:
+            type_ = _common_type([found, other], node)
+            found = Choice(
+                ((negate(is_true(found.present)), other), (negate(is_true(other.present)), found)),
+                Call(name, (found, other), type_),
+                type_,
+            )
+        return found
+
+    return compile_
+
+
+def _coalesce(node: exp.Expr, context: Context) -> Expression:
+    parts = [number(part, context) for part in (node.this, *node.expressions)]
+    type_ = _common_type(parts, node)
+    return Choice(tuple((is_true(part.present), part) for part in parts[:-1]), parts[-1], type_)
+
+
+def _nullif(node: exp.Expr, context: Context) -> Expression:
+    from querygate.sql.conditions import condition  # conditions hold expressions, and expressions conditions
+
+    inner = number(node.this, context)
+    same = condition(exp.EQ(this=node.this.copy(), expression=node.expression.copy()), context)
+    return Choice(((same, Constant(None, "null")),), inner, inner.type)
+
+
+def _case(node: exp.Expr, context: Context) -> Expression:
+    """CASE and IF. `CASE x WHEN v` compares x with each v."""
+    from querygate.sql.conditions import condition  # conditions hold expressions, and expressions conditions
+
+    branches: list[tuple[Predicate, Expression]] = []
+    whens = node.args["ifs"] if isinstance(node, exp.Case) else [node]
+    for when in whens:
+        test = when.this
+        if isinstance(node, exp.Case) and node.this is not None:
+            test = exp.EQ(this=node.this.copy(), expression=test.copy())
+        branches.append((condition(test, context), expression(when.args["true"], context)))
+    default = node.args.get("default") if isinstance(node, exp.Case) else node.args.get("false")
+    otherwise = expression(default, context) if default is not None else Constant(None, "null")
+    type_ = _common_type([value for _, value in branches] + [otherwise], node)
+    return Choice(tuple(branches), otherwise, type_)
+
+
+def _truth(node: exp.Expr, context: Context) -> Expression:
+    """A condition as a value: to be grouped by, or counted."""
+    from querygate.sql.conditions import condition
+
+    p = condition(node, context)
+    ways = ((p, Constant(True, "boolean")), (negate(p), Constant(False, "boolean")))
+    return Choice(ways, Constant(None, "null"), "boolean")
+
+
+def _cast(node: exp.Expr, context: Context) -> Expression:
+    inner = number(node.this, context)
+    to = node.args["to"]
+    kind = to.this.value if not to.expressions else ""
+    _no_days(inner, node)
+    if kind == "DOUBLE":
+        return Call("double", (inner,), "number")
+    if kind in _WHOLE_CASTS:
+        return inner if inner.type == "integer" else Call("whole", (inner,), "integer")
+    raise _refused(node)
+
+
+def _date_diff(node: exp.Expr, context: Context) -> Expression:
+    """The number of boundaries between two days: the difference of their numbers on the axis of the unit."""
+    unit = node.args.get("unit")
+    text = _SPECIAL_DATE_UNITS.get(str(unit.name).upper() if unit is not None else "")
+    if text is None:
+        raise _refused(node)
+    sides = [_date_index(side, text, context, node) for side in (node.this, node.expression)]
+    return Call("sub", (sides[0], sides[1]), "integer")
+
+
+def _date_index(node: exp.Expr, text: str, context: Context, outer: exp.Expr) -> Expression:
+    days = expression(node, context)
+    if days.type != "date":
+        raise _refused(outer)
+    if text == "x":
+        return days
+    columns = context.columns_of(node)
+    if not columns:
+        found = context.native.tabulate(text, "date", [days.value])  # type: ignore[union-attr]
+        return Constant(found.results[0], "integer")
+    if not isinstance(days, Ref) or not is_tabulable(columns[0]):
+        raise _refused(outer)
+    found = context.native.tabulate(text, "date", axis(columns[0]))
+    return made_table(columns[0], found.type, found.results, outer)
+
+
+def _common_type(parts: list[Expression], node: exp.Expr) -> str:
+    """The type of a choice: NULL fits all, whole numbers become numbers beside others."""
+    kinds = {part.type for part in parts} - {"null"}
+    if len(kinds) <= 1:
+        return kinds.pop() if kinds else "null"
+    if kinds == {"integer", "number"}:
+        return "number"
+    raise UnsupportedSQL(
+        "QG209", "The branches are of different types.", "Make them all numbers, or all texts.", span=span_of(node)
+    )
+
+
+def _no_days(inner: Expression, node: exp.Expr) -> None:
+    if inner.type == "date":
+        raise _refused(node)
+
+
+def _refused(node: exp.Expr) -> UnsupportedSQL:
+    return UnsupportedSQL(
+        "QG207",
+        "This expression cannot be bounded here.",
+        "Any function of one category, date or whole-number column is available; over several columns and over "
+        "continuous ones + - * /, CASE, COALESCE, ABS, ROUND, FLOOR, LN, EXP, SQRT, POWER, LEAST, GREATEST are.",
+        span=span_of(node),
+    )
+
+
+_COMPILERS: dict[type[exp.Expr], Compile] = {
+    exp.Add: _arithmetic("add"),
+    exp.Sub: _arithmetic("sub"),
+    exp.Mul: _arithmetic("mul"),
+    exp.Div: _arithmetic("div"),
+    exp.Neg: _function("neg", keeps_type=True),
+    exp.Abs: _function("abs", keeps_type=True),
+    exp.Sign: _function("sign", whole=True),
+    exp.Floor: _function("floor"),
+    exp.Ceil: _function("ceil"),
+    exp.Trunc: _function("trunc"),
+    exp.Sqrt: _function("sqrt"),
+    exp.Exp: _function("exp"),
+    exp.Ln: _function("ln"),
+    exp.Log: _log,
+    exp.Round: _round,
+    exp.Pow: _power,
+    exp.Least: _extreme("least"),
+    exp.Greatest: _extreme("greatest"),
+    exp.Coalesce: _coalesce,
+    exp.Nullif: _nullif,
+    exp.Case: _case,
+    exp.If: _case,
+    exp.Cast: _cast,
+    exp.DateDiff: _date_diff,
+    **dict.fromkeys((*COMPARISONS, exp.And, exp.Or, exp.Not, exp.Between, exp.In, exp.Is), _truth),
+}
+"""Functions of several columns, or of continuous ones, that interval arithmetic can bound."""

@@ -1,0 +1,160 @@
+"""GROUP BY: what records are grouped by, from public domains, and the sets of keys that are asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated
+from querygate.core.meaning import told
+from querygate.core.plan import Key
+from querygate.core.types import Column, Scalar, folded
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.expressions import Context, axis, expression, is_tabulable
+from querygate.sql.parse import span_of
+
+MOST_SETS = 64
+
+
+def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
+    """The terms of a GROUP BY, each once, and the sets of them that are grouped by. Positions are looked up."""
+    terms: list[exp.Expr] = []
+    sets: list[tuple[int, ...]] = [()]
+
+    def place(node: exp.Expr) -> int:
+        node = _meant(node, items)
+        if node not in terms:
+            terms.append(node)
+        return terms.index(node)
+
+    for part in _all_items(items) if clause.args.get("all") else _parts(clause):
+        if isinstance(part, exp.Tuple) and part.expressions:
+            raise _refused(part, "A bracket of columns is one value to the database.", "List the columns without it.")
+        sets = [(*before, *added) for before in sets for added in _sets_of(part, place)]
+        if len(sets) > MOST_SETS:
+            raise UnsupportedSQL(
+                "QG212", f"There are more than {MOST_SETS} grouping sets.", "Ask for fewer.", span=span_of(clause)
+            )
+    return terms, [tuple(dict.fromkeys(chosen)) for chosen in sets]
+
+
+def _parts(clause: exp.Group) -> list[exp.Expr]:
+    listed = [clause.args.get(name) or [] for name in ("expressions", "rollup", "cube", "grouping_sets")]
+    return [part for parts in listed for part in parts]
+
+
+def _all_items(items: list[exp.Expr]) -> list[exp.Expr]:
+    """GROUP BY ALL: every item of the select list that is no aggregate."""
+    plain = [item.this if isinstance(item, exp.Alias) else item for item in items]
+    return [item for item in plain if not any(is_aggregate(node) for node in item.walk())]
+
+
+def _sets_of(part: exp.Expr, place: Any) -> list[tuple[int, ...]]:
+    if isinstance(part, exp.Rollup):
+        places = [_group(term, place) for term in part.expressions]
+        return [tuple(itertools.chain(*places[:n])) for n in range(len(places), -1, -1)]
+    if isinstance(part, exp.Cube):
+        places = [_group(term, place) for term in part.expressions]
+        chosen = itertools.product((True, False), repeat=len(places))
+        return [tuple(itertools.chain(*(p for p, keep in zip(places, c, strict=True) if keep))) for c in chosen]
+    if isinstance(part, exp.GroupingSets):
+        return [found for term in part.expressions for found in _sets_of(term, place)]
+    return [_group(part, place)]
+
+
+def _group(term: exp.Expr, place: Any) -> tuple[int, ...]:
+    """One term, or a bracket of several."""
+    if isinstance(term, exp.Tuple):
+        return tuple(place(part) for part in term.expressions)
+    if isinstance(term, (exp.Rollup, exp.Cube, exp.GroupingSets)):
+        raise UnsupportedSQL(
+            "QG210", "Grouping sets inside others are not available.", "List them.", span=span_of(term)
+        )
+    return (place(term),)
+
+
+def _meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """A term is an expression, a name of the select list, or a position in it."""
+    node = node.unnest()
+    if isinstance(node, exp.Literal):
+        if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= len(items):
+            raise UnsupportedSQL(
+                "QG214", f"A position lies between 1 and {len(items)}.", "Name the column instead.", span=span_of(node)
+            )
+        node = items[int(node.this) - 1]
+        return (node.this if isinstance(node, exp.Alias) else node).unnest()
+    return node
+
+
+def make_key(node: exp.Expr, context: Context) -> Key:
+    """The key of a term, with every value it can have."""
+    if any(is_aggregate(part) for part in node.walk()):
+        raise _refused(node, "An aggregate is no group.", "Group by columns and expressions of them.")
+    column = context.column(node) if isinstance(node, exp.Column) else None
+    if column is not None:
+        return _column_key(column, node, context)
+    found = expression(node, context)
+    if isinstance(found, Ref):
+        return _column_key(context.known(found), node, context)
+    if isinstance(found, Constant):
+        raise _refused(node, "A constant makes no groups.", "Leave it out of GROUP BY.")
+    if isinstance(found, Tabulated):
+        return Key(_id(found, context), found.type, found, _ordered(found.results))
+    if not isinstance(found, Choice) or not all(isinstance(value, Constant) for _, value in found.ways):
+        raise _continuous(node)
+    return Key(_id(found, context), found.type, found, _ordered([_value(value) for _, value in found.ways]))
+
+
+def _column_key(column: Column, node: exp.Expr, context: Context) -> Key:
+    if not is_tabulable(column):
+        raise _continuous(node, column)
+    values = axis(column)
+    if column.is_numeric:
+        starts = np.arange(int(column.low or 0), int(column.high or 0) + 1, dtype=np.int64)
+        table = Tabulated.over_pieces(column.name, column.type, starts, values)
+    else:
+        table = Tabulated.over_values(column.name, column.type, column.values, values)
+    return Key(_id(table, context), column.type, table, _ordered(values))
+
+
+def _id(by: Tabulated | Choice, context: Context) -> str:
+    """The name of a key as a column of the groups: equal for equal keys."""
+    return "key " + hashlib.sha256(told(by, context.named).encode()).hexdigest()[:24]
+
+
+def _value(e: Expression) -> Any:
+    return e.value if isinstance(e, Constant) else None
+
+
+def _ordered(results: Any) -> tuple[Scalar, ...]:
+    """The distinct values in order, NULL last. Places of NULL are kept even where there is none: nobody is there."""
+    distinct = {shown(result) for result in results}
+    return (*sorted(value for value in distinct if value is not None), None)
+
+
+def shown(value: Any) -> Scalar:
+    """A key as an answer tells it: flags and days as texts."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return float(value) if type(value).__name__ == "Decimal" else value
+
+
+def _continuous(node: exp.Expr, column: Column | None = None) -> UnsupportedSQL:
+    what = f"Column {column.name} ({column.type}) has" if column is not None else "This has"
+    name = column.name if column is not None else "column"
+    return _refused(
+        node,
+        f"{what} too many values to be groups.",
+        f"Group by FLOOR({name} / 10) * 10, by a CASE, or by a category.",
+    )
+
+
+def _refused(node: exp.Expr, detail: str, remedy: str) -> UnsupportedSQL:
+    return UnsupportedSQL("QG210", detail, remedy, span=span_of(node))

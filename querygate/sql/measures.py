@@ -1,0 +1,262 @@
+"""Aggregates to measures: which records, which of their values, and which statistic of them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated, is_number
+from querygate.core.meaning import meaning, told
+from querygate.core.plan import Aggregate, Measure
+from querygate.core.predicate import Predicate, both, either, is_true, negate
+from querygate.sql.aggregates import NAMES, Aggregation, Asked, is_aggregate, read_aggregate
+from querygate.sql.conditions import condition
+from querygate.sql.expressions import Context, expression, number
+from querygate.sql.parse import span_of
+
+ONE = Constant(1, "integer")
+NOTHING = Constant(0, "integer")
+
+
+@dataclass
+class Measures:
+    """The measures and aggregates of a statement in the making. Measure 0 is the selection of the WHERE itself."""
+
+    context: Context
+    where: Predicate
+    grouped: bool
+    measures: list[Measure] = field(default_factory=list)
+    aggregates: list[Aggregate] = field(default_factory=list)
+    texts: dict[Measure, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.measure(self.where)
+
+    def measure(self, where: Predicate, *values: Expression, splits: tuple[Predicate, ...] = ()) -> int:
+        wanted = Measure(where, values, splits)
+        if wanted not in self.measures:
+            self.measures.append(wanted)
+        return self.measures.index(wanted)
+
+    def add(self, family: Any, statistic: str, measure: int, type_: str, **more: Any) -> Aggregate:
+        vanish = more.get("may_vanish")
+        needed = () if vanish is None else self._told(self.measures[vanish])
+        asked = (family, statistic, self._told(self.measures[measure]), needed, {**more, "may_vanish": None})
+        id_ = "aggregate " + hashlib.sha256(repr(asked).encode()).hexdigest()[:24]
+        found = next((a for a in self.aggregates if a.id == id_), None)
+        if found is None:
+            found = Aggregate(id_, family, statistic, measure, type_, **more)
+            self.aggregates.append(found)
+        return found
+
+    def _told(self, measure: Measure) -> tuple[str, ...]:
+        """Equal for measures that ask the same, whatever the words: values and splits matter on its records alone."""
+        if measure not in self.texts:
+            where, columns = measure.where, self.context.named
+            values = [f"{value.type} {told(value, columns, where)}" for value in measure.values]
+            splits = [meaning(both([where, is_true(split)]), columns) for split in measure.splits]
+            self.texts[measure] = (meaning(where, columns), *values, *splits)
+        return self.texts[measure]
+
+    def _alike(self, p: Predicate, q: Predicate) -> bool:
+        """Do two conditions mean the same?"""
+        return p == q or meaning(p, self.context.named) == meaning(q, self.context.named)
+
+    # -- one aggregate -------------------------------------------------------------------------------------------
+
+    def aggregate(self, node: exp.Expr) -> Aggregate:
+        """The aggregate that begins at a node."""
+        asked = read_aggregate(node)
+        if asked is None:
+            raise _refused(node)
+        if asked.arguments and asked.name in NAMES and NAMES[asked.name].family == "column":
+            asked = _as_filter(asked)
+        where = self.where
+        if asked.condition is not None:
+            where = both([where, is_true(condition(asked.condition, self.context))])
+        if asked.distinct and asked.name != "count":
+            raise UnsupportedSQL("QG206", "DISTINCT is available in COUNT alone.", "Leave it out.", span=span_of(node))
+        if asked.name in _SPECIAL:
+            return _SPECIAL[asked.name](self, asked, where, node)
+        known = NAMES[asked.name]
+        if known.family in ("pair", "groups", "table"):
+            return self._of_two(known, asked, where, node)
+        return self._of_column(known, asked, where, node)
+
+    def _of_column(self, known: Aggregation, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+        if not 1 <= len(asked.arguments) <= 1 + len(known.parameters):
+            raise _refused(node)
+        value = self._value(asked.arguments[0], known, asked.name)
+        parameters = self._parameters(known, asked.arguments[1:], node)
+        measure = self.measure(both([where, value.present]), value)
+        type_ = value.type if known.value else "number"
+        return self.add("column", known.statistic, measure, type_, parameters=parameters)
+
+    def _value(self, node: exp.Expr, known: Aggregation, name: str) -> Expression:
+        found = expression(node, self.context)
+        if found.type == "boolean" and name == "sum" and isinstance(found, Ref | Tabulated):
+            return expression(exp.Cast(this=node.copy(), to=exp.DataType.build("BIGINT")), self.context)
+        if not is_number(found) or (found.type == "date" and not known.dates):
+            column = node.unnest()
+            what = f"{column.name} ({found.type})" if isinstance(column, exp.Column) else f"a {found.type}"
+            other = "MIN and MAX" if found.type == "date" else "COUNT, or group by it"
+            raise UnsupportedSQL(
+                "QG209", f"{name.upper()} is not available for {what}.", f"Use {other}.", span=span_of(node)
+            )
+        return found
+
+    def _parameters(self, known: Aggregation, given: tuple[exp.Expr, ...], node: exp.Expr) -> tuple[float, ...]:
+        found: list[float] = []
+        for i, default in enumerate(known.parameters):
+            value: Any = default
+            if i < len(given):
+                constant = expression(given[i], self.context)
+                value = constant.value if isinstance(constant, Constant) and is_number(constant) else None
+            inside = value is not None and (known.statistic == "exceedance" or 0 <= value <= 1)
+            if not inside or (known.statistic.startswith("mean_ci") and not 0 < value < 1):
+                raise UnsupportedSQL(
+                    "QG207", "A parameter of this aggregate is missing or out of range.",
+                    "Give a number: a share or a level between 0 and 1, a threshold.", span=span_of(node),
+                )  # fmt: skip
+            found.append(float(value))
+        return tuple(found)
+
+    def _of_two(self, known: Aggregation, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+        if len(asked.arguments) != 2:
+            raise _refused(node)
+        first, second = asked.arguments
+        if known.family == "pair":
+            y, x = self._value(first, known, asked.name), self._value(second, known, asked.name)
+            measure = self.measure(both([where, y.present, x.present]), y, x)
+            return self.add("pair", known.statistic, measure, "number")
+        split = condition(second, self.context)
+        if known.family == "groups":
+            x = self._value(first, known, asked.name)
+            measure = self.measure(both([where, x.present, _decided(split)]), x, splits=(split,))
+            return self.add("groups", known.statistic, measure, "number")
+        exposed = condition(first, self.context)
+        measure = self.measure(both([where, _decided(exposed), _decided(split)]), splits=(exposed, split))
+        return self.add("table", known.statistic, measure, "number")
+
+    # -- counts --------------------------------------------------------------------------------------------------
+
+    def _count(self, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+        arguments = [a for a in asked.arguments if not isinstance(a, exp.Star)]
+        if len(arguments) > 1:
+            raise _refused(node)
+        if not arguments:
+            return self.add("column", "count", self.measure(where), "integer")
+        value = expression(arguments[0], self.context)
+        where = both([where, value.present])
+        if not asked.distinct:
+            return self.add("column", "count", self.measure(where), "integer")
+        if is_number(value):
+            return self.add("column", "count_distinct", self.measure(where, value), "integer")
+        if not isinstance(value, Ref | Tabulated):
+            raise _refused(node)
+        return self.add("sets", "count_distinct", self.measure(where, value), "integer")
+
+    def _count_if(self, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+        if len(asked.arguments) != 1:
+            raise _refused(node)
+        test = condition(asked.arguments[0], self.context)
+        decided = both([where, _decided(test)])  # where it is NULL throughout, so is the count
+        vanish = None if self.grouped and self._alike(decided, self.where) else self.measure(decided)
+        return self.add("column", "count", self.measure(both([where, is_true(test)])), "integer", may_vanish=vanish)
+
+    def _regr_part(self, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+        """REGR_COUNT, REGR_AVGX and REGR_AVGY: over the records that have both values."""
+        if len(asked.arguments) != 2:
+            raise _refused(node)
+        y, x = (number(argument, self.context) for argument in asked.arguments)
+        where = both([where, y.present, x.present])
+        if asked.name == "regr_count":
+            return self.add("column", "count", self.measure(where), "integer")
+        return self.add("column", "avg", self.measure(where, x if asked.name == "regr_avgx" else y), "number")
+
+    # -- quotients -----------------------------------------------------------------------------------------------
+
+    def quotient(self, over: exp.Expr, under: exp.Expr, *, null: bool) -> Aggregate | None:
+        """SUM or COUNT divided by SUM or COUNT over records that contain its own: bounded jointly, never as if the two
+        were independent. None where that is not so; then the quotient of two ranges is what remains."""
+        above, below = (self._summed(node) for node in (over, under))
+        if above is None or below is None:
+            return None
+        (n_where, n_value, n_told), (d_where, d_value, _) = above, below
+        if not self._alike(both([n_where, d_where]), n_where) or not self._is_positive(d_value):
+            return None
+        x = n_value if self._alike(n_where, d_where) else Choice(((n_where, n_value),), NOTHING, _type_of(n_value))
+        measure = self.measure(d_where, x, d_value)
+        exists = self.grouped and self._alike(d_where, self.where)
+        with_it = n_told is not None and self._alike(self.measures[n_told].where, d_where)  # both are NULL, or neither
+        vanish = None if with_it else n_told
+        empty = "exists" if exists else "null" if null or with_it else "refuse"
+        return self.add("pair", "ratio_of_sums", measure, "number", empty=empty, may_vanish=vanish)
+
+    def _summed(self, node: exp.Expr) -> tuple[Predicate, Expression, int | None] | None:
+        """Selection, value of each record, and the measure without whose records it is NULL."""
+        if not is_aggregate(node):
+            return None
+        found = self.aggregate(node)
+        measure = self.measures[found.measure]
+        if found.family != "column" or found.statistic not in ("sum", "count"):
+            return None
+        if found.statistic == "count":
+            return measure.where, ONE, found.may_vanish
+        return (measure.where, measure.values[0], found.measure) if measure.values[0].type != "date" else None
+
+    def _is_positive(self, e: Expression) -> bool:
+        """Is it above zero wherever it is there, by what is public of the column?"""
+        if isinstance(e, Constant):
+            return e.value == 1
+        if isinstance(e, Ref):
+            low = self.context.known(e).low
+            return low is not None and low > 0
+        return isinstance(e, Tabulated) and bool((e.ends[0] > 0).all())
+
+
+def _type_of(value: Expression) -> str:
+    return "integer" if value.type == "integer" else "number"
+
+
+def _decided(p: Predicate) -> Predicate:
+    """A condition is not NULL."""
+    return either([is_true(p), is_true(negate(p))])
+
+
+def _as_filter(asked: Asked) -> Asked:
+    """Aggregates pass over NULL, so of CASE WHEN p THEN x END they see x where p is TRUE: as with FILTER (WHERE p)."""
+    value, where = asked.arguments[0].unnest(), asked.condition
+    while isinstance(value, (exp.Case, exp.If)):
+        whens = value.args["ifs"] if isinstance(value, exp.Case) else [value]
+        default = value.args.get("default" if isinstance(value, exp.Case) else "false")
+        if len(whens) != 1 or not (default is None or isinstance(default.unnest(), exp.Null)):
+            break
+        test = whens[0].this
+        if isinstance(value, exp.Case) and value.this is not None:
+            test = exp.EQ(this=value.this.copy(), expression=test.copy())
+        where = test if where is None else exp.and_(where, test)
+        value = whens[0].args["true"].unnest()
+    return replace(asked, arguments=(value, *asked.arguments[1:]), condition=where)
+
+
+def _refused(node: exp.Expr) -> UnsupportedSQL:
+    return UnsupportedSQL(
+        "QG207",
+        "This aggregate does not take these arguments.",
+        "Write for example AVG(column), QUANTILE_CONT(column, 0.9), CORR(y, x) or COUNT(DISTINCT column).",
+        span=span_of(node),
+    )
+
+
+_SPECIAL = {
+    "count": Measures._count,
+    "count_if": Measures._count_if,
+    "regr_count": Measures._regr_part,
+    "regr_avgx": Measures._regr_part,
+    "regr_avgy": Measures._regr_part,
+}

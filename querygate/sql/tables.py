@@ -1,0 +1,69 @@
+"""The tables that FROM and its joins offer, and whose column a name means: as DuckDB decides it, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.types import folded
+from querygate.sql.parse import span_of
+
+Names = dict[str, exp.Expr]
+"""What each name stands for, by folded name."""
+
+
+@dataclass
+class Tables:
+    """Names by table. USING makes one of the names of two tables: `merged` says what it means and whose it was."""
+
+    names: dict[str, Names]
+    merged: dict[str, tuple[exp.Expr, frozenset[str]]] = field(default_factory=dict)
+
+    def __contains__(self, table: str) -> bool:
+        return table in self.names
+
+    def find(self, node: exp.Column) -> exp.Expr | None:
+        """What a column stands for, None where no table has it; a name that two of them have is a refusal."""
+        name, table = folded(node.name), folded(node.table)
+        if table:
+            return self.names.get(table, {}).get(name)
+        value, owners = self.merged.get(name, (None, frozenset()))
+        held = [names[name] for alias, names in self.names.items() if name in names and alias not in owners]
+        held += [value] if value is not None else []
+        if len(held) > 1:
+            owned = [alias for alias, names in self.names.items() if name in names]
+            raise UnsupportedSQL(
+                "QG203",
+                f"More than one table has a column {node.name}.",
+                f"Say which: {', '.join(f'{alias}.{node.name}' for alias in owned)}.",
+                span=span_of(node),
+            )
+        return held[0] if held else None
+
+    def add(self, table: str, names: Names) -> None:
+        self.names[table] = names
+
+    def merge(self, name: str, value: exp.Expr, other: str) -> None:
+        """Make the name of this table and of those before it one."""
+        owners = frozenset(alias for alias, names in self.names.items() if name in names)
+        self.merged[name] = (value, owners | {other})
+
+    def columns(self, table: str = "") -> list[exp.Column]:
+        """What `*`, or `table.*`, stands for: every column, a merged one where it comes first."""
+        chosen = {table: self.names.get(table, {})} if table else self.names
+        listed: dict[str, exp.Column] = {}
+        for alias, names in chosen.items():
+            for name in names:
+                once = name in self.merged and alias in self.merged[name][1] and not table
+                listed.setdefault(name if once else f"{alias} {name}", _column(name, "" if once else alias))
+        return list(listed.values())
+
+    def every_name(self) -> list[str]:
+        return list(dict.fromkeys(name for names in self.names.values() for name in names))
+
+
+def _column(name: str, table: str) -> exp.Column:
+    quoted = exp.to_identifier(table, quoted=True) if table else None
+    return exp.column(exp.to_identifier(name, quoted=True), table=quoted)

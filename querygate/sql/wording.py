@@ -1,0 +1,94 @@
+"""The gate's own wording of a statement, with every operation in brackets.
+
+A tree can look right although the text was not: the parser reads many dialects, drops a comma too many or a unary plus,
+puts clauses into order, has a precedence of its own. So the tree that would be answered is written out again, fully
+bracketed, and the database must read both texts alike; then the same text asks the same of the gate and of the raw
+table, in every construct there is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+
+from querygate.core.errors import Span, SyntaxRefused
+from querygate.core.ports import Native
+
+_OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is)
+_UNBRACKETED = (exp.Dot, exp.Escape, exp.PropertyEQ, exp.Corr)
+
+
+def own_wording(tree: exp.Expr) -> str:
+    """The text of a tree in which nothing is left to precedence.
+
+    >>> from sqlglot import parse_one
+    >>> own_wording(parse_one("a OR NOT b AND c", dialect="duckdb"))
+    '(a) OR ((NOT b) AND c)'
+    """
+    tree = tree.copy()
+    for node in list(tree.walk(bfs=False))[::-1]:
+        inside = node.parent is not None and not isinstance(node.parent, exp.Paren)
+        if inside and isinstance(node, _OPERATIONS) and not isinstance(node, _UNBRACKETED):
+            if isinstance(node.parent, exp.Escape) or _is_chained(node):
+                continue
+            bracket = exp.Paren()
+            node.replace(bracket)
+            bracket.set("this", node)
+    return _Dialect().generate(tree)
+
+
+def wording_over_x(node: exp.Expr) -> str:
+    """The SQL of an expression over its only column, which is called x."""
+    node = exp.Paren(this=node.copy())
+    for found in list(node.find_all(exp.Column)):
+        found.replace(exp.column("x"))
+    return own_wording(node)
+
+
+def _is_chained(node: exp.Expr) -> bool:
+    """AND inside AND, OR inside OR: their order does not matter, and a chain of a thousand needs no brackets."""
+    return isinstance(node, (exp.And, exp.Or)) and type(node) is type(node.parent)
+
+
+class _Dialect(DuckDB):
+    """DuckDB's SQL, with functions that the generator would turn into others kept by their names."""
+
+    class Generator(DuckDB.Generator):  # type: ignore[valid-type, misc]
+        TRANSFORMS = {
+            **DuckDB.Generator.TRANSFORMS,
+            exp.Log: lambda self, e: _log(self, e),
+            exp.WithinGroup: lambda self, e: _within_group(self, e),
+        }
+
+
+def _log(generator: Any, e: exp.Log) -> str:
+    """LOG2 and LOG10 are functions of their own, whose last digit may differ from LOG with a base."""
+    base = str(e.this) if e.expression is not None else ""
+    if base in ("2", "10"):
+        return str(generator.func(f"LOG{base}", e.expression))
+    return str(generator.func("LOG", e.this, e.expression))
+
+
+def _within_group(generator: Any, e: exp.WithinGroup) -> str:
+    """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x): the generator would give another function an order of its own."""
+    return f"{generator.function_fallback_sql(e.this)} WITHIN GROUP ({generator.sql(e.expression).strip()})"
+
+
+def check_wording(sql: str, tree: exp.Expr, native: Native) -> None:
+    """Refuse a statement that the database does not read as the gate does."""
+    reading = native.read(sql, own_wording(tree))
+    if reading.alike:
+        return
+    if reading.position is not None:
+        before = sql[: reading.position]
+        span = Span(before.count("\n") + 1, reading.position - before.rfind("\n"))
+        raise SyntaxRefused(
+            "QG101", "The statement cannot be read as DuckDB's SQL from this place on.", "Correct it there.", span=span
+        )
+    raise SyntaxRefused(
+        "QG101",
+        "DuckDB reads this statement otherwise than it is read here.",
+        "Write it in plain SQL: ordinary operators, commas and brackets, functions by their usual names.",
+    )

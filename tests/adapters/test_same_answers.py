@@ -1,0 +1,69 @@
+"""The accepted corpus, answered from every engine: what is rendered is the same, byte for byte."""
+
+from __future__ import annotations
+
+import pytest
+
+from querygate.core.errors import Refusal
+from querygate.core.ports import Limits
+from querygate.core.types import Request
+from querygate.gateway.answer import Gate, answer
+from querygate.gateway.render import to_arrow, to_csv, to_dict, to_json
+from querygate.site.gate import OpenSite
+from tests.adapters.engines import ENGINES, Engine
+from tests.sql.study import CATALOG, CITIES, ROWS, samples
+from tests.unit.publish.making import RESEARCHER, new_site, put
+
+GRIDS = {"age": 1, "sbp": 1, "weight": 0.1, "born": 365, "pulse": 2**53}
+SAMPLES = samples("accepted")
+
+
+def policy() -> str:
+    """The columns of the study as they are declared there, in classes of five."""
+    lines = [f'dataset = "{CATALOG.dataset}"', f"k = {CATALOG.k}"]
+    for column in CATALOG.columns:
+        lines += [f"[columns.{column.name}]", f'role = "{column.role}"', f'type = "{column.type}"']
+        if column.type == "date":
+            lines.append('domain = ["1860-06-27", "2024-10-04"]')
+        elif column.is_numeric:
+            lines.append(f"domain = [{column.low}, {column.high}]")
+        if column.is_numeric:
+            lines.append(f"grid = {GRIDS[column.name]}")
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    opened = new_site(tmp_path_factory.mktemp("study"))
+    put(opened, policy(), {column.name: [row[column.name] for row in ROWS] for column in CATALOG.columns})
+    return opened
+
+
+def rendered(gate: Gate, sql: str) -> list[bytes] | str:
+    """The answer in the formats in which it leaves the gate, or the code of its refusal."""
+    try:
+        body = to_dict(answer(Request(RESEARCHER, CATALOG.dataset, sql), gate))
+    except Refusal as refusal:
+        return refusal.code
+    body |= {"query_id": "", "elapsed_ms": 0}
+    return [to_json(body), to_csv(body), to_arrow(body)]
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:], ids=lambda engine: engine.name)
+def test_every_accepted_statement_is_answered_alike(study: OpenSite, engine: Engine) -> None:
+    other = engine.gate(study)
+    assert other.store.current(CATALOG.dataset).catalog == study.store.current(CATALOG.dataset).catalog
+    first = {sample.where: rendered(study.gate, sample.sql) for sample in SAMPLES}
+    second = {sample.where: rendered(other, sample.sql) for sample in SAMPLES}
+
+    assert [where for where in first if first[where] != second[where]] == []
+    assert sum(isinstance(found, list) for found in first.values()) > 0.9 * len(SAMPLES)
+
+
+def test_the_study_has_what_engines_could_confuse(study: OpenSite) -> None:
+    """Ends beyond 2**53, ends that are no round binary numbers, missing values, and texts a collation reorders."""
+    block = study.store.current(CATALOG.dataset).project([c.name for c in CATALOG.columns], Limits())
+    assert max(abs(block.number("pulse").low).max(), block.number("pulse").high.max()) > 2**53
+    assert any(value != round(value, 0) for value in block.number("weight").low.tolist())
+    assert {0, 2} <= set(block.number("sbp").null.tolist())
+    assert list(CITIES) == sorted(CITIES) != sorted(CITIES, key=str.lower)

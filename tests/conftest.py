@@ -1,0 +1,26 @@
+"""What several folders of tests share."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import postgres as postgres_server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> postgres_server.Server:
+    """A PostgreSQL server. It is made when a test first asks for it."""
+    return postgres_server.server()
+
+
+def pytest_sessionfinish() -> None:
+    postgres_server.stop()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How much wider than the truth the ranges are that are not called sharp, where tests have measured that."""
+    passed = terminalreporter.getreports("passed")
+    gaps = sorted(str(value) for report in passed for key, value in report.user_properties if key == "gap")
+    if gaps:
+        terminalreporter.section("ranges not called sharp: median gap, as a part of the true width")
+        terminalreporter.write_line("\n".join(gaps))
