@@ -3,19 +3,22 @@
     SELECT c0_lo, c0_hi, c2_set, SUM(n) FROM cells GROUP BY ... ORDER BY ...
 
 Physical columns of column number i: c{i}_lo, c{i}_hi, and c{i}_null (0 none, 1 some, 2 all of the cell's values are
-missing; absent where nothing is missing) for numbers; c{i}_set for categories. There is no constant in the text, so
-there is nothing to inject; and the order is fixed, so that every engine gives the same bytes.
+missing; absent where nothing is missing) for numbers; c{i}_set for categories; c{i}_items for code lists. There is no
+constant in the text, so there is nothing to inject; and the order is fixed, so that every engine gives the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from querygate.core.block import Block, BlockColumn, Dictionary, NumberColumn, SetColumn
-from querygate.core.types import Catalog, Column
+from querygate.core.block import Block, BlockColumn, CodeColumn, CodeSets, Dictionary, NumberColumn, SetColumn
+from querygate.core.types import Catalog, Column, Ints
+
+Dictionaries: TypeAlias = "Mapping[int, Dictionary | CodeSets]"
+"""What the ids of each column mean, by its index."""
 
 
 def projection(catalog: Catalog, columns: Sequence[Column]) -> str:
@@ -43,13 +46,15 @@ def grouping(catalog: Catalog, columns: Sequence[Column]) -> tuple[str, ...]:
 def stored(column: Column) -> tuple[str, ...]:
     """The physical columns of a published column."""
     stem = f"c{column.index}"
+    if column.is_codes:
+        return (f"{stem}_items",)
     if not column.is_numeric:
         return (f"{stem}_set",)
     return (f"{stem}_lo", f"{stem}_hi", f"{stem}_null") if column.nullable else (f"{stem}_lo", f"{stem}_hi")
 
 
 def make_block(
-    catalog: Catalog, columns: Sequence[Column], found: Mapping[str, Any], dictionaries: Mapping[int, Dictionary]
+    catalog: Catalog, columns: Sequence[Column], found: Mapping[str, Any], dictionaries: Dictionaries
 ) -> Block:
     """The result of the projection (NumPy arrays by physical name) as a block."""
     n = np.asarray(found["n"], dtype=np.int64)
@@ -57,7 +62,8 @@ def make_block(
     for column in columns:
         stem = f"c{column.index}"
         if not column.is_numeric:
-            made[column.name] = SetColumn(np.asarray(found[f"{stem}_set"], np.int64), dictionaries[column.index])
+            ids = np.asarray(found[stored(column)[0]], np.int64)
+            made[column.name] = _of_sets(ids, dictionaries[column.index])
             continue
         kind = np.int64 if column.is_discrete else np.float64
         ends: list[Any] = [_end(found[f"{stem}_{end}"], kind) for end in ("lo", "hi")]
@@ -65,6 +71,10 @@ def make_block(
         tight = catalog.tight and column.role == "quasi-identifier"
         made[column.name] = NumberColumn(ends[0], ends[1], null, tight)
     return Block(n, made, n == np.asarray(found["class_n"]) if catalog.tight else None)
+
+
+def _of_sets(ids: Ints, meant: Dictionary | CodeSets) -> BlockColumn:
+    return CodeColumn(ids, meant) if isinstance(meant, CodeSets) else SetColumn(ids, meant)
 
 
 def _end(values: Any, kind: type[np.int64] | type[np.float64]) -> Any:

@@ -1,6 +1,6 @@
 """The published plane on embedded DuckDB: one read-only file per version, and a pointer to the one being served.
 
-    store/patients/v00003.duckdb     cells, value sets, catalog
+    store/patients/v00003.duckdb     cells, value sets, code sets, catalog
     store/patients/current           the text "3"
 
 The pointer is replaced atomically by the publisher, so a reader sees the old version or the new one, never a mixture.
@@ -15,10 +15,11 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from querygate.core.block import Block, Dictionary
+from querygate.core.block import Block, CodeSets, Dictionary
 from querygate.core.ports import Limits
-from querygate.core.types import Catalog
-from querygate_adapters.cells import make_block, projection
+from querygate.core.types import Catalog, Column
+from querygate_adapters.cells import Dictionaries, make_block, projection
+from querygate_adapters.code_sets import read_code_sets
 from querygate_adapters.duckdb_locked import connect, limited
 from querygate_adapters.releases import NAME, KeptBlocks, catalog_from_json, no_dataset
 
@@ -84,7 +85,21 @@ class DuckDBRelease:
         rows = self._connection.execute("SELECT body FROM catalog").fetchall()
         self.catalog: Catalog = catalog_from_json(rows[0][0])
         self._blocks = KeptBlocks()
-        self.dictionaries = {c.index: self._dictionary(c.index) for c in self.catalog.columns if not c.is_numeric}
+        self.dictionaries: Dictionaries = {
+            c.index: self._code_sets(c) if c.is_codes else self._dictionary(c.index)
+            for c in self.catalog.columns
+            if not c.is_numeric
+        }
+
+    def _code_sets(self, column: Column) -> CodeSets:
+        codes, pairs = (
+            self._connection.execute(text, [column.index]).fetchall()
+            for text in (
+                "SELECT item_id, code FROM code_item WHERE column_id = ?",
+                "SELECT set_id, item_id FROM item_set WHERE column_id = ? ORDER BY set_id, item_id",
+            )
+        )
+        return read_code_sets(column, codes, pairs)
 
     def _dictionary(self, index: int) -> Dictionary:
         values = self._connection.execute(

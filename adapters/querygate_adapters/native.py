@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import threading
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -57,6 +58,8 @@ class DuckDBNative:
             return Reading(False)
         finally:
             cursor.close()
+        if texts is not None and _PLACES.sub("", texts[0]) == _PLACES.sub("", texts[1]) and _IS_READ in texts[0]:
+            return Reading(True)  # word for word, and most statements are
         theirs, ours = (json.loads(text) for text in texts or ())
         if theirs["error"] or ours["error"]:
             place = theirs.get("position")
@@ -127,6 +130,8 @@ def _plain(value: Any) -> Any:
 
 # -- what two readings must have in common ----------------------------------------------------------------------------
 
+_PLACES = re.compile(r'"query_location(?:_length)?":\d+,?')
+_IS_READ = '"error":false'
 _IGNORED = frozenset({"query_location", "query_location_length", "qualified_name"})
 _NEGATED = {
     "COMPARE_NOT_IN": "COMPARE_IN",
@@ -143,10 +148,12 @@ _ALIASES = {
     "stddev": "stddev_samp", "quantile": "quantile_disc", "mean": "avg", "ifnull": "coalesce", "countif": "count_if",
     "first_value": "first", "strpos": "instr", "position": "instr", "dayofmonth": "day", "weekday": "dayofweek",
     "prefix": "starts_with", "suffix": "ends_with", "@": "abs", "stdev": "stddev_samp", "date_add": "+",
+    "percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc",
 }  # fmt: skip
 """Names under which DuckDB has one and the same function."""
 
 _PARTS = frozenset({"date_part", "date_trunc", "date_diff"})
+_PART_NAMES = {"dow": "dayofweek", "weekday": "dayofweek", "doy": "dayofyear"}
 _TYPES = {
     "TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "INT": "INTEGER", "INT4": "INTEGER", "SIGNED": "INTEGER",
     "INT8": "BIGINT", "LONG": "BIGINT", "FLOAT8": "DOUBLE", "REAL": "FLOAT", "FLOAT4": "FLOAT", "BOOL": "BOOLEAN",
@@ -210,7 +217,8 @@ def _function(node: dict[str, Any]) -> Any:
     if name in _PARTS and arguments:
         literal = arguments[0].get("expression", {}).get("literal")
         if isinstance(literal, dict) and literal.get("kind") == "STRING":
-            literal["text"] = str(literal["text"]).lower()
+            part = str(literal["text"]).lower()
+            literal["text"] = _PART_NAMES.get(part, part)
     return node
 
 
@@ -230,7 +238,7 @@ def _whole_texts(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
     if tree.get("kind") == "STRING" and str(tree.get("text")).isdigit():
-        return {**tree, "kind": "INTEGER"}
+        return _number({**tree, "kind": "INTEGER"})
     return {key: _whole_texts(value) for key, value in tree.items()}
 
 

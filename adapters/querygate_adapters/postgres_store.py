@@ -6,6 +6,7 @@
     served       dataset, release                      which one is served
     cells_7      the cells of release 7
     value_text, set_value                              values and sets of the categories, by release
+    code_item, item_set                                items and sets of the code lists, by release
 
 Cells are grouped by the server. What comes back are eight-byte numbers as the server holds them, so every end and every
 count is exact; categories are ids, so no collation has a say.
@@ -18,19 +19,20 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import psycopg
 from psycopg import sql
 
-from querygate.core.block import Block, Dictionary
+from querygate.core.block import Block, CodeSets, Dictionary
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
-from querygate_adapters.cells import grouping, make_block
+from querygate_adapters.cells import Dictionaries, grouping, make_block
+from querygate_adapters.code_sets import read_code_sets
 from querygate_adapters.postgres_link import Connection, Location
 from querygate_adapters.releases import NAME, KeptBlocks, catalog_from_json, no_dataset, over_the_limit
 
@@ -156,25 +158,32 @@ def read_catalog(connection: Connection, schema: str, number: int) -> Catalog:
     return catalog_from_json(text)
 
 
-def read_dictionaries(connection: Connection, schema: str, number: int, catalog: Catalog) -> dict[int, Dictionary]:
-    values, pairs = (
-        sql.SQL(text).format(sql.Identifier(schema, table))
-        for text, table in (
-            ("SELECT text FROM {} WHERE release = %s AND column_id = %s ORDER BY value_id", "value_text"),
-            (
-                "SELECT set_id, value_id FROM {} WHERE release = %s AND column_id = %s ORDER BY set_id, value_id",
-                "set_value",
-            ),
-        )
-    )
+def read_dictionaries(connection: Connection, schema: str, number: int, catalog: Catalog) -> Dictionaries:
+    def rows(text: str, table: str, column: Column) -> list[tuple[Any, ...]]:
+        statement = sql.SQL(text).format(sql.Identifier(schema, table))
+        return connection.execute(statement, [number, column.index]).fetchall()
+
     return {
-        column.index: Dictionary.of(
-            [text for (text,) in connection.execute(values, [number, column.index])],
-            connection.execute(pairs, [number, column.index]),
-        )
+        column.index: _code_sets(column, rows) if column.is_codes else _dictionary(column, rows)
         for column in catalog.columns
         if not column.is_numeric
     }
+
+
+_WHERE = "FROM {} WHERE release = %s AND column_id = %s"
+_Rows: TypeAlias = "Callable[[str, str, Column], list[tuple[Any, ...]]]"
+
+
+def _dictionary(column: Column, rows: _Rows) -> Dictionary:
+    texts = rows(f"SELECT text {_WHERE} ORDER BY value_id", "value_text", column)
+    pairs = rows(f"SELECT set_id, value_id {_WHERE} ORDER BY set_id, value_id", "set_value", column)
+    return Dictionary.of([text for (text,) in texts], pairs)
+
+
+def _code_sets(column: Column, rows: _Rows) -> CodeSets:
+    codes = rows(f"SELECT item_id, code {_WHERE}", "code_item", column)
+    pairs = rows(f"SELECT set_id, item_id {_WHERE} ORDER BY set_id, item_id", "item_set", column)
+    return read_code_sets(column, codes, pairs)
 
 
 def read_block(
@@ -182,7 +191,7 @@ def read_block(
     cells: sql.Identifier,
     catalog: Catalog,
     columns: Sequence[Column],
-    dictionaries: Mapping[int, Dictionary],
+    dictionaries: Dictionaries,
     limits: Limits,
 ) -> Block:
     """Cells grouped to these columns, within the limits; NotPermitted QG305 beyond them."""

@@ -18,9 +18,11 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
-from querygate.core.block import Block, Dictionary, NumberColumn
+from querygate.core.block import Block, CodeSets, NumberColumn
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
+from querygate_adapters.cells import Dictionaries
+from querygate_adapters.code_sets import CODE_TABLES, code_columns
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.duckdb_store import DuckDBRelease
 from querygate_adapters.postgres_link import Connection, Location, told
@@ -43,8 +45,16 @@ CREATE TABLE IF NOT EXISTS {value_text} (
     PRIMARY KEY (release, column_id, value_id));
 CREATE TABLE IF NOT EXISTS {set_value} (
     release integer NOT NULL REFERENCES {release}, column_id integer, set_id integer, value_id integer,
-    PRIMARY KEY (release, column_id, set_id, value_id))
+    PRIMARY KEY (release, column_id, set_id, value_id));
+CREATE TABLE IF NOT EXISTS {code_item} (
+    release integer NOT NULL REFERENCES {release}, column_id integer, item_id integer NOT NULL, code text,
+    PRIMARY KEY (release, column_id, code));
+CREATE TABLE IF NOT EXISTS {item_set} (
+    release integer NOT NULL REFERENCES {release}, column_id integer, set_id integer, item_id integer,
+    PRIMARY KEY (release, column_id, set_id, item_id))
 """
+_NAMES = ("release", "served", "value_text", "set_value", "code_item", "item_set")
+_SETS = {"value_text": "column_id, value_id, text", "set_value": "column_id, set_id, value_id"}
 
 
 class PostgresShelf:
@@ -71,10 +81,7 @@ class PostgresShelf:
             [(number,)] = connection.execute(wanted, values).fetchall()
             cells = f"cells_{number}"
             self._send(connection, cells, database.sql("SELECT * FROM cells"), new=True)
-            for table, columns in (
-                ("value_text", "column_id, value_id, text"),
-                ("set_value", "column_id, set_id, value_id"),
-            ):
+            for table, columns in (_SETS | (CODE_TABLES if code_columns(catalog) else {})).items():
                 rows = database.sql(f"SELECT {number} AS release, {columns} FROM {table}")
                 self._send(connection, table, rows)
             connection.execute(sql.SQL("ANALYZE {}").format(self._name(cells)))
@@ -110,7 +117,7 @@ class PostgresShelf:
         there = connection.execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", [self._schema])
         if there.fetchone() is None:
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
-        if connection.execute("SELECT to_regclass(%s)", [self._name("set_value").as_string()]).fetchone() == (None,):
+        if connection.execute("SELECT to_regclass(%s)", [self._name(_NAMES[-1]).as_string()]).fetchone() == (None,):
             connection.execute(self._sql(_TABLES))
 
     def _send(self, connection: Connection, table: str, rows: duckdb.DuckDBPyRelation, *, new: bool = False) -> None:
@@ -140,7 +147,7 @@ class PostgresShelf:
         return sql.Identifier(self._schema, table)
 
     def _sql(self, text: str) -> sql.Composed:
-        tables = {name: self._name(name) for name in ("release", "served", "value_text", "set_value")}
+        tables = {name: self._name(name) for name in _NAMES}
         return sql.SQL(text).format(**tables)
 
 
@@ -164,10 +171,12 @@ def _csv(batch: pa.RecordBatch) -> Any:
     return sink.getvalue().to_pybytes()
 
 
-def _bits(block: Block, dictionaries: dict[int, Dictionary]) -> list[Any]:
+def _bits(block: Block, dictionaries: Dictionaries) -> list[Any]:
     arrays: list[Any] = [block.n] + ([] if block.whole is None else [block.whole])
     for column in block.columns.values():
         arrays += [column.low, column.high, column.null] if isinstance(column, NumberColumn) else [column.sets]
-    for _, dictionary in sorted(dictionaries.items()):
-        arrays += [dictionary.starts, dictionary.members]
-    return [np.ascontiguousarray(array).tobytes() for array in arrays] + [d.values for d in dictionaries.values()]
+    texts = []
+    for _, meant in sorted(dictionaries.items()):
+        arrays += [meant.starts, meant.members, *([meant.items] if isinstance(meant, CodeSets) else [])]
+        texts.append(meant.codes if isinstance(meant, CodeSets) else meant.values)
+    return [np.ascontiguousarray(array).tobytes() for array in arrays] + texts

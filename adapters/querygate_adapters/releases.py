@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from querygate.core.block import Block
-from querygate.core.errors import NotPermitted
+from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Catalog, Column, Reference
 
 KEPT_BYTES = 256 * 2**20
@@ -20,20 +20,37 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
+FORMAT = 2
+"""The newest form of a store that can be read. One without code lists is of the first form, and does not say so."""
+
+
 def catalog_to_json(catalog: Catalog) -> str:
-    return json.dumps(asdict(catalog), ensure_ascii=False)
+    """As older programs read it too, unless there is something that they do not know."""
+    body = asdict(catalog)
+    for column in body["columns"]:
+        if not column["parents"]:
+            del column["parents"]
+    if any(column.is_codes for column in catalog.columns):
+        body["format"] = 2
+    return json.dumps(body, ensure_ascii=False)
 
 
 def catalog_from_json(text: str) -> Catalog:
-    body = json.loads(text)
-    columns = tuple(Column(**{**column, "values": tuple(column["values"])}) for column in body.pop("columns"))
-    references = tuple(map(_reference, body.pop("references", ())))  # a catalog of before there were any has none
-    return Catalog(**{**body, "modes": tuple(body["modes"])}, columns=columns, references=references)
+    body = _with_tuples(json.loads(text))
+    if body.pop("format", 1) > FORMAT:
+        raise ConfigError(
+            "QG804", "This version was published by a newer QueryGate.", "Bring the gate up to date, or serve another."
+        )
+    columns = tuple(Column(**column) for column in body["columns"])
+    references = tuple(Reference(**table) for table in body.get("references", ()))  # older catalogs have none
+    return Catalog(**{**body, "columns": columns, "references": references})
 
 
-def _reference(body: dict[str, Any]) -> Reference:
-    columns = tuple((name, tuple(values)) for name, values in body["columns"])
-    return Reference(body["name"], body["key"], tuple(body["keys"]), columns)
+def _with_tuples(body: Any) -> Any:
+    """JSON has lists where the catalog has tuples, at any depth."""
+    if isinstance(body, dict):
+        return {key: _with_tuples(value) for key, value in body.items()}
+    return tuple(map(_with_tuples, body)) if isinstance(body, list) else body
 
 
 class KeptBlocks:

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog, Ints
+from querygate_adapters.code_sets import write_code_sets
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.releases import NAME, catalog_from_json, catalog_to_json
@@ -42,8 +44,13 @@ class Publishing:
         """The raw rows of the new version, in the vault."""
         return DuckDBWorkshop(self._staged_vault, memory_mb=self._memory_mb)
 
-    def write(self, catalog: Catalog, tables: Mapping[str, pa.Table]) -> WrittenStore:
-        """Write the published tables; returns the staged file for the verifier to read back."""
+    def write(
+        self, catalog: Catalog, tables: Mapping[str, pa.Table], codes: Mapping[int, CodeSets] | None = None
+    ) -> WrittenStore:
+        """Write the published tables, and what the sets of each code list mean, by column index; returns the staged
+        file for the verifier to read back.
+        """
+        tables = {**tables, **write_code_sets(catalog, codes or {})}
         database = connect(self._staged_store, read_only=False)
         try:
             for name, table in tables.items():

@@ -7,7 +7,8 @@ wanted for themselves. An error names columns, counts and numbers of rows, never
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -54,6 +55,11 @@ class Loading:
 
     def run(self, source: Source) -> int:
         """Read everything; return the number of rows."""
+        with _within_memory():
+            self._fill(source)
+        return int(self._figures("SELECT COUNT(*) FROM rows")[0])
+
+    def _fill(self, source: Source) -> None:
         if self._joins:
             keys = list(dict.fromkeys(ours for join in self._joins for _, ours in join.on))
             self._read(source, self._columns, keys, "TEMP TABLE main_rows")
@@ -64,7 +70,6 @@ class Loading:
             self._join(keys)
         else:
             self._read(source, self._columns, [], "TABLE rows")
-        return int(self._figures("SELECT COUNT(*) FROM rows")[0])
 
     # -- one source ------------------------------------------------------------------------------------------------
 
@@ -72,7 +77,7 @@ class Loading:
         self, source: Source, columns: Mapping[str, str], keys: Sequence[str], table: str, label: str = ""
     ) -> None:
         """A source as a typed table: a number for each row, the columns, and the keys as texts."""
-        with source.reading():
+        with source.reading(), _within_memory():
             self._db.register("incoming", source.batches(tuple(dict.fromkeys([*columns, *keys]))))
             self._db.execute(f"CREATE {'TEMP ' if keys else ''}TABLE raw AS SELECT * FROM incoming")
         self._db.unregister("incoming")
@@ -87,6 +92,7 @@ class Loading:
 
     def _check_casts(self, casts: Mapping[str, str], types: Mapping[str, str], label: str) -> None:
         """Every value that is there must be readable; NaN counts as missing. Says the row, never the value."""
+        casts = {name: cast for name, cast in casts.items() if cast != quoted(name)}  # a text is a text
         tests = [
             f"{quoted(name)} IS NOT NULL AND NOT ({_is_nan(name)}) AND ({cast}) IS NULL" for name, cast in casts.items()
         ]
@@ -152,6 +158,19 @@ class Loading:
     def _figures(self, sql: str) -> tuple[Any, ...]:
         found: tuple[Any, ...] = self._db.execute(sql).fetchall()[0]
         return found
+
+
+@contextmanager
+def _within_memory() -> Iterator[None]:
+    """Inside `reading` as well: to a source, running out of memory would be a file that cannot be read."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise ConfigError(
+            "QG804",
+            "Reading and joining the tables needs more memory than the setting publish_memory_mb allows.",
+            "Raise it in the settings of the site.",
+        ) from None
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

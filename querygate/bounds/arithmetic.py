@@ -19,6 +19,8 @@ from querygate.core.types import Bools, Floats
 
 Ends: TypeAlias = NDArray[Any]
 LARGEST = 2**62
+LIBRARY = 8
+"""Doubles by which two mathematical libraries may differ in EXP, LN, LOG and POWER (each is within 4 of the truth)."""
 
 
 class Box(NamedTuple):
@@ -143,7 +145,7 @@ def _rising(function: Callable[[Floats], Floats], roundings: int = 0) -> Callabl
 
     def apply(a: Box) -> Box:
         a = as_doubles(a)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             low, high = function(a.low), function(a.high)
         for _ in range(roundings):
             low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
@@ -167,13 +169,15 @@ def _within(function: Callable[[Box], Box], allowed: Callable[[Box], Bools], wha
 
 def round_to(a: Box, digits: Box) -> Box:
     """ROUND to a constant number of digits, halves away from zero: a rising function of the value."""
-    scale = 10.0 ** float(digits.low[0]) if digits.low.size else 1.0
+    places = int(digits.low[0]) if digits.low.size else 0
+    scale = 10.0 ** abs(places)
 
     def rounded(values: Floats) -> Floats:
-        away: Floats = _half_away(values * scale) / scale
-        return away
+        # the database multiplies by a power of ten for digits after the point, and divides for digits before it
+        found: Floats = _half_away(values * scale) / scale if places > 0 else _half_away(values / scale) * scale
+        return found
 
-    return _rising(rounded, 2)(a) if digits.low.size and digits.low[0] else _rising(_half_away)(a)
+    return _rising(rounded, 2)(a) if places else _rising(_half_away)(a)
 
 
 def _half_away(values: Floats) -> Floats:
@@ -196,7 +200,7 @@ def power(a: Box, exponent: Box) -> Box:
     with np.errstate(over="ignore"):
         ends = [np.power(a.low, p), np.power(a.high, p)]
     low, high = np.minimum(*ends), np.maximum(*ends)
-    for _ in range(4):
+    for _ in range(LIBRARY):
         low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
     return _outward(low, high)
 
@@ -218,10 +222,10 @@ FUNCTIONS: dict[str, Callable[..., Box]] = {
     "whole": to_whole,
     "sign": sign,
     "power": power,
-    "exp": _rising(np.exp, 4),
+    "exp": _rising(np.exp, LIBRARY),
     "sqrt": _within(_rising(np.sqrt, 1), lambda a: a.low >= 0, "SQRT"),
-    "ln": _within(_rising(np.log, 4), lambda a: a.low > 0, "LN"),
-    "log10": _within(_rising(np.log10, 4), lambda a: a.low > 0, "LOG"),
-    "log2": _within(_rising(np.log2, 4), lambda a: a.low > 0, "LOG2"),
+    "ln": _within(_rising(np.log, LIBRARY), lambda a: a.low > 0, "LN"),
+    "log10": _within(_rising(np.log10, LIBRARY), lambda a: a.low > 0, "LOG"),
+    "log2": _within(_rising(np.log2, LIBRARY), lambda a: a.low > 0, "LOG2"),
 }
 """What `Call.name` may be."""

@@ -25,6 +25,8 @@ from querygate.core.types import Bools, Ints
 PARTS = 8
 """Into how many parts the interval of a column that occurs several times is split."""
 
+_REACH = float(2**63 - 1024)  # the largest double that is a whole number of 64 bits
+
 MOST_SPLIT = 200_000
 """Rows beyond which there is no splitting: it would cost more than it gives."""
 
@@ -117,6 +119,8 @@ def _choice(e: Choice, block: Block) -> Box:
         here = narrowed(block.take(rows), way, value.columns)
         held = np.flatnonzero(_has_values(value, here))
         found = evaluate(value, here.take(held))
+        if whole and not found.integer:  # whole numbers beyond 64 bits come as doubles
+            (low, high), whole = as_doubles(Box(low, high)), False
         found = found if whole else as_doubles(found)
         rows = rows[held]
         fresh = low[rows] > high[rows]
@@ -141,7 +145,7 @@ def _split(e: Expression, block: Block, name: str) -> Box:
     low, high = column.low.astype(np.float64), column.high.astype(np.float64)
     boxes = []
     for i in range(PARTS):
-        ends = [low + (high - low) * (j / PARTS) for j in (i, i + 1)]
+        ends = [np.clip(low + (high - low) * (j / PARTS), -_REACH, _REACH) for j in (i, i + 1)]
         first: Any = np.floor(ends[0]).astype(np.int64) if column.integer else ends[0]
         last: Any = np.ceil(ends[1]).astype(np.int64) if column.integer else ends[1]
         part = NumberColumn(
@@ -164,6 +168,7 @@ def _tabulated(e: Tabulated, block: Block) -> Box:
         starts = column.dictionary.starts[:-1]
         lows, highs = np.minimum.reduceat(low[places], starts), np.maximum.reduceat(high[places], starts)
         return _checked(Box(lows[column.sets], highs[column.sets]))
+    column = block.number(e.column)
     first, last = piece_range(e, column)
     found_low = range_extreme(low[:-1], first, last, np.minimum)
     found_high = range_extreme(high[:-1], first, last, np.maximum)

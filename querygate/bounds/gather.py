@@ -167,7 +167,7 @@ def _is_free(measure: Measure, decided: frozenset[str], loose: frozenset[str], b
         column = block.columns[name]
         if isinstance(column, NumberColumn) and column.tight:
             return False
-    if measure.splits and (set(names) | columns(measure.where)) & _all_columns(measure.splits):
+    if measure.splits and not _are_apart([columns(measure.where) | set(names), *map(columns, measure.splits)]):
         return False
     if len(set(names)) < len(names) or not all(is_free(split) for split in measure.splits):
         return False
@@ -183,8 +183,8 @@ def _decides(where: Predicate, names: set[str]) -> bool:
     return all(isinstance(part, Atom) or not names & columns(part) for part in parts) and not isinstance(where, Or)
 
 
-def _all_columns(conditions: Sequence[Predicate]) -> frozenset[str]:
-    return frozenset().union(*(columns(c) for c in conditions))
+def _are_apart(sets: Sequence[frozenset[str]]) -> bool:
+    return sum(map(len, sets)) == len(frozenset().union(*sets))
 
 
 def _is_monotone(e: Expression) -> bool:

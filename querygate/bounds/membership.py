@@ -13,8 +13,18 @@ from collections.abc import Callable
 import numpy as np
 
 from querygate.bounds.pieces import pieces_of
-from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
-from querygate.core.predicate import And, Atom, Comparison, Const, Or, Predicate
+from querygate.core.block import (
+    ALL_NULLS,
+    MISSING,
+    NO_NULLS,
+    SOME_NULLS,
+    Block,
+    CodeColumn,
+    CodeSets,
+    NumberColumn,
+    SetColumn,
+)
+from querygate.core.predicate import And, Atom, Comparison, Const, HasAny, Or, Predicate
 from querygate.core.types import Bools, Ints
 
 
@@ -47,7 +57,9 @@ class Membership:
                 column = self.block.columns[p.column]
                 if isinstance(column, SetColumn):
                     return _set_bounds(p, column, self.block)
-                return _number_bounds(p, column, self.block)
+                return _number_bounds(p, self.block.number(p.column), self.block)
+            case HasAny():
+                return _code_bounds(p, self.block.codes(p.column), self.block)
             case Comparison():
                 return self._comparison(p)
             case And(parts):
@@ -86,6 +98,32 @@ def set_status(atom: Atom, column: SetColumn) -> tuple[Bools, Bools]:
 
 def _set_bounds(atom: Atom, column: SetColumn, block: Block) -> tuple[Ints, Ints]:
     must, may = (status[column.sets] for status in set_status(atom, column))
+    return np.where(must, block.n, 0), np.where(may, block.n, 0)
+
+
+def code_status(test: HasAny, column: CodeColumn) -> tuple[Bools, Bools]:
+    """Per set of items: is the condition TRUE for every record that may have it, and for any?
+
+    Surely one of the codes is there where all codes of an item are among them; perhaps, where some are, or where one of
+    them is suppressed. Proof: docs/explanation/proofs/codes.md.
+    """
+    told = column.dictionary
+    wanted = np.fromiter((code in test.codes for code in told.codes), np.bool_, len(told.codes))
+    hits = np.bincount(told.items[wanted & (told.items != MISSING)], minlength=len(told.sizes))
+    surely = _any_member(hits == told.sizes, told)
+    maybe = _any_member(hits > 0, told) | bool((told.items[wanted] == MISSING).any())
+    return (~maybe, ~surely) if test.negated else (surely, maybe)
+
+
+def _any_member(of_item: Bools, told: CodeSets) -> Bools:
+    """Which sets hold an item of those. A set may be empty."""
+    counted = np.append(0, np.cumsum(of_item[told.members]))
+    found: Bools = counted[told.starts[1:]] > counted[told.starts[:-1]]
+    return found
+
+
+def _code_bounds(test: HasAny, column: CodeColumn, block: Block) -> tuple[Ints, Ints]:
+    must, may = (status[column.sets] for status in code_status(test, column))
     return np.where(must, block.n, 0), np.where(may, block.n, 0)
 
 

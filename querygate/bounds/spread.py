@@ -55,7 +55,7 @@ def spread(block: Block, keys: Sequence[tuple[Tabulated, tuple[Scalar, ...]]]) -
         if isinstance(column, SetColumn):
             rows, values, known = _cut_sets(by, column, by_result)
         else:
-            rows, values, known = _cut_numbers(by, column, by_result)
+            rows, values, known = _cut_numbers(by, block.number(by.column), by_result)
         times = np.bincount(rows, minlength=block.size)
         block = block.take(rows).with_column(by.column, known)
         alone = alone[rows] & (times[rows] == 1)

@@ -8,6 +8,7 @@ import click
 
 from querygate.cli.asking import query
 from querygate.cli.datasets import datasets, publish, rollback, versions
+from querygate.cli.describing import describe
 from querygate.cli.doctor import doctor
 from querygate.cli.frame import Group
 from querygate.cli.logs import log
@@ -28,5 +29,20 @@ def main(site: Path | None, debug: bool) -> None:
     """
 
 
-for command in (init, demo, publish, datasets, versions, rollback, store, query, serve, user, key, log, doctor):
+for command in (
+    init,
+    demo,
+    publish,
+    datasets,
+    describe,
+    versions,
+    rollback,
+    store,
+    query,
+    serve,
+    user,
+    key,
+    log,
+    doctor,
+):
     main.add_command(command)

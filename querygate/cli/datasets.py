@@ -45,7 +45,7 @@ def publish(policy: Path, source: str, form: str, site: Path) -> None:
     opened = open_here(site)
     rules = load_policy(policy)
     with progress() as tell:
-        report = publish_to(opened, rules, source, user=LOCAL.name, progress=tell)
+        report = publish_to(opened, rules, source, user=LOCAL.name, beside=policy.parent, progress=tell)
     print_record(asdict(report), form, lambda: explain_report(report))
     _remind_of_copy(opened)
 
@@ -140,6 +140,8 @@ def explain_report(report: Report) -> str:
         f"  k         {measured.k} (measured)",
     ]
     lines += _figures("Sensitive columns, as measured", _sensitive(report))
+    lines += _figures("Records with a row in a joined table", {n: f"{found:,}" for n, found in report.joined.items()})
+    lines += _figures("Tables that can be joined", {name: digest[:12] for name, digest in report.references.items()})
     lines += _figures("Mean width of a cell", {name: f"{width:.4g}" for name, width in measured.width.items()})
     lines += _figures("Mean share of its domain that a class covers", {n: f"{v:.1%}" for n, v in report.loss.items()})
     if report.warnings:

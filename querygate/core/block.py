@@ -1,7 +1,8 @@
 """Published cells as arrays: what an engine hands over, already grouped to the columns that a statement uses.
 
 A row of a block stands for `n` records that share what is published of those columns. Numbers are intervals with a
-null state (0 none, 1 some, 2 all of the records miss the value), categories are sets of values.
+null state (0 none, 1 some, 2 all of the records miss the value), categories are sets of values, code lists are sets of
+generalised items.
 """
 
 from __future__ import annotations
@@ -79,7 +80,54 @@ class SetColumn:
         return SetColumn(self.sets[rows], self.dictionary)
 
 
-BlockColumn: TypeAlias = NumberColumn | SetColumn
+@dataclass(frozen=True, slots=True)
+class CodeSets:
+    """Sets 0..m-1 of generalised items over codes 0..c-1: set s holds items members[starts[s]:starts[s + 1]].
+
+    Code i belongs to item items[i], or to none (MISSING): then it is suppressed, and nothing is known of who has it. A
+    record whose set holds an item has at least one of the item's codes; of other items it has none.
+
+    >>> pair = CodeSets.of(["296.00", "296.01", "296.02"], [0, 0, MISSING], [[], [0]])
+    >>> pair.sizes, pair.members, pair.starts
+    (array([2]), array([0]), array([0, 0, 1]))
+    """
+
+    codes: tuple[str, ...]
+    items: Ints
+    starts: Ints
+    members: Ints
+
+    def __post_init__(self) -> None:
+        """A store in which an item means nothing is damaged: to read it as "nobody has the code" would be wrong."""
+        held = np.unique(self.items[self.items != MISSING])
+        if not np.array_equal(held, np.arange(len(held))) or not np.isin(self.members, held).all():
+            raise ValueError("there is an item without codes")
+
+    @classmethod
+    def of(cls, codes: Sequence[str], items: Sequence[int], sets: Iterable[Sequence[int]]) -> CodeSets:
+        """From the item of each code, and the items of each set."""
+        listed = [np.array(members, dtype=np.int64) for members in sets]
+        starts = np.cumsum([0, *map(len, listed)])
+        return cls(tuple(codes), np.array(items, dtype=np.int64), starts, np.concatenate([starts[:0], *listed]))
+
+    @property
+    def sizes(self) -> Ints:
+        """How many codes each item has."""
+        return np.bincount(self.items[self.items != MISSING])
+
+
+@dataclass(frozen=True, slots=True)
+class CodeColumn:
+    """Sets of generalised items by id."""
+
+    sets: Ints
+    dictionary: CodeSets
+
+    def take(self, rows: Ints) -> CodeColumn:
+        return CodeColumn(self.sets[rows], self.dictionary)
+
+
+BlockColumn: TypeAlias = NumberColumn | SetColumn | CodeColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +148,25 @@ class Block:
         numbers = (
             c.low.nbytes + c.high.nbytes + c.null.nbytes for c in self.columns.values() if isinstance(c, NumberColumn)
         )
-        sets = (c.sets.nbytes for c in self.columns.values() if isinstance(c, SetColumn))
+        sets = (c.sets.nbytes for c in self.columns.values() if isinstance(c, SetColumn | CodeColumn))
         return int(self.n.nbytes + sum(numbers) + sum(sets))
 
     def number(self, name: str) -> NumberColumn:
         column = self.columns[name]
         if not isinstance(column, NumberColumn):
-            raise TypeError(f"{name} is a category")
+            raise TypeError(f"{name} is no number")
         return column
 
     def category(self, name: str) -> SetColumn:
         column = self.columns[name]
         if not isinstance(column, SetColumn):
-            raise TypeError(f"{name} is a number")
+            raise TypeError(f"{name} is no category")
+        return column
+
+    def codes(self, name: str) -> CodeColumn:
+        column = self.columns[name]
+        if not isinstance(column, CodeColumn):
+            raise TypeError(f"{name} is no code list")
         return column
 
     def take(self, rows: Ints) -> Block:

@@ -45,7 +45,6 @@ CODES: dict[str, Code] = {
     "QG210": Code("Cannot group by this", 422, "42803", 1),
     "QG211": Code("Column must be grouped or aggregated", 422, "42803", 1),
     "QG212": Code("Too many groups", 422, "54000", 1),
-    "QG213": Code("LIMIT needs an ORDER BY", 422, "0A000", 1),
     "QG214": Code("Cannot order by this", 422, "42P10", 1),
     "QG215": Code("The result cannot be bounded", 422, "22003", 1),
     "QG301": Code("Not signed in", 401, "28000", 1),

@@ -32,6 +32,7 @@ from querygate.core.predicate import (
     Atom,
     Comparison,
     Const,
+    HasAny,
     Or,
     Predicate,
     both,
@@ -122,6 +123,8 @@ class _Build:
                 return _LEAVES[truth]
             case Atom():
                 return self._atom(p)
+            case HasAny():
+                return self._codes(p)
             case Comparison():
                 return self._comparison(p)
             case And(parts):
@@ -157,6 +160,15 @@ class _Build:
             cuts = [float(cut) for cut in cuts]  # one text for 40 and 40.0
         missing = _LEAVES[atom.null] if column.nullable else ABSENT
         return self._node((0, column.name), cuts, pieces, missing)
+
+    # -- a code list -----------------------------------------------------------------------------------------------
+
+    def _codes(self, p: HasAny) -> int:
+        """A code is there or not, whatever other codes are: each is a variable of its own."""
+        variables = [(-1, repr((p.column, code))) for code in sorted(p.codes)]
+        if p.negated:
+            return self.diagrams.meet([self._node(code, (True,), (diagram.TRUE, diagram.FALSE)) for code in variables])
+        return self.diagrams.join([self._node(code, (True,), (diagram.FALSE, diagram.TRUE)) for code in variables])
 
     # -- a comparison ----------------------------------------------------------------------------------------------
 

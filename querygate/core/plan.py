@@ -53,7 +53,7 @@ class Aggregate:
     """
 
     id: str
-    family: Literal["column", "sets", "pair", "groups", "table"]
+    family: Literal["column", "distinct", "sets", "pair", "groups", "table"]
     statistic: str
     measure: int
     type: str
@@ -110,6 +110,7 @@ class Plan:
     hash: str
     inner: Plan | None = None
     following: tuple[Plan, ...] = ()
+    offset: int = 0
 
     @property
     def columns(self) -> frozenset[str]:

@@ -2,8 +2,9 @@
 
 NOT is pushed to the atoms (De Morgan holds in SQL's logic), and all that is said about one column inside one AND or
 OR is merged into one atom: three disjoint sets of values where it is TRUE, FALSE and (the rest) NULL, plus its truth
-for a missing value. Frechet count bounds are sharp when each column occurs in one atom, so merging is what makes
-ranges sharp; and rewordings of one condition become equal, so the canonical form is what the audit stands on.
+for a missing value. A code list has tests of its own, merged likewise. Frechet count bounds are sharp when each column
+occurs in one atom, so merging is what makes ranges sharp; and rewordings of one condition become equal, so the
+canonical form is what the audit stands on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Literal, Protocol, TypeAlias
 from querygate.core.valueset import ValueSet
 
 Truth = Literal["true", "false", "null"]
-Predicate: TypeAlias = "Const | Atom | Comparison | And | Or"
+Predicate: TypeAlias = "Const | Atom | HasAny | Comparison | And | Or"
 
 _NEGATION: dict[Truth, Truth] = {"true": "false", "false": "true", "null": "null"}
 _OPPOSITE = {"<": ">=", "<=": ">", "=": "<>", "<>": "="}
@@ -47,6 +48,22 @@ class Atom:
         if value is None:
             return self.null
         return "true" if value in self.true else "false" if value in self.false else "null"
+
+
+@dataclass(frozen=True, slots=True)
+class HasAny:
+    """The record has one of these codes at least; negated, it has none of them. Never NULL: no list is no codes.
+
+    >>> HasAny("dx", frozenset({"401.1"})).of(["250.00", "401.1"]), HasAny("dx", frozenset({"401.1"})).of(None)
+    (True, False)
+    """
+
+    column: str
+    codes: frozenset[str]
+    negated: bool = False
+
+    def of(self, held: Iterable[str] | None) -> bool:
+        return self.codes.isdisjoint(held or ()) == self.negated
 
 
 class Operand(Protocol):
@@ -112,6 +129,12 @@ def comparison(left: Operand, operator: str, right: Operand) -> Comparison:
     return Comparison(left, operator, right)  # type: ignore[arg-type]
 
 
+def has_any(column: str, codes: Iterable[str]) -> Predicate:
+    """The record has one of the codes."""
+    wanted = frozenset(codes)
+    return HasAny(column, wanted) if wanted else FALSE
+
+
 def is_null(column: str) -> Atom:
     return Atom(column, ValueSet.nothing(), ValueSet.everything(), "true")
 
@@ -127,6 +150,8 @@ def negate(p: Predicate) -> Predicate:
             return Const(_NEGATION[truth])
         case Atom(column, true, false, null):
             return Atom(column, false, true, _NEGATION[null])
+        case HasAny(column, codes, negated):
+            return HasAny(column, codes, not negated)
         case Comparison(left, operator, right, null):
             opposite = comparison(left, _OPPOSITE[operator], right)
             return replace(opposite, null=_NEGATION[null])
@@ -157,6 +182,8 @@ def is_true(p: Predicate) -> Predicate:
             return TRUE if truth == "true" else FALSE
         case Atom(column, true, _, null):
             return _simplify(Atom(column, true, ~true, "true" if null == "true" else "false"))
+        case HasAny():
+            return p
         case Comparison(null=null):
             return replace(p, null="true" if null == "true" else "false")
         case And(parts):
@@ -185,6 +212,7 @@ def _combine(
 ) -> Predicate:
     """Flatten, merge what concerns one column, drop what does not matter, order canonically."""
     atoms: dict[str, list[Atom]] = {}
+    tests: dict[str, list[HasAny]] = {}
     others: dict[Predicate, None] = {}
     stack = list(parts)[::-1]
     while stack:
@@ -193,9 +221,12 @@ def _combine(
             stack.extend(reversed(part.parts))
         elif isinstance(part, Atom):
             atoms.setdefault(part.column, []).append(part)
+        elif isinstance(part, HasAny):
+            tests.setdefault(part.column, []).append(part)
         else:
             others[part] = None
     simplified = [_simplify(_merged(said, merge)) for said in atoms.values()] + list(others)
+    simplified += [part for said in tests.values() for part in _merged_tests(said, united=node is And)]
     if Const(absorbing) in simplified:
         return Const(absorbing)
     kept = sorted({p for p in simplified if p != Const(neutral)}, key=canonical)
@@ -210,6 +241,25 @@ def _merged(atoms: list[Atom], merge: Callable[[Atom, Atom], Atom]) -> Atom:
         pairs = [merge(a, b) for a, b in zip(atoms[::2], atoms[1::2], strict=False)]
         atoms = pairs + atoms[len(pairs) * 2 :]
     return atoms[0]
+
+
+def _merged_tests(tests: list[HasAny], *, united: bool) -> list[Predicate]:
+    """What one AND says about one code list: a set of which the record has none, and sets outside it of each of which
+    it has one, none of them within another. With the negations turned round, the same of an OR (`united` is False).
+
+    Then Frechet bounds of the whole are as sharp as if it were one atom: docs/explanation/proofs/codes.md.
+    """
+    column = tests[0].column
+    out = frozenset[str]().union(*(test.codes for test in tests if test.negated is united))
+    others = {test.codes - out for test in tests if test.negated is not united}
+    if frozenset() in others:
+        return [FALSE if united else TRUE]
+    least: list[frozenset[str]] = []
+    for codes in sorted(others, key=len):
+        if not any(small <= codes for small in least):
+            least.append(codes)
+    found: list[Predicate] = [HasAny(column, codes, not united) for codes in least]
+    return [*found, HasAny(column, out, united)] if out else found
 
 
 def _simplify(atom: Atom) -> Predicate:
@@ -230,7 +280,7 @@ def columns(p: Predicate) -> frozenset[str]:
     match p:
         case Const():
             return frozenset()
-        case Atom(column=column):
+        case Atom(column=column) | HasAny(column=column):
             return frozenset({column})
         case Comparison(left=left, right=right):
             return frozenset(left.columns) | frozenset(right.columns) | columns(p.when)
@@ -241,14 +291,15 @@ def columns(p: Predicate) -> frozenset[str]:
 def is_free(p: Predicate, known: Collection[str] = ()) -> bool:
     """Whether each column stands in one atom at most, those of `known` (decided elsewhere) apart.
 
-    Then any subset of the records may satisfy each atom, and count bounds are sharp.
+    Then any subset of the records may satisfy each atom, and count bounds are sharp. What one AND or OR says about one
+    code list counts as one atom.
     """
     seen: set[str] = set(known)
     stack = [p]
     while stack:
         part = stack.pop()
         if isinstance(part, (And, Or)):
-            stack.extend(part.parts)
+            stack.extend({p.column if isinstance(p, HasAny) else p: p for p in part.parts}.values())
         else:
             for name in columns_once(part):
                 if name in seen and name not in known:
@@ -260,7 +311,7 @@ def is_free(p: Predicate, known: Collection[str] = ()) -> bool:
 def columns_once(p: Predicate) -> tuple[str, ...]:
     """The columns of an atom or a comparison, one entry for each time it reads them."""
     match p:
-        case Atom(column=column):
+        case Atom(column=column) | HasAny(column=column):
             return (column,)
         case Comparison(left=left, right=right):
             return (*left.columns, *right.columns)
@@ -274,6 +325,8 @@ def canonical(p: Predicate) -> str:
             return truth
         case Atom(column, true, false, null):
             return f"[{column!r} T{_cuts(true)} F{_cuts(false)} {null}]"
+        case HasAny(column, codes, negated):
+            return f"[{column!r} has {'none' if negated else 'any'} of {sorted(codes)!r}]"
         case Comparison(left, operator, right, null):
             return f"[{left.canonical} {operator} {right.canonical} {null}]"
         case And(parts):
@@ -293,6 +346,8 @@ def truth(p: Predicate, row: dict[str, object]) -> Truth:
             return value
         case Atom():
             return p.at(row[p.column])
+        case HasAny():
+            return "true" if p.of(row[p.column]) else "false"  # type: ignore[arg-type]
         case Comparison():
             raise TypeError("comparisons of expressions are not decided here")
         case And(parts):

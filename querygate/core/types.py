@@ -16,11 +16,11 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "public", "withheld"]
-Type = Literal["integer", "number", "date", "category", "boolean"]
+Type = Literal["integer", "number", "date", "category", "boolean", "codes"]
 Scalar: TypeAlias = "int | float | str | bool | None"
 
 NUMERIC: frozenset[str] = frozenset({"integer", "number", "date"})
-"""Types that the store keeps as intervals; the others are kept as value sets."""
+"""Types that the store keeps as intervals; code lists are kept as sets of items, the others as value sets."""
 
 DISCRETE: frozenset[str] = frozenset({"integer", "date"})
 """Numeric types whose values are whole numbers (a date is its day number since 1970-01-01)."""
@@ -52,9 +52,10 @@ class Column:
     nullable: bool
     low: int | float | None = None  # public domain, numeric types
     high: int | float | None = None
-    values: tuple[str, ...] = ()  # public values, category and boolean, in code-point order
+    values: tuple[str, ...] = ()  # public values, category and boolean, or the public code list, in code-point order
     title: str = ""
     decimal: bool = False
+    parents: tuple[tuple[str, str], ...] = ()  # (code or group of codes, the group it belongs to), codes
 
     @property
     def is_numeric(self) -> bool:
@@ -63,6 +64,11 @@ class Column:
     @property
     def is_discrete(self) -> bool:
         return self.type in DISCRETE
+
+    @property
+    def is_codes(self) -> bool:
+        """Does a record have a set of codes there? A missing list is an empty one."""
+        return self.type == "codes"
 
 
 SEPARATOR = "\x1f"

@@ -116,11 +116,10 @@ def fetch(state: State, gate: Gate) -> State:
 
 
 def protect(state: State, gate: Gate) -> State:
-    least = state.release.catalog.min_group
-    groups = []
-    for plan, block in zip(_branches(state.plan), state.blocks, strict=True):
-        found = compute_groups(plan, block, lambda: check_time(state, gate))
-        groups.append(tuple(group for group in found if (group.count.high or 0) >= least))
+    groups = [
+        tuple(compute_groups(plan, block, lambda: check_time(state, gate)))
+        for plan, block in zip(_branches(state.plan), state.blocks, strict=True)
+    ]
     return replace(state, groups=tuple(groups))
 
 
@@ -130,7 +129,7 @@ def arrange(state: State, gate: Gate) -> State:
     notes = [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
     for plan, groups in zip(_branches(state.plan), state.groups, strict=True):
         arranged, told = arranging.arrange(groups, plan)
-        shown += [shown_part(plan, group) for group in arranged]
+        shown += [shown_part(plan, group) for group in arranged if (group.count.high or 0) >= catalog.min_group]
         notes += [note for note in told if note not in notes]
     columns = make_columns(state.plan)
     elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)

@@ -3,7 +3,8 @@
 The order of two groups is certain only where their ranges do not meet, and a group may not exist at all. So the rows
 are shown in a readable order, and LIMIT k keeps every group that may be among the first k: a row whose best
 possible rank is k or better. One whose worst possible rank is within k too, and which certainly exists, is certain;
-the others are marked as possible. Cutting the list to k rows would hide groups that belong there.
+the others are marked as possible. Cutting the list to k rows would hide groups that belong there. OFFSET moves the
+window: ranks from o + 1 to o + k. Without ORDER BY any group may come first, so all are kept.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from querygate.core.plan import Order, Plan
 from querygate.core.types import Bools, Floats, Group, Ints, Range, Scalar
 
 NOTE = "LIMIT keeps every group that may be among the first {limit}; rows marked possible may not be."
+SKIPPED = "OFFSET leaves out only groups that are certainly among the first {offset}; rows marked possible may be."
 
 HAVING = "HAVING keeps every group that may fulfil it; rows marked possible may not."
 
@@ -23,16 +25,20 @@ HAVING = "HAVING keeps every group that may fulfil it; rows marked possible may 
 def arrange(groups: tuple[Group, ...], plan: Plan) -> tuple[tuple[Group, ...], tuple[str, ...]]:
     """The groups in order and within the limit, and notes on what that means."""
     if not plan.grouped:  # one row; LIMIT 0 shows none
-        return (groups if plan.limit != 0 else ()), _having_note(groups, plan)
+        return (groups if plan.limit != 0 and not plan.offset else ()), _having_note(groups, plan)
     terms = [_term(groups, order, plan) for order in plan.orders]
     notes = _having_note(groups, plan)
     kept = np.arange(len(groups))
-    if plan.limit is not None:
+    if plan.limit is not None or plan.offset:
+        first, last = plan.offset + 1, np.inf if plan.limit is None else plan.offset + plan.limit
         best, worst = _ranks(terms, np.array([group.certain for group in groups], dtype=np.bool_))
-        groups = tuple(replace(g, certain=g.certain and bool(worst[i] <= plan.limit)) for i, g in enumerate(groups))
-        kept = np.flatnonzero(best <= plan.limit)
-        if len(kept) > plan.limit or not all(groups[i].certain for i in kept):
-            notes = (*notes, NOTE.format(limit=plan.limit))
+        surely = (best >= first) & (worst <= last)
+        groups = tuple(replace(g, certain=g.certain and bool(surely[i])) for i, g in enumerate(groups))
+        kept = np.flatnonzero((best <= last) & (worst >= first))
+        if not all(groups[i].certain for i in kept):
+            limited = (NOTE.format(limit=plan.limit),) if plan.limit is not None else ()
+            skipped = (SKIPPED.format(offset=plan.offset),) if plan.offset else ()
+            notes = (*notes, *limited, *skipped)
     keys = [key[kept] for term in reversed(terms) for key in (term.low + term.high, term.middle)]
     order = np.lexsort(keys) if keys else np.arange(len(kept))
     return tuple(groups[i] for i in kept[order]), notes

@@ -15,7 +15,7 @@ from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import And, Or, Predicate, columns_once
-from querygate.core.types import Catalog, Column
+from querygate.core.types import Catalog, Column, Reference
 from querygate.sql import understand
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
@@ -41,6 +41,7 @@ def make_description(catalog: Catalog, native: Native, limits: Limits) -> dict[s
         "unit": catalog.unit,
         "modes": list(catalog.modes),
         "columns": [_column(column) for column in catalog.columns],
+        "tables": [_table(reference, catalog) for reference in catalog.references],
         "policy": explain_policy(catalog),
         "examples": make_examples(catalog, native, limits),
     }
@@ -93,6 +94,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
     """The promises of the policy, a sentence each."""
     quasi = _names(catalog, "quasi-identifier")
     sensitive = _names(catalog, "sensitive")
+    codes = _names(catalog, "codes")
     public = _names(catalog, "public")
     said = []
     if catalog.unit:
@@ -105,8 +107,12 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append("The edges of the classes are values that occur.")
     if sensitive:
         said.append(f"Sensitive, published within each class and never beside a person: {sensitive}.")
+    if codes:
+        said.append(f"Sets of codes, published as groups of codes of which a record has one at least: {codes}.")
     if public:
         said.append(f"Not protected, published as it is: {public}.")
+    if catalog.references:
+        said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:
         said.append(f"Groups that cannot hold {catalog.min_group:,} records are not shown.")
     said.append("Columns that are not listed are withheld.")
@@ -123,7 +129,8 @@ def _candidates(catalog: Catalog) -> Iterator[str]:
     measured = [c for c in catalog.columns if c.type in ("integer", "number")]
     measured.sort(key=lambda column: column.role != "sensitive")
     numbers = [c for c in catalog.columns if c.is_numeric and c.role == "quasi-identifier"]
-    categories = [c for c in catalog.columns if not c.is_numeric]
+    categories = [c for c in catalog.columns if c.type in ("category", "boolean")]
+    codes = [c for c in catalog.columns if c.is_codes and c.values]
     yield _select(catalog, "COUNT(*)")
     asked = "COUNT(*)"
     if measured:
@@ -138,6 +145,22 @@ def _candidates(catalog: Catalog) -> Iterator[str]:
     if categories and categories[0].values:
         value = categories[0].values[0].replace("'", "''")
         yield _select(catalog, asked, "WHERE", _quoted(categories[0].name), f"= '{value}'")
+    if codes:
+        value = codes[0].values[0].replace("'", "''")
+        yield _select(catalog, asked, "WHERE", f"has_code({_quoted(codes[0].name)}, '{value}')")
+    for table in catalog.references:
+        on = joined_on(table, catalog)
+        if on and table.columns:
+            name = f"{table.name}.{_quoted(table.columns[0][0])}"
+            joined = f"{catalog.dataset}.{_quoted(on[0])} = {table.name}.{_quoted(table.key)}"
+            yield _select(catalog, f"{name}, COUNT(*)", "JOIN", table.name, "ON", joined, "GROUP BY", name)
+
+
+def joined_on(table: Reference, catalog: Catalog) -> list[str]:
+    """Categories that have a key of the table among their values, the one with most of them first."""
+    keys = frozenset(table.keys)
+    shared = {c.name: len(keys.intersection(c.values)) for c in catalog.columns if c.type == "category"}
+    return sorted((name for name, number in shared.items() if number), key=lambda name: -shared[name])
 
 
 def _select(catalog: Catalog, asked: str, *rest: str) -> str:
@@ -176,6 +199,17 @@ def _column(column: Column) -> dict[str, Any]:
         domain = [_end(column, int(end)) if column.type == "date" else end for end in ends if end is not None]
         return {**body, "domain": domain or None}
     return {**body, "values": list(column.values)}
+
+
+def _table(table: Reference, catalog: Catalog) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "key": table.key,
+        "rows": len(table.keys),
+        "columns": [{"name": name, "type": table.type_of(name)} for name, _ in table.columns],
+        "on": joined_on(table, catalog),
+        "hash": table.hash,
+    }
 
 
 def _end(column: Column, value: int) -> str:

@@ -48,9 +48,7 @@ def check_columns(policy: Policy, source: Source, joins: Sequence[Joined]) -> No
                 "Rename one of them, for example in a view, so that the policy can tell them apart.",
             )
     named = [column.name for column in policy.columns]
-    _check(
-        "The policy names columns that the source does not have:", named, [*there, *(name for _, name in brought)]
-    )
+    _check("The policy names columns that the source does not have:", named, [*there, *(name for _, name in brought)])
 
 
 def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, str]:

@@ -75,6 +75,7 @@ class Report:
     warnings: tuple[str, ...]
     seconds: float
     joined: Mapping[str, int]  # per joined table, records of the source that have a row there
+    references: Mapping[str, str]  # per reference table, its hash
 
 
 def publish(
@@ -120,6 +121,7 @@ def publish(
         policy.warnings,
         clock_s() - began,
         draft.workshop.matched,
+        {table.name: table.hash for table in draft.references},
     )
 
 

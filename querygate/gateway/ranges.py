@@ -27,12 +27,13 @@ from querygate.core.block import (
     SetColumn,
 )
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Call, Expression, Ref
+from querygate.core.expression import Call, Constant, Expression, Ref
 from querygate.core.plan import Aggregate, FetchedGroup, MeasureCells, Output, Plan
+from querygate.core.predicate import columns
 from querygate.core.types import Bools, Cells, Group, Range, Scalar
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells
-from querygate.stats.distinct import count_distinct_of_sets
+from querygate.stats.distinct import count_distinct_of_sets, distinct_cells
 from querygate.stats.tables import TABLE_STATISTICS, TableCells
 
 BY_ENDS = frozenset(
@@ -48,20 +49,31 @@ _MONOTONE = frozenset({"add", "sub", "neg", "mul", "div", "double", "round", "fl
                        "log2", "log10", "sqrt", "whole", "sign"})  # fmt: skip
 
 
-def compute_groups(plan: Plan, block: Block, check: Callable[[], None]) -> list[Group]:
+_NOT_A_NUMBER = frozenset({"corr", "regr_slope", "geometric_mean"})
+"""Statistics for which the database may say NaN. That is told as NULL, yet it is not NULL to what reads it: NaN is
+equal to itself and above all numbers."""
+
+_PASSES_ON = (_MONOTONE | {"abs"}) - {"sign", "whole"}
+"""Functions that make NaN of NaN."""
+
+
+def compute_groups(plan: Plan, block: Block, check: Callable[[], None], *, inner: bool = False) -> list[Group]:
     """The rows of a plan's answer, before their order. Of an inner plan, first its groups, then those over them."""
     exists: Bools | None = None
     if plan.inner is not None:
-        block, exists = as_block(plan.inner, compute_groups(plan.inner, block, check))
-    return make_groups(plan, gather(plan, block, check, exists=exists), check)
+        block, exists = as_block(plan.inner, compute_groups(plan.inner, block, check, inner=True))
+    return make_groups(plan, gather(plan, block, check, exists=exists), check, inner=inner)
 
 
-def make_groups(plan: Plan, fetched: Sequence[FetchedGroup], check: Callable[[], None]) -> list[Group]:
+def make_groups(
+    plan: Plan, fetched: Sequence[FetchedGroup], check: Callable[[], None], *, inner: bool = False
+) -> list[Group]:
     """Ranges for every group, and only those that HAVING may keep."""
     found: list[tuple[Range, ...]] = []
     for group in fetched:
         check()
         found.append(tuple(make_range(aggregate, group.cells) for aggregate in plan.aggregates))
+    _check_numbers(plan, found, inner)
     counts = [count_range(group.cells[0]) for group in fetched]
     certain = np.array(
         [group.always or (count.low or 0) > 0 for group, count in zip(fetched, counts, strict=True)], dtype=np.bool_
@@ -116,6 +128,14 @@ def _of_column(aggregate: Aggregate, cells: MeasureCells) -> Range:
     return STATISTICS.get(aggregate.statistic).range(_column_cells(cells), *aggregate.parameters)
 
 
+def _of_distinct(aggregate: Aggregate, cells: MeasureCells) -> Range:
+    """A statistic of the different values: each counts once, however many records have it."""
+    values = distinct_cells(_column_cells(cells))
+    found = STATISTICS.get(aggregate.statistic).range(values, *aggregate.parameters)
+    exact = bool((values.low == values.high).all() and (values.least == values.most).all())
+    return found if exact else replace(found, sharp=False, attained_low=None, attained_high=None)
+
+
 def _of_sets(aggregate: Aggregate, cells: MeasureCells) -> Range:
     return count_distinct_of_sets(cells.sets, cells.least, cells.most)
 
@@ -145,6 +165,7 @@ def _of_table(aggregate: Aggregate, cells: MeasureCells) -> Range:
 
 _FAMILIES: dict[str, Callable[[Aggregate, MeasureCells], Range]] = {
     "column": _of_column,
+    "distinct": _of_distinct,
     "sets": _of_sets,
     "pair": _of_pair,
     "groups": _of_groups,
@@ -172,6 +193,30 @@ def _told_of_quotient(aggregate: Aggregate, found: Range, measures: Sequence[Mea
     if aggregate.may_vanish is not None:
         null = null or not measures[aggregate.may_vanish].least.any()
     return replace(found, may_be_null=null) if found.low is not None else found
+
+
+def _check_numbers(plan: Plan, found: Sequence[tuple[Range, ...]], inner: bool) -> None:
+    """Refuse to read on from an aggregate that may be NaN; it can be shown, and be part of plain arithmetic."""
+    read = set(columns(plan.having)) if plan.having is not None else set()
+    ordered = {order.output for order in plan.orders} if plan.limit is not None else set()
+    for i, output in enumerate(plan.outputs):
+        if output.formula is not None and (inner or i in ordered or not _passes_on(output.formula)):
+            read |= set(output.formula.columns)
+    for i, aggregate in enumerate(plan.aggregates):
+        if aggregate.statistic in _NOT_A_NUMBER and aggregate.id in read and any(r[i].may_be_null for r in found):
+            raise UnsupportedSQL(
+                "QG215",
+                "An aggregate that is compared or aggregated here may have no value: a correlation or slope without "
+                "variation, a geometric mean of numbers below 0.",
+                "Show it by itself, without a condition, a choice or a LIMIT on it.",
+            )
+
+
+def _passes_on(e: Expression) -> bool:
+    """Is it NaN wherever what it reads is?"""
+    if isinstance(e, Call):
+        return e.name in _PASSES_ON and all(_passes_on(argument) for argument in e.arguments)
+    return isinstance(e, Ref | Constant)
 
 
 # -- groups as rows --------------------------------------------------------------------------------------------------
@@ -215,9 +260,9 @@ def _range_column(ranges: Sequence[Range], type_: str) -> NumberColumn:
 def _outward_of(ends: Sequence[tuple[Any, Any]], low: Any, high: Any) -> tuple[Any, Any]:
     """Whole numbers that no double equals are rounded outwards."""
     for i, (a, b) in enumerate(ends):
-        if isinstance(a, int) and low[i] > a:
+        if isinstance(a, int) and float(low[i]) > a:  # Python compares them exactly, numpy as doubles
             low[i] = math.nextafter(low[i], -math.inf)
-        if isinstance(b, int) and high[i] < b:
+        if isinstance(b, int) and float(high[i]) < b:
             high[i] = math.nextafter(high[i], math.inf)
     return low, high
 

@@ -45,7 +45,9 @@ def _read(wanted: ReferencePolicy, source: Source) -> Reference:
             raise _wrong(wanted, "key", f"{number:,} values of {wanted.key} {what}", "Each row needs a key of its own.")
     if not keys:
         raise _wrong(wanted, "file", "there are no rows", "Name a table with at least one row.")
-    return Reference(wanted.name, wanted.key, tuple(keys), tuple((name, tuple(values)) for name, values in read.items()))
+    return Reference(
+        wanted.name, wanted.key, tuple(keys), tuple((name, tuple(values)) for name, values in read.items())
+    )
 
 
 def _check_columns(wanted: ReferencePolicy, source: Source) -> None:
@@ -96,10 +98,10 @@ def _text(value: Any) -> str | None:
 
 def _integer(value: Any) -> int | None:
     if isinstance(value, str):
-        value = int(value) if _WHOLE.fullmatch(value) and len(value) < 30 else None
-    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not abs(value) < LARGEST:
+        return _integer(int(value)) if _WHOLE.fullmatch(value) and len(value) < 30 else None
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return None
-    return int(value) if value == int(value) else None
+    return int(value) if -LARGEST < value < LARGEST and value == int(value) else None
 
 
 def _number(value: Any) -> float | None:

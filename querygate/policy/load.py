@@ -111,10 +111,12 @@ def _toml(text: str, name: str) -> dict[str, Any]:
 
 def _policy(top: Table) -> Policy:
     anonymise, answers, audit = top.table("anonymise"), top.table("answers"), top.table("audit")
-    dataset, columns = top.text("dataset", NAME), read_columns(top)
+    dataset = top.text("dataset", NAME)
+    k = int(top.required("k", Bound(least=2, whole=True)) or 0)
+    columns = read_columns(top)
     return Policy(
         dataset=dataset,
-        k=int(top.required("k", Bound(least=2, whole=True)) or 0),
+        k=k,
         columns=columns,
         title=top.text("title"),
         unit=top.text("unit"),

@@ -65,7 +65,9 @@ def _file(table: Table) -> str:
     raw = table.raw.get("file")
     if isinstance(raw, str) and "://" not in raw and re.fullmatch(_FILE, raw):
         return raw
-    table.fail("file", "is not the name of a file" if "file" in table else "is missing", "a .csv, .tsv or .parquet file")
+    table.fail(
+        "file", "is not the name of a file" if "file" in table else "is missing", "a .csv, .tsv or .parquet file"
+    )
     return ""
 
 

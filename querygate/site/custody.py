@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from querygate.control import stamp
 from querygate.gateway.publish import Report, publish
@@ -34,9 +35,13 @@ def publish_to(
         open_beside=lambda specification: open_source(specification, beside),
         progress=progress,
     )
-    body = {"version": report.version, "rows": report.rows, "k": report.measured.k, "policy_hash": policy.hash}
-    references = opened.store.current(policy.dataset).catalog.references if policy.references else ()
-    body |= {"references": {table.name: table.hash for table in references}} if references else {}
+    body: dict[str, Any] = {
+        "version": report.version,
+        "rows": report.rows,
+        "k": report.measured.k,
+        "policy_hash": policy.hash,
+    }
+    body |= {"references": dict(report.references)} if report.references else {}
     opened.log.note("publish", user=user, dataset=policy.dataset, body=body)
     return report
 

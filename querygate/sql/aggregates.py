@@ -46,6 +46,7 @@ NAMES: dict[str, Aggregation] = {
     "mad": Aggregation("mad"),
     "var_samp": Aggregation("var_samp"),
     "variance": Aggregation("var_samp"),
+    "var": Aggregation("var_samp"),
     "var_pop": Aggregation("var_pop"),
     "stddev": Aggregation("stddev_samp"),
     "stddev_samp": Aggregation("stddev_samp"),

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from querygate.core.errors import Refusal, Span, UnsupportedSQL
 from querygate.sql.aggregates import AGGREGATE_NODES, NAMES, is_aggregate
+from querygate.sql.codes import TESTS
 from querygate.sql.parse import span_of
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -19,7 +20,19 @@ _BINARY = frozenset({"this", "expression"})
 _UNARY = frozenset({"this"})
 _ANY = None  # every part; the whole text is evaluated by the database itself, or looked at part by part
 
-_CLAUSES_OF_SELECT = {"expressions", "from_", "where", "group", "having", "order", "limit", "with_", "joins"}
+_CLAUSES_OF_SELECT = {
+    "expressions",
+    "from_",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "offset",
+    "with_",
+    "joins",
+    "distinct",
+}
 GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Select: frozenset(_CLAUSES_OF_SELECT),
     exp.Subquery: frozenset({"this", "alias"}),
@@ -44,6 +57,7 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Order: frozenset({"expressions"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Limit: frozenset({"expression"}),
+    exp.Offset: frozenset({"expression"}),
     exp.Filter: _BINARY,
     exp.WithinGroup: _BINARY,
     exp.Distinct: frozenset({"expressions"}),
@@ -80,7 +94,7 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     **dict.fromkeys(
         (
             exp.Abs, exp.Ceil, exp.Coalesce, exp.Cbrt, exp.Exp, exp.Floor, exp.Greatest, exp.Least, exp.Ln, exp.Log,
-            exp.Nullif, exp.Pow, exp.Round, exp.Sign, exp.Sqrt, exp.Trunc, exp.WidthBucket,
+            exp.IsNan, exp.Nullif, exp.Pi, exp.Pow, exp.Round, exp.Sign, exp.Sqrt, exp.Trunc, exp.WidthBucket,
             exp.Concat, exp.ConcatWs, exp.Contains, exp.EndsWith, exp.Left, exp.Length, exp.Lower, exp.RegexpExtract,
             exp.RegexpFullMatch, exp.RegexpLike, exp.RegexpReplace, exp.Replace, exp.Reverse, exp.Right,
             exp.SplitPart, exp.StartsWith, exp.StrPosition, exp.Substring, exp.Trim, exp.Upper,
@@ -93,11 +107,10 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
 }  # fmt: skip
 """Kinds of nodes and the parts each may have."""
 
-FUNCTIONS = frozenset({"date_part", "date_sub", "even", "isfinite", "isnan", "gcd", "lcm"})
+FUNCTIONS = frozenset({"date_part", "date_sub", "even", "isfinite", "gcd", "lcm"}) | TESTS
 """Scalar functions that the parser knows by name only."""
 
 _CLAUSES = {
-    "offset": "OFFSET",
     "windows": "WINDOW",
     "qualify": "QUALIFY",
     "sample": "SAMPLE",
@@ -220,12 +233,12 @@ def _outside(node: exp.Expr) -> Refusal:
             "Use comparisons, BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT.",
             span=span,
         )
-    if isinstance(node, exp.Func) or is_aggregate(node):
+    if isinstance(node, (exp.Func, exp.IgnoreNulls, exp.RespectNulls)) or is_aggregate(node):
         return UnsupportedSQL(
             "QG204",
             "This function is not available.",
-            "Available are COUNT, SUM, AVG, MIN, MAX, MEDIAN, STDDEV_SAMP, QUANTILE_CONT, CORR and the others of the "
-            "reference; in expressions ABS, ROUND, FLOOR, CASE, COALESCE and the like.",
+            "Aggregates are COUNT, SUM, AVG, MIN, MAX, MEDIAN, STDDEV_SAMP, QUANTILE_CONT, CORR and more; expressions "
+            "take ABS, ROUND, FLOOR, LN, CASE, COALESCE, parts of dates and texts. The page on SQL lists all.",
             span=span,
         )
     return UnsupportedSQL(

@@ -134,13 +134,23 @@ def _rows_of(query: Query, alias: str) -> _Source:
             "QG206", "LIMIT inside a subquery chooses rows by chance.", "Leave it out.", span=span_of(tree)
         )
     tree.set("order", None)  # the order of rows has no meaning to an aggregate
-    if _is_grouped(tree) or query.inner is not None:
+    if tree.args.get("distinct") or tree.args.get("offset"):
+        _check_groups_only(tree)
+    if _is_grouped(tree):
         names: Names = {}
         for name in filter(None, map(name_of, tree.expressions)):
             names[folded(name)] = exp.column(exp.to_identifier(name, quoted=True))
         return names, None, query.disjoint, query, alias
     clause = tree.args.get("where")
-    return _named(tree), clause.this if clause else None, query.disjoint, None, alias
+    return _named(tree), clause.this if clause else None, query.disjoint, query.inner, alias
+
+
+def _check_groups_only(tree: exp.Select) -> None:
+    """DISTINCT and OFFSET over rows would need to know the rows."""
+    if tree.args.get("offset") or not _is_grouped(tree):
+        raise UnsupportedSQL(
+            "QG206", "DISTINCT and OFFSET are not available over rows.", "Group the rows instead.", span=span_of(tree)
+        )
 
 
 def _is_grouped(tree: exp.Select) -> bool:
@@ -157,8 +167,13 @@ def _named(tree: exp.Select) -> Names:
         name = folded(name_of(item))
         twice |= {name} & names.keys()
         if name:
-            names[name] = item.this if isinstance(item, exp.Alias) else item
+            names[name] = _unaliased(item)
     return {name: value for name, value in names.items() if name not in twice}
+
+
+def _unaliased(item: exp.Expr) -> exp.Expr:
+    found: exp.Expr = item.this if isinstance(item, exp.Alias) else item
+    return found
 
 
 def name_of(item: exp.Expr) -> str:
@@ -167,9 +182,13 @@ def name_of(item: exp.Expr) -> str:
 
 
 def _union(queries: list[Query], body: exp.Expr, alias: str) -> _Source:
-    """Rows of several selections that exclude each other: one selection, a CASE where they differ."""
+    """Rows of several selections that exclude each other: one selection, a CASE where they differ.
+
+    Columns belong together by their position; they are called as in the first selection.
+    """
     sources = [_rows_of(query, alias) for query in queries]
-    lists = [list(source[0].items()) for source in sources]
+    lists = [[_unaliased(item) for item in query.tree.expressions] for query in queries]
+    called = [folded(name_of(item)) for item in queries[0].tree.expressions]
     if any(source[3] is not None for source in sources) or len({len(listed) for listed in lists}) > 1:
         raise UnsupportedSQL(
             "QG206",
@@ -181,11 +200,11 @@ def _union(queries: list[Query], body: exp.Expr, alias: str) -> _Source:
     disjoint = [pair for source in sources for pair in source[2]]
     disjoint += [(a.copy(), b.copy()) for i, a in enumerate(wheres) for b in wheres[i + 1 :]]
     names: Names = {}
-    for place, (name, value) in enumerate(lists[0]):
-        others = [listed[place][1] for listed in lists]
-        same = all(other == value for other in others)
-        whens = [exp.If(this=where.copy(), true=other.copy()) for where, other in zip(wheres, others, strict=True)]
-        names[name] = value if same else exp.Case(ifs=whens)
+    for name, values in zip(called, zip(*lists, strict=True), strict=True):
+        same = all(value == values[0] for value in values)
+        whens = [exp.If(this=where.copy(), true=value.copy()) for where, value in zip(wheres, values, strict=True)]
+        if name and called.count(name) == 1:
+            names[name] = values[0] if same else exp.Case(ifs=whens)
     return names, exp.or_(*(where.copy() for where in wheres)), disjoint, None, alias
 
 
@@ -227,7 +246,7 @@ def _name_items(tree: exp.Select) -> None:
 
 
 _MAY_BE_ALIAS = {"group": False, "having": False, "order": True}
-"""Clauses that may use names of the select list, and whether these come before the names of columns."""
+"""Clauses that may use names of the select list, and whether these, as a whole term, come before those of columns."""
 
 
 @dataclass(frozen=True)
@@ -246,7 +265,7 @@ class _Scope:
                 "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
             )
         name, table = folded(node.name), folded(node.table)
-        if self.alias_first and not table and name in self.aliases:
+        if self.alias_first and not table and name in self.aliases and _is_term(node):
             return 1
         found = self.tables.find(node)
         if found is None:
@@ -263,6 +282,14 @@ class _Scope:
         bracket.meta.update(node.meta)
         node.replace(bracket)
         return sum(1 for _ in found.walk())
+
+
+def _is_term(node: exp.Expr) -> bool:
+    """Is it a term of ORDER BY by itself, not a part of an expression?"""
+    around = node.parent
+    while isinstance(around, exp.Paren):
+        around = around.parent
+    return isinstance(around, exp.Ordered)
 
 
 def _substitute(tree: exp.Select, tables: Tables, catalog: Catalog) -> int:

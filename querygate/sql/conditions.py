@@ -32,6 +32,7 @@ from querygate.core.predicate import (
 from querygate.core.types import Column, folded
 from querygate.core.valueset import ValueSet, kind_of
 from querygate.sql.allow import COMPARISONS
+from querygate.sql.codes import code_test, is_code_test
 from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
 from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.parse import span_of
@@ -72,6 +73,8 @@ def condition(node: exp.Expr, context: Context) -> Predicate:
             return TRUE if node.this else FALSE
         case exp.Null():
             return NULL
+        case _ if is_code_test(node):
+            return code_test(node, context.column)
     try:
         direct = _direct(node, context)
     except UnsupportedSQL as refusal:
@@ -163,7 +166,7 @@ def _true_set(operator: type[exp.Expr], column: Column, value: Any) -> ValueSet:
 
 
 def _is(node: exp.Is, context: Context) -> Predicate | None:
-    what = node.expression
+    what = node.expression.unnest()
     if isinstance(what, exp.Null):
         return is_null(context.column(node.this.unnest()).name) if _is_column(node.this) else None
     if isinstance(what, exp.Boolean):
@@ -229,7 +232,7 @@ def _general(node: exp.Expr, context: Context) -> Predicate:
             left, right = expression(node.this, context), expression(node.expression, context)
             found = context.columns_of(node)
             steps = decided([left, right], node, found[0], context.native) if len(found) == 1 else None
-            return steps.where(bool) if steps else _compared(left, _SIGNS[type(node)], right, context, node)
+            return steps or _compared(left, _SIGNS[type(node)], right, context, node)
     raise _refused(node)
 
 

@@ -20,6 +20,7 @@ from querygate.core.predicate import Predicate, is_true, negate
 from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.allow import COMPARISONS
+from querygate.sql.codes import is_code_test
 from querygate.sql.parse import span_of
 from querygate.sql.steps import stepped
 from querygate.sql.wording import own_wording, wording_over_x
@@ -69,6 +70,8 @@ def expression(node: exp.Expr, context: Context) -> Expression:
     """The expression of a value."""
     node = node.unnest()
     nested = next((part for part in node.walk() if is_aggregate(part)), None)
+    if any(isinstance(part, exp.Star) for part in node.walk()):
+        raise _refused(node)
     if nested is not None:
         raise UnsupportedSQL(
             "QG207", "An aggregate stands inside another.", "Aggregate the groups of a subquery.", span=span_of(nested)
@@ -80,7 +83,7 @@ def expression(node: exp.Expr, context: Context) -> Expression:
         return Ref(columns[0].name, columns[0].type)
     if len(columns) == 1 and is_tabulable(columns[0]):
         return tabulate(node, columns[0], context)
-    compile_ = _COMPILERS.get(type(node))
+    compile_ = _truth if is_code_test(node) else _COMPILERS.get(type(node))
     if compile_ is None:
         raise _refused(node)
     found = compile_(node, context)
@@ -104,6 +107,8 @@ def number(node: exp.Expr, context: Context) -> Expression:
 
 def is_tabulable(column: Column) -> bool:
     """Has it so few values that each can be looked at?"""
+    if column.is_codes:
+        return False  # its values are sets of codes
     if not column.is_numeric:
         return len(column.values) <= MOST_VALUES
     if not column.is_discrete or column.low is None or column.high is None:
@@ -177,12 +182,11 @@ def _arithmetic(name: str) -> Compile:
 
 
 def _with_days(name: str, left: Expression, right: Expression, node: exp.Expr) -> Expression:
-    """Days may be subtracted from each other, and moved by whole numbers."""
+    """Days may be subtracted from each other, and moved by a whole number; by a column they cannot, in DuckDB."""
     if name == "sub" and left.type == right.type == "date":
         return Call("sub", (left, right), "integer")
-    if name in ("add", "sub") and {left.type, right.type} == {"date", "integer"} and right.type == "integer":
-        return Call(name, (left, right), "date")
-    if name == "add" and left.type == "integer":
+    moved = [side for side in (left, right) if isinstance(side, Constant) and side.type == "integer"]
+    if len(moved) == 1 and (name == "add" or (name == "sub" and moved[0] is right)):
         return Call(name, (left, right), "date")
     raise _refused(node)
 

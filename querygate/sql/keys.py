@@ -13,7 +13,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated
 from querygate.core.meaning import told
 from querygate.core.plan import Key
-from querygate.core.types import Column, Scalar, folded
+from querygate.core.types import Column, Scalar
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context, axis, expression, is_tabulable
 from querygate.sql.parse import span_of

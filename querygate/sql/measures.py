@@ -15,7 +15,7 @@ from querygate.core.plan import Aggregate, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
 from querygate.sql.aggregates import NAMES, Aggregation, Asked, is_aggregate, read_aggregate
 from querygate.sql.conditions import condition
-from querygate.sql.expressions import Context, expression, number
+from querygate.sql.expressions import Context, expression
 from querygate.sql.parse import span_of
 
 ONE = Constant(1, "integer")
@@ -73,16 +73,25 @@ class Measures:
         asked = read_aggregate(node)
         if asked is None:
             raise _refused(node)
-        if asked.arguments and asked.name in NAMES and NAMES[asked.name].family == "column":
-            asked = _as_filter(asked)
+        filtered = _as_filter(asked)
+        try:
+            return self._read(filtered, node)
+        except UnsupportedSQL:
+            if filtered == asked:
+                raise
+        return self._read(asked, node)  # a value that is there only where the CASE lets it be
+
+    def _read(self, asked: Asked, node: exp.Expr) -> Aggregate:
         where = self.where
         if asked.condition is not None:
             where = both([where, is_true(condition(asked.condition, self.context))])
-        if asked.distinct and asked.name != "count":
-            raise UnsupportedSQL("QG206", "DISTINCT is available in COUNT alone.", "Leave it out.", span=span_of(node))
         if asked.name in _SPECIAL:
             return _SPECIAL[asked.name](self, asked, where, node)
         known = NAMES[asked.name]
+        if asked.distinct and (known.family != "column" or known.parameters):
+            raise UnsupportedSQL(
+                "QG206", "DISTINCT is not available in this aggregate.", "Leave it out.", span=span_of(node)
+            )
         if known.family in ("pair", "groups", "table"):
             return self._of_two(known, asked, where, node)
         return self._of_column(known, asked, where, node)
@@ -94,7 +103,8 @@ class Measures:
         parameters = self._parameters(known, asked.arguments[1:], node)
         measure = self.measure(both([where, value.present]), value)
         type_ = value.type if known.value else "number"
-        return self.add("column", known.statistic, measure, type_, parameters=parameters)
+        family = "distinct" if asked.distinct and known.statistic not in ("min", "max") else "column"
+        return self.add(family, known.statistic, measure, type_, parameters=parameters)
 
     def _value(self, node: exp.Expr, known: Aggregation, name: str) -> Expression:
         found = expression(node, self.context)
@@ -172,7 +182,7 @@ class Measures:
         """REGR_COUNT, REGR_AVGX and REGR_AVGY: over the records that have both values."""
         if len(asked.arguments) != 2:
             raise _refused(node)
-        y, x = (number(argument, self.context) for argument in asked.arguments)
+        y, x = (self._value(argument, NAMES["avg"], asked.name) for argument in asked.arguments)
         where = both([where, y.present, x.present])
         if asked.name == "regr_count":
             return self.add("column", "count", self.measure(where), "integer")
@@ -230,6 +240,8 @@ def _decided(p: Predicate) -> Predicate:
 
 def _as_filter(asked: Asked) -> Asked:
     """Aggregates pass over NULL, so of CASE WHEN p THEN x END they see x where p is TRUE: as with FILTER (WHERE p)."""
+    if not asked.arguments or asked.name not in NAMES or NAMES[asked.name].family != "column":
+        return asked
     value, where = asked.arguments[0].unnest(), asked.condition
     while isinstance(value, (exp.Case, exp.If)):
         whens = value.args["ifs"] if isinstance(value, exp.Case) else [value]

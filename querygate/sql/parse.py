@@ -46,6 +46,9 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
         raise _unreadable(error) from None
     except RecursionError:
         raise too_deep() from None
+    except (TypeError, ValueError, AttributeError, LookupError, AssertionError):
+        # texts that are no SQL can trip the parser itself
+        raise SyntaxRefused("QG101", "The statement cannot be read.", "Write it in plain SQL.") from None
     if not trees:
         raise SyntaxRefused("QG101", "There is no statement.", "Send one SELECT with aggregates.")
     if len(trees) > 1:

@@ -11,13 +11,14 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Call, Constant, Ref, is_number
+from querygate.core.expression import Call, Constant, Ref, Tabulated, is_number
 from querygate.core.meaning import meaning, told
 from querygate.core.plan import Key, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate
+from querygate.sql.codes import check_codes
 from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
@@ -34,6 +35,7 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
     columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner)
     context = Context(columns, native)
+    check_codes(query.tree, columns)
     for one, other in query.disjoint:
         shared = both(is_true(condition(side, context)) for side in (one, other))
         if meaning(shared, context.named) != "false":
@@ -73,15 +75,17 @@ class _Draft:
     terms: list[exp.Expr] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
-    lifted: list[exp.Expr] = field(default_factory=list)
+    one_set: bool = True
 
     def plan(self, inner: Plan | None) -> Plan:
         where = self._where()
+        self._read_distinct()
         group = self.tree.args.get("group")
         sets: list[tuple[int, ...]] = [()]
         if group is not None:
             self._resolve_aliases(group)
             self.terms, sets = grouping_sets(group, self.tree.expressions)
+        self.one_set = len(sets) == 1
         self.measures = Measures(self.context, where, grouped=all(sets))
         if group is not None:
             self.keys = [make_key(term, self.context) for term in self.terms]
@@ -89,10 +93,10 @@ class _Draft:
         self._check_aggregated(group is not None)
         for item in self.tree.expressions:
             self._read_item(item)
+        self._check_distinct(group)
         having = self._having()
         shown_ = len(self.outputs)
         orders = self._orders(shown_)
-        limit = self._limit(orders, group is not None)
         sets = [(*chosen, *range(len(self.terms), len(self.keys))) for chosen in sets]
         draft = Plan(
             dataset=self.catalog.dataset,
@@ -105,13 +109,32 @@ class _Draft:
             shown=shown_,
             having=having,
             orders=orders,
-            limit=limit,
+            limit=self._count("limit"),
+            offset=self._count("offset") or 0,
             canonical="",
             hash="",
             inner=inner,
         )
         groups = Context(self._group_columns(), self.context.native)
         return with_meaning(draft, self.context, groups)
+
+    def _read_distinct(self) -> None:
+        """SELECT DISTINCT of columns shows each combination once: it is grouping by them."""
+        nodes = (node for item in self.tree.expressions for node in item.walk())
+        if self.tree.args.get("distinct") and not self.tree.args.get("group") and not any(map(is_aggregate, nodes)):
+            self.tree.set("group", exp.Group(all=True))
+
+    def _check_distinct(self, group: exp.Group | None) -> None:
+        """Rows of groups differ in their keys, so DISTINCT changes nothing as long as all keys are shown."""
+        shown_keys = {output.source for output in self.outputs if output.kind == "key"}
+        hidden = set(range(len(self.terms))) - shown_keys
+        if self.tree.args.get("distinct") and (hidden or not self.one_set):
+            raise UnsupportedSQL(
+                "QG206",
+                "DISTINCT would drop groups that look alike.",
+                "Show every group key, or leave out DISTINCT.",
+                span=span_of(group) if group is not None else None,
+            )
 
     def _where(self) -> Predicate:
         clause = self.tree.args.get("where")
@@ -184,6 +207,8 @@ class _Draft:
             for place, key in enumerate(self.keys):
                 if key.id == formula.column:
                     return Output(name or _name(node), "key", key.type, place)
+        if isinstance(formula, Tabulated) and not is_number(formula) and self.one_set:
+            return self._dependent_key(node, name)
         if not is_number(formula):
             raise UnsupportedSQL(
                 "QG207",
@@ -192,6 +217,14 @@ class _Draft:
                 span=span_of(node),
             )
         return Output(name or _name(node), "range", formula.type, formula=formula)
+
+    def _dependent_key(self, node: exp.Expr, name: str) -> Output:
+        """A function of a key beside it: grouping by both is grouping by the key."""
+        key = make_key(node, self.context)
+        if key.id not in [other.id for other in self.keys]:
+            self.keys.append(key)
+        place = [other.id for other in self.keys].index(key.id)
+        return Output(name or _name(node), "key", key.type, place)
 
     def _constant_key(self, formula: Constant, name: str) -> Output:
         """A constant text beside the aggregates is a key that every group has."""
@@ -261,7 +294,7 @@ class _Draft:
 
     def _not_grouped(self, node: exp.Column) -> UnsupportedSQL:
         column = self.context.columns.get(folded(node.name))
-        name = column.name if column is not None else node.name
+        name = node.name
         if not self.tree.args.get("group"):
             return UnsupportedSQL(
                 "QG201",
@@ -301,14 +334,17 @@ class _Draft:
         clause = self.tree.args.get("having")
         if clause is None:
             return None
-        root = clause.this.copy()
-        holder = exp.Paren(this=root)
-        for node in list(holder.find_all(exp.Column)):
-            if node in self.terms:
-                continue
-            if folded(node.name) not in self.context.columns:
-                node.replace(exp.Paren(this=self._item(node).copy()))
-        return is_true(condition(self._lift(holder.this), Context(self._group_columns(), self.context.native)))
+        lifted = self._lift(self._with_items(clause.this))
+        return is_true(condition(lifted, Context(self._group_columns(), self.context.native)))
+
+    def _with_items(self, node: exp.Expr) -> exp.Expr:
+        """The node with names that no column has replaced by the items of the select list that they call."""
+        holder = exp.Paren(this=node.copy())
+        for name in list(holder.find_all(exp.Column)):
+            if name not in self.terms and folded(name.name) not in self.context.columns:
+                name.replace(exp.Paren(this=self._item(name).copy()))
+        found: exp.Expr = holder.this
+        return found
 
     def _orders(self, shown_: int) -> tuple[Order, ...]:
         clause = self.tree.args.get("order")
@@ -328,7 +364,9 @@ class _Draft:
                 )
             return int(node.this) - 1
         if not any(isinstance(part, exp.Column) or is_aggregate(part) for part in node.walk()):
-            raise UnsupportedSQL("QG214", "A constant puts nothing in order.", "Leave it out.", span=span_of(node))
+            raise UnsupportedSQL(
+                "QG214", "A constant puts nothing in order.", "Order by a name or a position.", span=span_of(node)
+            )
         if isinstance(node, exp.Column) and not node.meta.get("qualified"):
             named = self._named_items(node)
             if len(named) == 1:
@@ -341,7 +379,7 @@ class _Draft:
                     span=span_of(node),
                 )
         try:
-            wanted = self._output(node, "")
+            wanted = self._output(self._with_items(node), "")
         except UnsupportedSQL as refusal:
             if refusal.code in ("QG203", "QG207") and any(map(is_aggregate, node.walk())):
                 raise
@@ -368,26 +406,21 @@ class _Draft:
         given = [i for i in named if not self.tree.expressions[i].meta.get("own")]
         return given or named[:1]
 
-    def _limit(self, orders: tuple[Order, ...], grouped: bool) -> int | None:
-        clause = self.tree.args.get("limit")
-        if clause is None:
+    def _count(self, clause: str) -> int | None:
+        """The whole number after LIMIT or OFFSET."""
+        found = self.tree.args.get(clause)
+        if found is None:
             return None
-        node = clause.expression
+        node = found.expression
         if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
-            raise UnsupportedSQL("QG207", "LIMIT takes a whole number.", "Write LIMIT 10.", span=span_of(clause))
-        limit = int(node.this)
-        if limit >= 2**63:
             raise UnsupportedSQL(
-                "QG207", "LIMIT is out of range.", "Leave it out to see all groups.", span=span_of(clause)
+                "QG207", f"{clause.upper()} takes a whole number.", f"Write {clause.upper()} 10.", span=span_of(found)
             )
-        if grouped and not orders and limit:
+        if int(node.this) >= 2**63:
             raise UnsupportedSQL(
-                "QG213",
-                "Without ORDER BY, LIMIT shows groups of no one's choosing.",
-                "Add ORDER BY, or leave out LIMIT.",
-                span=span_of(clause),
+                "QG207", f"{clause.upper()} is out of range.", "Leave it out to see all groups.", span=span_of(found)
             )
-        return limit
+        return int(node.this)
 
 
 # -- helpers ---------------------------------------------------------------------------------------------
@@ -435,8 +468,12 @@ def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
     and order of columns. Outputs are called by their meaning, so that an outer query says by itself which it uses."""
     asked = [_asked(output, plan, groups) for output in plan.outputs]
     cut = None
-    if plan.limit is not None and plan.grouped:
-        cut = [plan.limit, [[asked[order.output], order.descending, order.nulls_first] for order in plan.orders]]
+    if (plan.limit is not None or plan.offset) and plan.grouped:
+        cut = [
+            plan.limit,
+            plan.offset,
+            [[asked[order.output], order.descending, order.nulls_first] for order in plan.orders],
+        ]
     body = {
         "dataset": plan.dataset,
         "inner": {**json.loads(plan.inner.canonical), "asked": None} if plan.inner is not None else None,
@@ -454,7 +491,7 @@ def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
 
 def _asked(output: Output, plan: Plan, groups: Context) -> str:
     """What an output tells of a group."""
-    return plan.keys[output.source].id if output.formula is None else told(output.formula, groups.named)
+    return plan.keys[output.source].id if output.kind == "key" else told(output.formula, groups.named)
 
 
 def _digest(text: str) -> str:

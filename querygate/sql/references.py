@@ -86,7 +86,8 @@ def _joined_on(join: exp.Join, reference: Reference, alias: str, tables: Tables)
         theirs: Names = {folded(name): exp.null() for name, _ in reference.columns}
         theirs[key] = exp.Star()
         both = Tables({**tables.names, alias: theirs}, tables.merged)
-        sides = [both.find(side) if isinstance(side, exp.Column) else None for side in (on.this, on.expression)]
+        asked = [side.unnest() for side in (on.this, on.expression)]
+        sides = [both.find(side) if isinstance(side, exp.Column) else None for side in asked]
         for mine, other in (sides, sides[::-1]):
             if other is theirs[key] and mine is not None and not any(mine is value for value in theirs.values()):
                 return mine.unnest()

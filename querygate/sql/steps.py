@@ -15,9 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from sqlglot import exp
 
+from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated
 from querygate.core.ports import Native
-from querygate.core.predicate import And, Atom, Const, Or, Predicate
+from querygate.core.predicate import And, Atom, Const, Or, Predicate, both, negate
 from querygate.core.types import Column
 from querygate.sql.wording import wording_over_x
 
@@ -35,17 +36,34 @@ def stepped(e: Expression, node: exp.Expr, column: Column, native: Native) -> Ta
     if column.type != "number" or column.low is None or column.high is None or not _is_stepped(e):
         return None
     cuts = tuple(sorted(cut for cut in _cuts(e) if column.low < cut <= column.high))
-    return _table(wording_over_x(node), column, cuts, native)
-
-
-def decided(sides: list[Expression], node: exp.Expr, column: Column, native: Native) -> Tabulated | None:
-    """The truth of a comparison whose sides are tables and constants, piece by piece."""
-    tables = [side for side in sides if isinstance(side, Tabulated)]
-    if not tables or not all(isinstance(side, Tabulated | Constant) for side in sides) or column.low is None:
+    try:
+        return _table(wording_over_x(node), column, cuts, native)
+    except UnsupportedSQL:  # somewhere in the domain there is no result, which need not be where records are
         return None
-    starts = sorted({float(column.low), *(cut for table in tables for cut in _cuts(table))})
-    found = native.tabulate(wording_over_x(node), "number", [*starts, None])
-    return Tabulated.over_pieces(column.name, found.type, np.array(starts), found.results)
+
+
+def decided(sides: list[Expression], node: exp.Expr, column: Column, native: Native) -> Predicate | None:
+    """A comparison of tables and constants, or of a monotone function and a constant, by where it becomes TRUE."""
+    if column.type != "number" or column.low is None or column.high is None:
+        return None
+    moving = [side for side in sides if not isinstance(side, Constant)]
+    cuts = tuple(sorted({cut for side in moving for cut in _cuts(side) if column.low < cut <= column.high}))
+    if all(isinstance(side, Tabulated) for side in moving):
+        starts = [float(column.low), *cuts]
+        found = native.tabulate(wording_over_x(node), "number", [*starts, None])
+        return Tabulated.over_pieces(column.name, found.type, np.array(starts), found.results).where(bool)
+    if len(moving) != 1 or not _is_stepped(moving[0], inside=True):
+        return None
+    kinds = (exp.LTE, exp.GTE) if isinstance(node, exp.EQ | exp.NEQ) else (type(node),)
+    texts = [wording_over_x(kind(this=node.this.copy(), expression=node.expression.copy())) for kind in kinds]
+    try:
+        tables = [_table(text, column, cuts, native) for text in texts]
+    except UnsupportedSQL:
+        return None
+    same = both(table.where(bool) for table in tables if table is not None)
+    if None in tables:
+        return None
+    return negate(same) if isinstance(node, exp.NEQ) else same
 
 
 # -- which expressions -------------------------------------------------------------------------------------------------

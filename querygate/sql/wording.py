@@ -8,13 +8,11 @@ table, in every construct there is.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 
 from querygate.core.errors import Span, SyntaxRefused
 from querygate.core.ports import Native
+from querygate.sql.parse import DIALECT
 
 _OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is)
 _UNBRACKETED = (exp.Dot, exp.Escape, exp.PropertyEQ, exp.Corr)
@@ -29,6 +27,10 @@ def own_wording(tree: exp.Expr) -> str:
     """
     tree = tree.copy()
     for node in list(tree.walk(bfs=False))[::-1]:
+        plain = _plain(node)
+        if plain is not None:
+            node.replace(plain)
+            continue
         inside = node.parent is not None and not isinstance(node.parent, exp.Paren)
         if inside and isinstance(node, _OPERATIONS) and not isinstance(node, _UNBRACKETED):
             if isinstance(node.parent, exp.Escape) or _is_chained(node):
@@ -36,7 +38,17 @@ def own_wording(tree: exp.Expr) -> str:
             bracket = exp.Paren()
             node.replace(bracket)
             bracket.set("this", node)
-    return _Dialect().generate(tree)
+    return tree.sql(dialect=DIALECT, copy=False)
+
+
+def plain_wording(tree: exp.Expr) -> str:
+    """The text of a tree as a person would write it."""
+    tree = tree.copy()
+    for node in list(tree.walk(bfs=False))[::-1]:
+        plain = _plain(node)
+        if plain is not None:
+            node.replace(plain)
+    return tree.sql(dialect=DIALECT, copy=False)
 
 
 def wording_over_x(node: exp.Expr) -> str:
@@ -52,28 +64,14 @@ def _is_chained(node: exp.Expr) -> bool:
     return isinstance(node, (exp.And, exp.Or)) and type(node) is type(node.parent)
 
 
-class _Dialect(DuckDB):
-    """DuckDB's SQL, with functions that the generator would turn into others kept by their names."""
-
-    class Generator(DuckDB.Generator):  # type: ignore[valid-type, misc]
-        TRANSFORMS = {
-            **DuckDB.Generator.TRANSFORMS,
-            exp.Log: lambda self, e: _log(self, e),
-            exp.WithinGroup: lambda self, e: _within_group(self, e),
-        }
-
-
-def _log(generator: Any, e: exp.Log) -> str:
-    """LOG2 and LOG10 are functions of their own, whose last digit may differ from LOG with a base."""
-    base = str(e.this) if e.expression is not None else ""
-    if base in ("2", "10"):
-        return str(generator.func(f"LOG{base}", e.expression))
-    return str(generator.func("LOG", e.this, e.expression))
-
-
-def _within_group(generator: Any, e: exp.WithinGroup) -> str:
-    """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x): the generator would give another function an order of its own."""
-    return f"{generator.function_fallback_sql(e.this)} WITHIN GROUP ({generator.sql(e.expression).strip()})"
+def _plain(node: exp.Expr) -> exp.Expr | None:
+    """What to write instead, for functions that the generator would turn into others."""
+    if isinstance(node, exp.Log) and node.expression is not None and str(node.this) in ("2", "10"):
+        # LOG2 and LOG10 are functions of their own, whose last digit may differ from LOG with a base
+        return exp.Anonymous(this=f"LOG{node.this}", expressions=[node.expression])
+    if isinstance(node, (exp.PercentileCont, exp.PercentileDisc)) and isinstance(node.parent, exp.WithinGroup):
+        return exp.Anonymous(this=type(node).sql_name(), expressions=[node.this])
+    return None
 
 
 def check_wording(sql: str, tree: exp.Expr, native: Native) -> None:

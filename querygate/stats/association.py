@@ -234,6 +234,7 @@ def _is_correlation_proved(ground: Ground, spread: Spread, target: float, at: Mo
     low = 0.5 * math.log(spread.y_low / spread.x_high) - 1e-12
     high = 0.5 * math.log(spread.y_high / spread.x_low) + 1e-12
     narrow = 0.7 * math.sqrt(2 * max(target - at.covariance / math.sqrt(at.var_x * at.var_y), 1e-9) / target)
+    narrow = min(narrow, max(high - centre, centre - low))
     least = narrow / 4
     while not holds(centre, narrow * (1 + 1e-9)):
         narrow /= 2

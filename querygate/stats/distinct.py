@@ -17,6 +17,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
 from querygate.core.types import Cells, Floats, Ints, Range
+from querygate.stats.cells import selectable
 from querygate.stats.numerics import exact_sum
 from querygate.stats.registry import statistic
 
@@ -139,6 +140,35 @@ def crowds(at: Ints, low: Ints, high: Ints, most: Ints) -> Ints:
     over = np.concatenate([[0], np.cumsum(most[by_high])])[np.searchsorted(high[by_high], at, side="left")]
     there: Ints = begun - over
     return there
+
+
+def distinct_cells(cells: Cells) -> Cells:
+    """Cells for the different values alone, each of which counts once: what SUM(DISTINCT x) and the like are over.
+
+    Ensures: whatever the data set, its different values are a selection of the result. A point that somebody certainly
+    has is one certain value; another point is one possible value; of an interval up to `most` values are possible, and
+    no more than it holds. Nothing is taken twice: each value is represented by one cell that holds it, its point if it
+    has one.
+
+    >>> few = distinct_cells(Cells(np.array([3, 3, 5]), np.array([3, 3, 6]), np.array([2, 0, 4]), np.array([2, 1, 4])))
+    >>> few.low, few.most, few.least
+    (array([3, 5]), array([1, 2]), array([1, 0]))
+    """
+    cells = selectable(cells)
+    low, high = places(cells.low), places(cells.high)
+    point = low == high
+    values, first = np.unique(low[point], return_index=True)
+    certain = np.isin(values, low[point & (cells.least > 0)])
+    rooms = np.minimum(cells.most, np.minimum(high.astype(np.float64) - low, 2.0**52).astype(np.int64) + 1)
+    taken = np.flatnonzero(point)[first]
+    rest = np.flatnonzero(~point)
+    return Cells(
+        np.concatenate([cells.low[taken], cells.low[rest]]),
+        np.concatenate([cells.high[taken], cells.high[rest]]),
+        np.concatenate([certain.astype(np.int64), np.zeros(len(rest), dtype=np.int64)]),
+        np.concatenate([np.ones(len(taken), dtype=np.int64), rooms[rest]]),
+        cells.integer,
+    )
 
 
 # -- value sets ------------------------------------------------------------------------------------------

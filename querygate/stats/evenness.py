@@ -35,7 +35,9 @@ def entropy(cells: Cells) -> Range:
         bits = _bits(_tally(low, cells.most))
         least, most = Bits(bits, bits), Bits(bits, bits)
     else:
-        least, most = _least_even(cells, low, high), _most_even(cells, low, high, records, certain)
+        distinct = count_distinct(cells)
+        least = _least_even(cells, low, high, int(distinct.low or 0))
+        most = _most_even(cells, low, high, int(distinct.high or 1), certain)
     margin = 8 * UNIT * (records + 16) * (math.log2(records) + 1.0)
     sharp = all(end.reached is not None and abs(end.bound - end.reached) <= 1e-9 for end in (least, most))
     return Range(least.bound - margin, most.bound + margin, least.reached, most.reached, sharp=sharp)
@@ -66,9 +68,9 @@ def _tally(at: Ints, counts: Ints) -> Ints:
 # -- most even -------------------------------------------------------------------------------------------
 
 
-def _most_even(cells: Cells, low: Ints, high: Ints, records: int, certain: bool) -> Bits:
+def _most_even(cells: Cells, low: Ints, high: Ints, distinct: int, certain: bool) -> Bits:
     """All different if they can be; else spread evenly where the selection is certain; else by the number of values."""
-    distinct = int(count_distinct(cells).high or 1)
+    records = exact_sum(cells.most)
     if distinct == records:
         return Bits(math.log2(records), math.log2(records))
     if certain:
@@ -114,29 +116,31 @@ def _even_loads(starts: list[int], ends: list[int], held: list[int]) -> Ints | N
 # -- least even ------------------------------------------------------------------------------------------
 
 
-def _least_even(cells: Cells, low: Ints, high: Ints) -> Bits:
+def _least_even(cells: Cells, low: Ints, high: Ints, fewest: int) -> Bits:
     """If no value can have more than the share p, entropy is at least that of shares p, p, ..., and what is left."""
-    can, must = crowds(low, low, high, cells.most), crowds(low, low, high, cells.least)
+    at = np.sort(low)
+    can, must = crowds(at, low, high, cells.most), crowds(at, low, high, cells.least)
     share = float(np.max(can / (can + exact_sum(cells.least) - must)))
     if share >= 1.0:
         return Bits(0.0, 0.0)
     full = math.floor(1.0 / share)
     rest = max(0.0, 1.0 - full * share)
     bound = -full * share * math.log2(share) - (rest * math.log2(rest) if rest > 0.0 else 0.0)
-    return Bits(bound * (1.0 - 1e-12), _concentrated(cells, low, high))
+    return Bits(bound * (1.0 - 1e-12), _concentrated(cells, low, high) if fewest <= _VALUES else None)
 
 
 def _concentrated(cells: Cells, low: Ints, high: Ints) -> float | None:
     """The entropy when one value after the other takes all the certain records it can; the first also the others."""
-    left = cells.least.copy()
+    order = np.argsort(low)
+    low, high, left, most = low[order], high[order], cells.least[order], cells.most[order]
     counts: list[int] = []
     while left.any():
         if len(counts) == _VALUES:
             return None
-        known = left > 0
+        known = np.flatnonzero(left)
         there = crowds(low[known], low[known], high[known], left[known])
         at = low[known][int(np.argmax(there))]
         here = (low <= at) & (at <= high)
-        counts.append(exact_sum((left if counts else cells.most)[here]))
+        counts.append(exact_sum((left if counts else most)[here]))
         left[here] = 0
     return _bits(np.array(counts))

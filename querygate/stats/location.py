@@ -57,7 +57,7 @@ def sum_(cells: Cells) -> Range:
 def _largest_sum(cells: Cells) -> tuple[int | float, int | float]:
     """Bound and attained value: `most` of what is positive, `least` of what is negative, but never nothing at all."""
     values = cells.high
-    taken = np.where(values >= 0, cells.most, cells.least)
+    taken = _gaining(cells)
     if not taken.any():
         top = values.max()
         return (int(top), int(top)) if cells.integer else (float(top), float(top))
@@ -72,6 +72,15 @@ def _largest_sum(cells: Cells) -> tuple[int | float, int | float]:
         top = float(values[taken > 0][0])
         return top, top
     return _rounded_sum(taken, values.astype(np.float64), exact_sum(cells.most))
+
+
+def _gaining(cells: Cells) -> Ints:
+    """`most` where it adds to the sum, `least` elsewhere; on most columns all values have the same sign."""
+    if cells.high.min() >= 0:
+        return cells.most
+    if cells.high.max() < 0:
+        return cells.least
+    return np.where(cells.high >= 0, cells.most, cells.least)
 
 
 def _rounded_sum(taken: Ints, values: Floats, records: int) -> tuple[float, float]:

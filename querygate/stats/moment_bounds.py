@@ -24,6 +24,7 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.stats.moment_boxes import (
     Goal,
     best_places,
+    best_values,
     largest_means,
     moments,
     selected,
@@ -34,6 +35,7 @@ from querygate.stats.numerics import UNIT, exact_sum
 from querygate.stats.variance_upper import Boxes
 
 _POINTS = 17  # means at which the search starts
+_RESPONSES, _LOOKED_AT = 3, 3  # rounds of best responses; how many of those on the sketch are tried on the boxes
 _ELEMENTS = 1_500_000  # numbers in one array at a time
 _AROUND = np.array(list(product((0.0, -1.0, 1.0), repeat=2))).T  # a point and its neighbours, itself first
 
@@ -105,7 +107,7 @@ class Search:
         """Prove what the search expects to hold, and while that is far above what is reached, try for less."""
         target, seeds = self._estimate(self._start())
         bound = self._proved(self._cover(seeds), target + self.gap)
-        while self.passes > 0 and bound - self.reached > 2 * self.gap and not self.deadline():
+        while self.passes > 0 and 2 * self.gap < bound - self.reached < math.inf and not self.deadline():
             target = self.reached + max(self.gap, 0.3 * (bound - self.reached))
             better = self._proved(self._cover(seeds), target)
             if better > bound - 0.2 * (bound - self.reached):
@@ -145,7 +147,7 @@ class Search:
         for start in range(0, region.t.size, step):
             part = region.part(slice(start, start + step))
             edges = [part.e1] if np.array_equal(part.e1, part.e2) else [part.e1, part.e2]
-            tops = [largest_means(best_places(boxes, self.goal, e, part.t, part.k)[0], boxes) for e in edges]
+            tops = [largest_means(best_values(boxes, self.goal, e, part.t, part.k), boxes) for e in edges]
             parts.append(np.maximum.reduce(tops))
         size = 1.0 + np.maximum(np.abs(region.e1), np.abs(region.e2))
         largest = size**self.goal.degree + np.abs(region.t) * size**2 + np.abs(region.k) * size
@@ -281,19 +283,30 @@ class Search:
         return region._replace(t=place[0].copy(), k=place[1].copy()), lowest
 
     def _attain(self, region: Region) -> None:
-        """Values of data sets that are best responses at the edges of cells, and of those they lead to."""
+        """Values of data sets that are best responses at the edges of cells, and of those they lead to.
+
+        On many boxes the sketch says which of them are worth a look.
+        """
         chosen = region if region.t.size <= 2 * _POINTS else region.part(slice(None, None, region.t.size // _POINTS))
         e, t, k = (chosen.e1 + chosen.e2) / 2, chosen.t, chosen.k
-        step = max(1, _ELEMENTS // self.boxes.low.size)
-        e, t, k = e[:step], t[:step], k[:step]
-        for _ in range(3):
-            values, places = best_places(self.boxes, self.goal, e, t, k)
-            taken = selected(values, self.boxes)
-            e, variance, third, fourth = moments(self.round_to(places), taken)
-            reached = self.goal.of(variance, third if self.goal.degree == 3 else fourth)
-            best = int(np.argmax(reached))
-            if reached[best] > self.reached:
-                self.reached, self.records = float(reached[best]), round(float(taken[best].sum()))
-            ratio = np.where(np.isfinite(reached), reached, 0.0)
-            t = ratio * self.goal.power * variance ** max(self.goal.power - 1.0, 0.0) if self.goal.power else t
-            k = 3.0 * variance if self.goal.degree == 3 else 4.0 * self.goal.sign * third
+        if self.sketch is not self.boxes:
+            for _ in range(_RESPONSES):
+                value, _, e, t, k = self._respond(self.sketch, e, t, k)
+            best = np.argsort(-value)[:_LOOKED_AT]
+            e, t, k = e[best], t[best], k[best]
+        for _ in range(_RESPONSES):
+            value, records, e, t, k = self._respond(self.boxes, e, t, k)
+            top = int(np.argmax(value))
+            if value[top] > self.reached:
+                self.reached, self.records = float(value[top]), round(float(records[top]))
+
+    def _respond(self, boxes: Boxes, e: Floats, t: Floats, k: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Values and numbers of records of best responses, and the e, t and k that belong to them."""
+        values, places = best_places(boxes, self.goal, e, t, k)
+        taken = selected(values, boxes)
+        e, variance, third, fourth = moments(self.round_to(places), taken)
+        value = self.goal.of(variance, third if self.goal.degree == 3 else fourth)
+        ratio = np.where(np.isfinite(value), value, 0.0)
+        t = ratio * self.goal.power * variance ** max(self.goal.power - 1.0, 0.0) if self.goal.power else t
+        k = 3.0 * variance if self.goal.degree == 3 else 4.0 * self.goal.sign * third
+        return value, taken.sum(axis=1), e, t, k

@@ -38,8 +38,20 @@ class Goal(NamedTuple):
         return np.where((variance > 0.0) | (self.power == 0.0), value, -np.inf)
 
 
+def best_values(boxes: Boxes, goal: Goal, e: Floats, t: Floats, k: Floats) -> Floats:
+    """Per cell and box the largest P(x - E): at an end, or where P is level."""
+    e, t, k = e[:, None], t[:, None], k[:, None]
+    left, right = boxes.low - e, boxes.high - e
+    value: Floats = np.maximum(goal.polynomial(left, t, k), goal.polynomial(right, t, k))
+    for level in _level_places(goal, t, k):
+        inside = (left < level) & (level < right)
+        if inside.any():
+            np.maximum(value, goal.polynomial(level, t, k), out=value, where=inside)
+    return value
+
+
 def best_places(boxes: Boxes, goal: Goal, e: Floats, t: Floats, k: Floats) -> tuple[Floats, Floats]:
-    """Per cell and box the largest P(x - E) and an x that has it: an end, or a place where P is level."""
+    """The same, and an x that has it."""
     e, t, k = e[:, None], t[:, None], k[:, None]
     left, right = boxes.low - e, boxes.high - e
     value, at_right = goal.polynomial(left, t, k), goal.polynomial(right, t, k)
@@ -75,24 +87,22 @@ def _level_places(goal: Goal, t: Floats, k: Floats) -> list[Floats]:
 
 def largest_means(values: Floats, boxes: Boxes) -> Floats:
     """Per row a number that no mean over a selection exceeds (Dinkelbach; see location.md)."""
-    certain = exact_sum(boxes.least)
+    certain, spare = exact_sum(boxes.least), boxes.spare
     if certain == 0:
         top: Floats = values.max(axis=1)
         return top
-    mean: Floats = values @ boxes.least / certain
-    free = (boxes.most - boxes.least).astype(np.float64)
-    if not free.any():
+    base = values @ boxes.least.astype(np.float64)
+    mean: Floats = base / certain
+    if not spare.size:
         return mean
-    excess = np.zeros(mean.size)
+    free, values = (boxes.most[spare] - boxes.least[spare]).astype(np.float64), values[:, spare]
     for _ in range(6):
         gain = np.maximum(values - mean[:, None], 0.0)
-        count = certain + (gain > 0.0) @ free
-        excess = gain @ free + (values @ boxes.least - certain * mean)
-        step = excess / count
+        step = (gain @ free + (base - certain * mean)) / (certain + (gain > 0.0) @ free)
         mean = mean + step
         if np.all(step <= 1e-14 * np.abs(mean)):
             break
-    gain = np.maximum(values - mean[:, None], 0.0) @ free + (values @ boxes.least - certain * mean)
+    gain = np.maximum(values - mean[:, None], 0.0) @ free + (base - certain * mean)
     return mean + np.maximum(gain, 0.0) / certain
 
 

@@ -116,6 +116,11 @@ def tree_sum(values: Floats) -> tuple[float, int]:
 def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> Bounds:
     """Bounds of a real sum whose terms were computed with `roundings` roundings each, of which `underflows` may
     have lost a subnormal. Not finite: no bound on that side."""
+    return _sized_bounds(values, roundings, underflows)[0]
+
+
+def _sized_bounds(values: Floats, roundings: int, underflows: int) -> tuple[Bounds, float]:
+    """The same, and an upper bound of the sum of the magnitudes as they are."""
     total, height = tree_sum(values)
     size, height_of_size = tree_sum(np.abs(values))
     # Terms are known up to gamma(roundings) of their true size, so up to gamma(2 * roundings) of the computed one.
@@ -123,16 +128,15 @@ def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> Bound
     margin = gamma(height + 2 * roundings) * size * _SLACK + underflows * values.size * TINY
     low, high = total - margin, total + margin
     if math.isnan(low) or math.isnan(high):
-        return Bounds(-math.inf, math.inf)
-    return Bounds(low if margin == 0.0 else down(low), high if margin == 0.0 else up(high))
+        return Bounds(-math.inf, math.inf), size
+    return Bounds(low if margin == 0.0 else down(low), high if margin == 0.0 else up(high)), size
 
 
 def dot_size(weights: Ints, values: Floats) -> tuple[Bounds, float]:
     """Bounds of sum(weights * values), and an upper bound of sum(weights * |values|)."""
     with np.errstate(over="ignore", invalid="ignore"):
-        products = weights * values
-        size, height = tree_sum(np.abs(products))
-    return sum_bounds(products, 2, underflows=1), size * (1.0 + gamma(height + 4)) * _SLACK + values.size * TINY
+        bounds, size = _sized_bounds(weights * values, 2, underflows=1)
+    return bounds, size * (1.0 + gamma(4)) * _SLACK + values.size * TINY
 
 
 def dot_bounds(weights: Ints, values: Floats, roundings: int = 0) -> Bounds:

@@ -20,6 +20,7 @@ from querygate.stats.ratio import Largest, largest_mean
 
 _STEPS = 100
 SAMPLE = 20_000  # cells that say where to look first
+_TIE = 1e-12  # relative difference of square distances that are taken to be the same
 _VERTICES = 4096  # data sets with all values at ends that are looked at one by one
 
 
@@ -128,14 +129,14 @@ def _far(low: Floats, high: Floats, centre: float) -> tuple[Floats, Floats]:
     return far, np.copysign(far, right - left)
 
 
-def _corner(boxes: Boxes, centre: float, ddof: int) -> Corner:
-    """The data set farthest from m."""
+def _corner(boxes: Boxes, centre: float, ddof: int, bias: float) -> Corner:
+    """The data set farthest from m; records that tie are in it for a negative bias, not for a positive one."""
     search = _Search(boxes, ddof)
     search.gap(centre)
     far, signed = _far(boxes.low, boxes.high, centre)
     ends = np.where(signed >= 0.0, boxes.high, boxes.low)
     taken, spare = boxes.least.copy(), boxes.spare
-    wanted = spare[far[spare] ** 2 > search.level]
+    wanted = spare[far[spare] ** 2 > search.level * (1.0 + bias)]
     taken[wanted] = boxes.most[wanted]
     return Corner(taken, ends)
 
@@ -184,12 +185,16 @@ def falling_root(
 
 
 def _reached(boxes: Boxes, low: float, high: float, ddof: int) -> float:
-    """The best variance on the way from the data set farthest from one m to that farthest from the other.
+    """The best variance on the way from a data set farthest from one m to one farthest from the other."""
+    if low == high:
+        corner = _corner(boxes, low, ddof, 0.0)
+        return _best_between(corner, corner, ddof)
+    ways = ((_corner(boxes, low, ddof, bias), _corner(boxes, high, ddof, -bias)) for bias in (_TIE, -_TIE))
+    return max(_best_between(start, end, ddof) for start, end in ways)
 
-    They differ in few cells, those that tie. One is changed after the other, and the last one record by record.
-    """
-    start = _corner(boxes, low, ddof)
-    end = _corner(boxes, high, ddof) if high > low else start
+
+def _best_between(start: Corner, end: Corner, ddof: int) -> float:
+    """They differ in few cells, those that tie. One is changed after the other, and the last one record by record."""
     ties = np.flatnonzero((start.taken != end.taken) | (start.ends != end.ends))
     kept = start.taken * start.ends
     base = np.array([exact_sum(start.taken), tree_sum(kept)[0], tree_sum(kept * start.ends)[0]])

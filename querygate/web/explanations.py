@@ -20,7 +20,8 @@ class Explanation(NamedTuple):
 
 EXPLANATIONS: dict[str, Explanation] = {
     "QG101": Explanation(
-        "The text is not SQL that can be read. `span` tells where reading stopped.",
+        "The text is not SQL that can be read, or DuckDB would read it otherwise than it is read here. `span` tells "
+        "where reading stopped.",
         "Correct the statement at that place. The dialect is DuckDB's, which is close to PostgreSQL's.",
         "SELECT COUNT(* FROM patients",
         "SELECT COUNT(*) FROM patients",
@@ -60,34 +61,41 @@ EXPLANATIONS: dict[str, Explanation] = {
         "SELECT AVG(sbp) FROM patients",
     ),
     "QG204": Explanation(
-        "The function has no guaranteed range here. Functions are admitted one by one, each with a proof.",
-        "Use one of the functions that the remedy lists.",
+        "The function has no guaranteed range here: it depends on chance or on the time, it makes lists, or nobody has "
+        "proved a range for it. Aggregates are admitted one by one, each with a proof.",
+        "Use a function of the reference of SQL. The remedy names the most usual ones.",
         "SELECT ARRAY_AGG(sbp) FROM patients",
-        "SELECT MIN(sbp), MAX(sbp) FROM patients",
+        "SELECT MIN(sbp), MEDIAN(sbp), MAX(sbp) FROM patients",
     ),
     "QG205": Explanation(
-        "FROM must name the dataset that the request names, and nothing else: no join, subquery, function or file.",
+        "FROM takes the dataset that the request names, or a SELECT in brackets or in WITH that ends there; JOIN takes "
+        "reference tables that the custodian registered. There are no functions, files, schemas or other datasets.",
         "Write FROM and the name of the dataset. Ask other datasets in requests of their own.",
-        "SELECT COUNT(*) FROM patients, visits",
-        "SELECT COUNT(*) FROM patients",
+        "SELECT COUNT(*) FROM patients JOIN visits ON patients.age = visits.age",
+        "SELECT COUNT(*) FROM (SELECT * FROM patients WHERE age > 40) AS older",
     ),
     "QG206": Explanation(
-        "A clause cannot be bounded, so it is refused rather than left out in silence.",
-        "Leave out the clause, or say the same with WHERE and GROUP BY.",
-        "SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING COUNT(*) > 10",
-        "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+        "A clause cannot be bounded, so it is refused rather than left out in silence: OVER, QUALIFY, UNION without "
+        "ALL, samples, recursion, and queries that stand for a value.",
+        "Leave out the clause, or say the same with WHERE, GROUP BY, HAVING or a query in FROM.",
+        "SELECT AVG(sbp) OVER (PARTITION BY sex) FROM patients",
+        "SELECT sex, AVG(sbp) FROM patients GROUP BY sex",
     ),
     "QG207": Explanation(
-        "An expression stands where a column, a value or an aggregate of a column is taken as it is.",
-        "Ask for the aggregate of the column and calculate with the ends of its range.",
-        "SELECT AVG(sbp) + 1 FROM patients",
-        "SELECT AVG(sbp) FROM patients",
+        "The expression cannot be bounded, or an aggregate does not take these arguments. Of one category, date or "
+        "whole-number column any listed function will do, because every value of it is public and can be tried; of "
+        "continuous columns, and of several, those that interval arithmetic knows.",
+        "Write it with + - * /, CASE, COALESCE, ABS, ROUND, FLOOR, LN, EXP, SQRT, POWER, LEAST and GREATEST.",
+        "SELECT SUM(AVG(sbp)) FROM patients",
+        "SELECT AVG(sbp) - AVG(age), AVG(sbp / (age + 1)) FROM patients",
     ),
     "QG208": Explanation(
-        "The condition is not one that can be decided on intervals and sets of values.",
-        "Compare one column with values: = <> < <= > >=, BETWEEN, IN, IS NULL, joined by AND, OR and NOT.",
-        "SELECT COUNT(*) FROM patients WHERE sex LIKE 'F%'",
-        "SELECT COUNT(*) FROM patients WHERE sex IN ('F')",
+        "The condition is not one that can be decided on intervals and sets of values, or it speaks of aggregates in "
+        "WHERE.",
+        "Compare columns, values and expressions of one type: = <> < <= > >=, BETWEEN, IN, LIKE, IS NULL, joined by "
+        "AND, OR and NOT. Conditions on aggregates go into HAVING.",
+        "SELECT sex, COUNT(*) FROM patients WHERE AVG(age) > 40 GROUP BY sex",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING AVG(age) > 40",
     ),
     "QG209": Explanation(
         "A value or a function does not fit the type of the column.",
@@ -96,10 +104,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
     ),
     "QG210": Explanation(
-        "Only categories can be grouped by. A number or a date is published as intervals that differ by class.",
-        "Ask for ranges of it with WHERE, one statement each.",
-        "SELECT age, COUNT(*) FROM patients GROUP BY age",
-        "SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 49",
+        "Records can be grouped by what has few public values: categories, flags, whole numbers, dates, and "
+        "expressions of them; continuous numbers in steps or by CASE. Single values of a continuous number are no "
+        "groups, and neither is an aggregate.",
+        "Group in steps: FLOOR(column / 10) * 10, WIDTH_BUCKET(column, 0, 100, 10), CASE, YEAR(date).",
+        "SELECT COUNT(*) FROM patients GROUP BY SQRT(sbp + age)",
+        "SELECT FLOOR(sbp / 10) * 10 AS step, COUNT(*) FROM patients GROUP BY step",
     ),
     "QG211": Explanation(
         "A column of the select list is neither grouped nor aggregated, so it has no single value in a group.",
@@ -108,21 +118,24 @@ EXPLANATIONS: dict[str, Explanation] = {
         "SELECT sex, AVG(sbp), COUNT(*) FROM patients GROUP BY sex",
     ),
     "QG212": Explanation(
-        "The group columns have more combinations of values than are answered at once (setting `max_groups`).",
-        "Group by fewer columns, and pick values of the others with WHERE.",
-        "SELECT town, occupation, COUNT(*) FROM patients GROUP BY town, occupation",
-    ),
-    "QG213": Explanation(
-        "LIMIT without ORDER BY would show groups of no one's choosing.",
-        "Add ORDER BY, or leave out LIMIT. Every group that may be among the first is shown.",
-        "SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT 1",
-        "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY 2 DESC LIMIT 1",
+        "The groups have more combinations of values than are answered at once (setting `max_groups`), or there are "
+        "more than 64 grouping sets.",
+        "Group by fewer columns or in wider steps, and pick values of the others with WHERE.",
+        "SELECT visited, COUNT(*) FROM patients GROUP BY visited",
+        "SELECT YEAR(visited), COUNT(*) FROM patients GROUP BY YEAR(visited)",
     ),
     "QG214": Explanation(
-        "ORDER BY takes group columns, aggregates, aliases and positions of the select list.",
+        "ORDER BY takes group keys, aggregates, arithmetic of them, aliases and positions of the select list; GROUP BY "
+        "takes positions and aliases too. This is none of those, or more than one.",
         "Order by one of those.",
         "SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY age",
         "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY n",
+    ),
+    "QG215": Explanation(
+        "Some records that may be selected have no result: a divisor may be zero, LN or SQRT may get a number it is "
+        "not defined for, a whole number may need more than 64 bits. One such record would leave the figure open.",
+        "Keep those records away with WHERE or HAVING, or divide by NULLIF(divisor, 0).",
+        "SELECT AVG(sbp / (age - 50)) FROM patients",
     ),
     "QG301": Explanation(
         "The request has no key, or one that is not valid: misspelt, revoked, or of a closed account. "

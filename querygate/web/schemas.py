@@ -184,6 +184,7 @@ SCHEMAS: dict[str, Schema] = {
             "unit": TEXT,
             "modes": array(TEXT),
             "columns": array(ref("Column")),
+            "tables": {**array(ref("Table")), "description": "Public tables that statements may join."},
             "policy": {**array(TEXT), "description": "The policy in words."},
             "examples": {**array(TEXT), "description": "Statements that are accepted."},
         },
@@ -201,22 +202,43 @@ SCHEMAS: dict[str, Schema] = {
                     "domain": [0, 120],
                 }
             ],
+            "tables": [
+                {
+                    "name": "regions",
+                    "key": "code",
+                    "rows": 9,
+                    "columns": [{"name": "name", "type": "category"}, {"name": "population", "type": "integer"}],
+                    "on": ["region"],
+                    "hash": "5f0c6a1d8e3a4f507b6c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c",
+                }
+            ],
             "policy": ["Each record shares what is published of age with at least 4 others (k = 5)."],
             "examples": ["SELECT COUNT(*) FROM patients"],
         },
     ),
     "Column": record(
-        "A published column. Numbers and dates have a public domain, categories have public values.",
+        "A published column. Numbers and dates have a public domain, categories public values, code lists public codes.",
         {
             "name": TEXT,
             "title": TEXT,
-            "role": {"enum": ["quasi-identifier", "sensitive", "public"]},
-            "type": {"enum": ["integer", "number", "date", "category", "boolean"]},
+            "role": {"enum": ["quasi-identifier", "sensitive", "codes", "public"]},
+            "type": {"enum": ["integer", "number", "date", "category", "boolean", "codes"]},
             "nullable": TRUTH,
             "domain": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
             "values": array(TEXT),
         },
         optional=("domain", "values"),
+    ),
+    "Table": record(
+        "A public table that a statement may JOIN or LEFT JOIN, on its key and a category of the dataset.",
+        {
+            "name": TEXT,
+            "key": TEXT,
+            "rows": WHOLE,
+            "columns": array(record("A column.", {"name": TEXT, "type": {"enum": ["category", "integer", "number"]}})),
+            "on": {**array(TEXT), "description": "Categories of the dataset that share values with the key."},
+            "hash": {**TEXT, "description": "SHA-256 of the table."},
+        },
     ),
     "Log": record(
         "The query log, oldest first.", {"entries": array(ref("LogEntry"))}, example={"entries": [LOG_EXAMPLE]}

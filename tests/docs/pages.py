@@ -3,7 +3,7 @@
 A fence says what its block is. The word after the language is a name that tests act on:
 
     ```sql survey                 accepted by the gate on the demo dataset `survey`
-    ```sql survey refused QG213   refused, with this code
+    ```sql survey refused QG210   refused, with this code
     ```toml patients.toml         a file that the commands below it use
     ```text                       after such SQL or after commands: exactly what they print
     ```json                       after a call over HTTP: what comes back, apart from ids and times

@@ -94,7 +94,7 @@ def test_json_lines_publish_as_csv_does(tmp_path: Path) -> None:
 
 def test_the_refusal_can_be_made() -> None:
     refusal = example("add-a-refusal.md", "refusal")["refusal"]
-    assert refusal.to_dict()["code"] == "QG213"
+    assert refusal.to_dict()["code"] == "QG210"
 
 
 def test_an_exported_log_is_checked_without_the_product(

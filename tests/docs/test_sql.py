@@ -25,7 +25,7 @@ def dataset_of(block: Block) -> str:
 
 
 # Pages made by the program itself are checked where they are made.
-WRITTEN = [page for page in all_pages() if DOCS / "reference" not in page.parents]
+WRITTEN = [page for page in all_pages() if DOCS / "reference" not in page.parents or page.name == "sql.md"]
 STATEMENTS = [block for page in WRITTEN for block in blocks(page) if block.language == "sql"]
 ACCEPTED = [block for block in STATEMENTS if len(block.words) == 1 or is_plain(block)]
 REFUSED = [block for block in STATEMENTS if len(block.words) == 3]

@@ -100,7 +100,7 @@ class Values:
             lambda: f"{self.rng.choice(['SQRT', 'LN', 'CBRT', 'EXP'])}({inner()})",
             lambda: f"EXP({inner()} / 1e7)",
             lambda: f"POWER({inner()}, {self.rng.choice(['2', '3', '0', '0.5', '-1', '1'])})",
-            lambda: f"CAST({inner()} AS DOUBLE)",
+            lambda: f"CAST({inner()} AS {self.rng.choice(['DOUBLE', 'DOUBLE', 'DECIMAL(18, 2)'])})",
             lambda: f"{self.rng.choice(['LEAST', 'GREATEST'])}({inner()}, {inner()})",
             *self.choices(inner, depth),
         )

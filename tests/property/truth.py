@@ -16,7 +16,6 @@ import duckdb
 from scipy import special
 
 from querygate.core.types import Answer, Group, Range
-from tests.sql.study import WIDTH_BUCKET
 from tests.unit.sql.plan_reference import as_key
 
 _TABLE = {
@@ -26,6 +25,8 @@ _TABLE = {
     "n00": "count(CASE WHEN NOT a AND NOT b THEN 1 END)",
 }
 MACROS = {
+    "width_bucket(x, low, high, n)": """CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1
+        ELSE CAST(floor((x - low) * n / (high - low)) AS BIGINT) + 1 END""",
     "cv(x)": "stddev_pop(x) / nullif(avg(x), 0)",
     "iqr(x)": "quantile_cont(x, 0.75) - quantile_cont(x, 0.25)",
     "value_range(x)": "max(x) - min(x)",
@@ -54,7 +55,6 @@ def define(connection: duckdb.DuckDBPyConnection) -> None:
     """Give the connection what DuckDB lacks."""
     for function, takes in ((student, "DOUBLE BIGINT"), (welch, "DOUBLE DOUBLE DOUBLE BIGINT BIGINT")):
         connection.create_function(function.__name__, function, takes.split(), "DOUBLE", null_handling="special")
-    connection.execute(WIDTH_BUCKET)
     for head, body in MACROS.items():
         connection.execute(f"CREATE MACRO {head} AS {body.format(**_TABLE)}")
 

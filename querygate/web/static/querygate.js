@@ -159,7 +159,10 @@ async function describe() {
   if (problem) return show(refusal(problem));
   const dataset = await response.json();
   byId("about-title").textContent = `${dataset.dataset}: ${dataset.rows.toLocaleString("en")} records, k = ${dataset.k}`;
-  byId("columns").replaceChildren(...dataset.columns.map((column) => {
+  const joinable = dataset.tables.flatMap((table) =>
+    [{ name: table.key, type: "key" }, ...table.columns].map(({ name, type }) => ({ name: `${table.name}.${name}`, type })),
+  );
+  byId("columns").replaceChildren(...[...dataset.columns, ...joinable].map((column) => {
     const line = make("tr");
     line.append(make("td", column.name), make("td", column.type), make("td", meaning(column)));
     return line;

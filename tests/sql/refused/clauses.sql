@@ -13,11 +13,7 @@ SELECT COUNT(*) FROM patients INTERSECT SELECT COUNT(*) FROM patients;
 # code: QG206
 SELECT COUNT(*) FROM patients EXCEPT SELECT COUNT(*) FROM patients;
 
-# code: QG206
-# suggests: SELECT sex, COUNT(*) FROM patients GROUP BY sex
-SELECT DISTINCT sex FROM patients;
-
-# code: QG206
+# code: QG207
 SELECT DISTINCT ON (sex) sex, COUNT(*) FROM patients GROUP BY sex;
 
 # code: QG206
@@ -31,12 +27,6 @@ SELECT COUNT(*) OVER () FROM patients;
 
 # code: QG206
 SELECT AVG(age) OVER (PARTITION BY sex ORDER BY born) FROM patients;
-
-# code: QG206
-SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY sex LIMIT 1 OFFSET 1;
-
-# code: QG206
-SELECT COUNT(*) FROM patients OFFSET 1;
 
 # code: QG206
 SELECT COUNT(*) FROM patients USING SAMPLE 10%;
@@ -53,7 +43,7 @@ SELECT COUNT(*) FROM patients LIMIT 50 PERCENT;
 # code: QG206
 SELECT COUNT(*) FROM patients LIMIT 1 WITH TIES;
 
-# code: QG206
+# code: QG101
 SELECT COUNT(*) FROM patients LIMIT 0, 1;
 
 # code: QG206
@@ -91,7 +81,3 @@ SELECT COUNT(*) FROM patients LIMIT (SELECT 1);
 
 # code: QG207
 SELECT COUNT(*) FROM patients LIMIT 9223372036854775808;
-
-# code: QG213
-# suggests: SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY sex LIMIT 1
-SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT 1;

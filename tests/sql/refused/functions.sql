@@ -61,9 +61,6 @@ SELECT COUNT(NULL), AVG(NULL) FROM patients;
 # code: QG207
 SELECT COUNT(* EXCLUDE (age)) FROM patients;
 
-# code: QG206
-SELECT SUM(DISTINCT age) FROM patients;
-
 # code: QG207
 SELECT SUM(age ORDER BY born) FROM patients;
 

@@ -1,0 +1,167 @@
+"""Tests of code lists: has_code, has_any, has_all and has_code_under, and the one place where such a column may stand.
+
+A code that the public list does not have is refused, not answered with nobody: a slip must not look like a finding.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.predicate import Predicate, both, has_any
+from querygate.core.types import Column, folded
+from querygate.sql.parse import span_of
+
+TESTS = frozenset({"has_code", "has_any", "has_all", "has_code_under"})
+_OF_ONE = frozenset({"has_code", "has_code_under"})
+
+Lookup: TypeAlias = Callable[[exp.Column], "Column | None"]
+
+
+def is_code_test(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and str(node.this).lower() in TESTS
+
+
+def check_codes(tree: exp.Select, columns: Mapping[str, Column]) -> None:
+    """Code lists stand as the first argument of tests and nowhere else, and every test can be read.
+
+    FROM is left out: what is asked of a subquery has been put in where it is asked.
+    """
+
+    def lookup(node: exp.Column) -> Column | None:
+        return columns.get(folded(node.name))
+
+    clauses = [*tree.expressions, *(tree.args.get(name) for name in ("where", "group", "having", "order"))]
+    for node in (node for clause in clauses if clause for node in clause.find_all(exp.Column, exp.Anonymous)):
+        if is_code_test(node):
+            code_test(node, lookup)
+        elif isinstance(node, exp.Column):
+            column = lookup(node)
+            if column is not None and column.is_codes and not _is_tested(node):
+                raise _not_tested(node, column)
+
+
+def code_test(node: exp.Expr, lookup: Lookup) -> Predicate:
+    """The predicate of a test. What it lists are codes; under a group, all codes of the list that belong to it."""
+    name = str(node.this).lower()
+    given = [part.unnest() for part in node.expressions]
+    column = lookup(given[0]) if given and isinstance(given[0], exp.Column) else None
+    if column is None or not column.is_codes:
+        raise UnsupportedSQL(
+            "QG209",
+            f"{name} looks into a column of codes, which this is not.",
+            f"Write {name}(column, 'code') with a column of type codes.",
+            span=span_of(node),
+        )
+    texts = [_text(part, name, column) for part in given[1:]]
+    if not texts or (name in _OF_ONE and len(texts) > 1):
+        several = "one code" if name in _OF_ONE else "codes, one at least"
+        raise UnsupportedSQL(
+            "QG207", f"{name} takes a column and {several}.", _example(name, column), span=span_of(node)
+        )
+    if name == "has_code_under":
+        return has_any(column.name, _known_group(texts[0], column, given[1]))
+    for text, part in zip(texts, given[1:], strict=True):
+        _check_known(text, column, part)
+    if name == "has_all":
+        return both(has_any(column.name, [text]) for text in texts)
+    return has_any(column.name, texts)
+
+
+def codes_under(column: Column, group: str) -> frozenset[str]:
+    """The codes of the list that belong to a group, itself among them if it is one.
+
+    The column's own groups say so where it has any; else the spelling does, dots apart.
+
+    >>> dx = Column("dx", 0, "codes", "codes", False, values=("401.1", "4019", "402.11"))
+    >>> sorted(codes_under(dx, "401"))
+    ['401.1', '4019']
+    """
+    if not column.parents:
+        plain = _plain(group)
+        return frozenset(code for code in column.values if plain and _plain(code).startswith(plain))
+    below: dict[str, list[str]] = {}
+    for child, parent in column.parents:
+        below.setdefault(parent, []).append(child)
+    found: set[str] = set()
+    waiting = [group]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += below.get(node, ())
+    return frozenset(found).intersection(column.values)
+
+
+def _plain(code: str) -> str:
+    return code.replace(".", "")
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _text(node: exp.Expr, name: str, column: Column) -> str:
+    if isinstance(node, exp.Literal) and node.is_string:
+        return str(node.this)
+    raise UnsupportedSQL(
+        "QG207", f"{name} takes codes as texts in single quotes.", _example(name, column), span=span_of(node)
+    )
+
+
+def _check_known(text: str, column: Column, node: exp.Expr) -> None:
+    if text in column.values:
+        return
+    alike = [code for code in column.values if _plain(code) == _plain(text)]
+    if codes_under(column, text) and not alike:
+        remedy = f"It may be a group of codes: has_code_under({column.name}, '...')."
+    else:
+        remedy = _nearest(text, {code: code for code in alike or column.values})
+    raise UnsupportedSQL("QG207", f"The list of codes of {column.name} has no such code.", remedy, span=span_of(node))
+
+
+def _known_group(text: str, column: Column, node: exp.Expr) -> frozenset[str]:
+    found = codes_under(column, text)
+    if not found:
+        groups = {parent: parent for _, parent in column.parents} or {_plain(code): code for code in column.values}
+        detail = f"No code of {column.name} belongs to such a group."
+        raise UnsupportedSQL("QG207", detail, _nearest(text, groups), span=span_of(node))
+    return found
+
+
+def _nearest(text: str, known: Mapping[str, str]) -> str:
+    near = difflib.get_close_matches(text, known, n=1) or difflib.get_close_matches(_plain(text), known, n=1)
+    return f"Did you mean '{known[near[0]]}'?" if near else "The description of the dataset lists the codes."
+
+
+def _example(name: str, column: Column) -> str:
+    codes = column.values[:1] if name in _OF_ONE else column.values[:2]
+    listed = ", ".join("'" + code.replace("'", "''") + "'" for code in codes)
+    return f"Write for example {name}({column.name}, {listed})."
+
+
+# -- where a code list may stand ---------------------------------------------------------------------------------------
+
+
+def _is_tested(node: exp.Expr) -> bool:
+    while isinstance(node.parent, exp.Paren):
+        node = node.parent
+    around = node.parent
+    return around is not None and is_code_test(around) and around.expressions[0] is node
+
+
+def _not_tested(node: exp.Column, column: Column) -> UnsupportedSQL:
+    remedy = f"{_example('has_code', column)} It is a condition like any other."
+    if node.find_ancestor(exp.Group) is not None:
+        return UnsupportedSQL(
+            "QG210", f"Column {column.name} holds a set of codes, which makes no groups.", remedy, span=span_of(node)
+        )
+    return UnsupportedSQL(
+        "QG209",
+        f"Column {column.name} holds a set of codes: it is tested for codes, not compared, counted or shown.",
+        remedy,
+        span=span_of(node),
+    )

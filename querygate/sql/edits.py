@@ -1,0 +1,347 @@
+"""Small edits that turn a statement into one that may be answered, each for one habit of people who write SQL.
+
+An edit gives another tree, or None where it has nothing to do. Whether the outcome is accepted is for others to try.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from querygate.core.types import Catalog, Column, folded
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.expressions import is_tabulable
+
+Edit = Callable[[exp.Select, Catalog], "exp.Select | None"]
+MOST_STEPS = 20
+"""Groups that a suggested step makes of a column's domain, about."""
+
+_NEVER = ("qualify", "windows", "sample", "hint", "laterals", "locks", "into", "match")
+_ONE_OF_MANY = frozenset(
+    {"first", "last", "any_value", "arbitrary", "list", "array_agg", "group_concat", "arg_max", "arg_min", "max_by"}
+)
+_NEAR = {"approx_distinct": "COUNT(DISTINCT {0})", "approx_quantile": "QUANTILE_CONT({0}, {1})"}
+
+
+def right_names(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Give misspelt columns their nearest name, and name the dataset."""
+    names = {folded(column.name): column.name for column in catalog.columns}
+    given = {folded(node.alias) for node in tree.find_all(exp.Alias, exp.CTE, exp.Subquery) if node.alias}
+    for node in tree.find_all(exp.Column):
+        near = difflib.get_close_matches(folded(node.name), names, n=1, cutoff=0.6)
+        if folded(node.name) not in names.keys() | given and near:
+            node.set("this", exp.to_identifier(names[near[0]]))
+    source = tree.args.get("from_")
+    if source is None or (isinstance(source.this, exp.Table) and folded(source.this.name) not in given):
+        for node in tree.find_all(exp.Column):
+            node.set("table", None)
+        tree = tree.from_(catalog.dataset)
+    return tree
+
+
+def quoted_texts(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Texts stand in single quotes; double quotes are for names."""
+    found = [node for node in tree.find_all(exp.Column) if node.this.args.get("quoted")]
+    found = [node for node in found if catalog.column(node.name) is None and not node.table]
+    for node in found:
+        node.replace(exp.Literal.string(node.name))
+    return tree if found else None
+
+
+def plain_arguments(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """An aggregate of a column as it is: without DISTINCT, an order of its own, or a number of results."""
+    found = [node for node in tree.find_all(exp.AggFunc) if isinstance(node.this, exp.Distinct | exp.Order)]
+    found = [node for node in found if not isinstance(node, exp.Count)]
+    counted = [node for node in tree.find_all(exp.Min, exp.Max) if node.args.get("count")]
+    for node in found:
+        node.set("this", node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this.this)
+    for node in counted:
+        node.set("count", None)
+    return tree if found or counted else None
+
+
+def flat_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """GROUP BY (a, b) is GROUP BY a, b."""
+    group = tree.args.get("group")
+    if group is None or not any(isinstance(term, exp.Tuple) for term in group.expressions):
+        return None
+    parts = [term.expressions if isinstance(term, exp.Tuple) else [term] for term in group.expressions]
+    group.set("expressions", [part for listed in parts for part in listed])
+    return tree
+
+
+def fewer_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Without the last of several groups."""
+    group = tree.args.get("group")
+    if group is None or len(group.expressions) < 2:
+        return None
+    last = group.expressions[-1]
+    group.set("expressions", group.expressions[:-1])
+    tree.set("expressions", [item for item in tree.expressions if _unaliased(item) != last])
+    return tree
+
+
+def without_clauses(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Leave out the clauses that are never available."""
+    for clause in (*_NEVER, "distinct"):
+        tree.set(clause, None)
+    group = tree.args.get("group")
+    if group is not None and group.args.get("all") is False:
+        group.set("all", None)
+    limit = tree.args.get("limit")
+    if limit is not None and (not isinstance(limit, exp.Limit) or limit.args.get("limit_options")):
+        tree.set("limit", None)
+    return tree
+
+
+def without_joins(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Ask the dataset by itself."""
+    if not tree.args.get("joins"):
+        return None
+    tree.set("joins", None)
+    for node in tree.find_all(exp.Column):
+        node.set("table", None)
+    return tree.from_(catalog.dataset)
+
+
+def plain_subqueries(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Subqueries without LIMIT, and with groups in place of DISTINCT."""
+    inner = [node for node in tree.find_all(exp.Select) if node is not tree]
+    changed = [node for node in inner if node.args.get("limit") or node.args.get("distinct")]
+    for node in changed:
+        node.set("limit", None)
+        if node.args.get("distinct"):
+            node.set("distinct", None)
+            node.set("group", exp.Group(expressions=[_unaliased(item).copy() for item in node.expressions]))
+    return tree if changed else None
+
+
+def windows_to_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """AVG(x) OVER (PARTITION BY c) is AVG(x) of the groups of c."""
+    keys: list[exp.Expr] = []
+    windows = list(tree.find_all(exp.Window))
+    for window in windows:
+        keys += [key for key in window.args.get("partition_by") or () if key not in keys]
+        window.replace(window.this.copy())
+    items = [item for item in tree.expressions if any(map(is_aggregate, item.walk()))]
+    if not items or not windows:
+        return None
+    tree.set("expressions", [*(key.copy() for key in keys), *items])
+    tree.set("group", exp.Group(expressions=keys) if keys else None)
+    return tree
+
+
+def step_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """A number or a date with too many values is grouped in steps."""
+    group = tree.args.get("group")
+    columns = [_column(term, catalog) for term in group.expressions] if group else []
+    wide = {folded(c.name): c for c in columns if c is not None and c.is_numeric and _is_wide(c)}
+    if not wide:
+        return None
+    roots = [*tree.expressions, group, *([tree.args["order"]] if tree.args.get("order") else [])]
+    for node in [node for root in roots for node in root.find_all(exp.Column)]:
+        column = wide.get(folded(node.name))
+        if column is not None and not any(is_aggregate(around) for around in _ancestors(node)):
+            step = _step(column)
+            is_item = node.parent is tree
+            node.replace(exp.alias_(step, column.name) if is_item and column.type != "date" else step)
+    return tree
+
+
+def group_the_rest(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Beside aggregates, categories become groups and numbers become means."""
+    group = tree.args.get("group")
+    terms = list(group.expressions) if group else []
+    if not terms and not _aggregates(tree):
+        return None
+    items: list[exp.Expr] = []
+    for item in tree.expressions:
+        column = _column(_unaliased(item), catalog)
+        if column is None or any(folded(term.name) == folded(column.name) for term in terms):
+            items.append(item)
+        elif column.is_numeric:
+            items.append(_summary(column))
+        else:
+            items.append(item)
+            terms.append(exp.column(column.name))
+    tree.set("expressions", items)
+    tree.set("group", exp.Group(expressions=terms) if terms else None)
+    return tree
+
+
+def aggregate_rows(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Rows to aggregates: categories become groups, numbers become means, and the groups are counted."""
+    items: list[exp.Expr] = []
+    groups: list[exp.Expr] = []
+    for item in tree.expressions:
+        node = _unaliased(item)
+        column = _column(node, catalog)
+        if any(map(is_aggregate, node.walk())):
+            items.append(item)
+        elif column is None:
+            items += [] if isinstance(node, exp.Star) or not node.find(exp.Column) else [exp.Avg(this=node.copy())]
+        elif column.is_numeric:
+            items.append(_summary(column))
+        else:
+            groups.append(exp.column(column.name))
+    tree.set("expressions", [*groups, *(items or [_count()])])
+    tree.set("group", exp.Group(expressions=[group.copy() for group in groups]) if groups else None)
+    tree.set("order", None)
+    tree.set("limit", None)
+    return tree
+
+
+def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Of a category the counts, of a flag its share, of days the first; of one value out of many, the ends."""
+    changed = False
+    for item in list(tree.expressions):
+        node = _unaliased(item)
+        node = node.this if isinstance(node, exp.IgnoreNulls) else node
+        arguments = node.expressions if isinstance(node, exp.Anonymous) else []
+        if isinstance(node, exp.AggFunc):
+            arguments = [part for part in node.args.values() if isinstance(part, exp.Expr)]
+        column = _column(arguments[0], catalog) if arguments else None
+        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else _called(node)
+        if name in _NEAR and column is not None:
+            others = [argument.sql() for argument in arguments[1:]] or ["0.5"]
+            item.replace(exp.maybe_parse(_NEAR[name].format(column.name, *others), dialect="duckdb"))
+        elif column is None or isinstance(node, exp.Count):
+            continue
+        elif (not column.is_numeric and column.type != "boolean") or name == "histogram":
+            _replace_by_groups(tree, item, column)
+        elif column.type == "boolean":
+            item.replace(exp.Avg(this=exp.cast(exp.column(column.name), "INT")))
+        elif column.type == "date" or name in _ONE_OF_MANY:
+            item.replace(exp.Min(this=exp.column(column.name)))
+            tree.append("expressions", exp.Max(this=exp.column(column.name)))
+        else:
+            continue
+        changed = True
+    return tree if changed else None
+
+
+def having_for_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """A condition on aggregates belongs into HAVING."""
+    parts = list(_conjuncts(tree))
+    moved = [part for part in parts if any(map(is_aggregate, part.walk()))]
+    if not moved:
+        return None
+    kept = [part.copy() for part in parts if part not in moved]
+    tree.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
+    return tree.having(*(part.copy() for part in moved))
+
+
+def chained_comparisons(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """40 < age < 50 is meant as 40 < age AND age < 50."""
+    order = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+    chains = [node for node in tree.find_all(*order) if isinstance(node.this, order)]
+    for node in chains:
+        first = node.this
+        last = type(node)(this=first.expression.copy(), expression=node.expression.copy())
+        node.replace(exp.and_(first.copy(), last))
+    return tree if chains else None
+
+
+def fewer_conditions(tree: exp.Select, catalog: Catalog) -> Iterator[exp.Select]:
+    """The statement without one of its conditions, and without any."""
+    parts = list(_conjuncts(tree))
+    for place in range(len(parts)) if 1 < len(parts) <= 6 else ():
+        copy = tree.copy()
+        kept = [part.copy() for i, part in enumerate(parts) if i != place]
+        copy.set("where", exp.Where(this=exp.and_(*kept)))
+        yield copy
+    if parts:
+        copy = tree.copy()
+        copy.set("where", None)
+        yield copy
+
+
+MILD: tuple[Edit, ...] = (
+    quoted_texts,
+    right_names,
+    chained_comparisons,
+    having_for_aggregates,
+    plain_subqueries,
+    plain_arguments,
+    flat_groups,
+    fitting_aggregates,
+    step_groups,
+    windows_to_groups,
+    without_clauses,
+    without_joins,
+    group_the_rest,
+    fewer_groups,
+)
+"""Edits that keep the question close, the closest first."""
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def _unaliased(item: exp.Expr) -> exp.Expr:
+    return (item.this if isinstance(item, exp.Alias) else item).unnest()
+
+
+def _called(node: exp.Expr) -> str:
+    return type(node).sql_name().lower() if isinstance(node, exp.Func) else ""
+
+
+def _column(node: exp.Expr | None, catalog: Catalog) -> Column | None:
+    return catalog.column(node.name) if isinstance(node, exp.Column) else None
+
+
+def _aggregates(tree: exp.Select) -> bool:
+    return any(is_aggregate(node) for item in tree.expressions for node in item.walk())
+
+
+def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def _count() -> exp.Expr:
+    return exp.Count(this=exp.Star())
+
+
+def _summary(column: Column) -> exp.Expr:
+    name = exp.column(column.name)
+    return exp.Min(this=name) if column.type == "date" else exp.Avg(this=name)
+
+
+def _is_wide(column: Column) -> bool:
+    return not is_tabulable(column) or (column.high or 0) - (column.low or 0) > 1_000
+
+
+def _step(column: Column) -> exp.Expr:
+    """FLOOR(x / step) * step, with a step of one digit; of a date its year."""
+    name = exp.column(column.name)
+    if column.type == "date":
+        return exp.func("YEAR", name)
+    width = float(column.high or 0) - float(column.low or 0)
+    size = 10.0 ** math.floor(math.log10(max(width, 1e-9) / MOST_STEPS))
+    step = next(size * digit for digit in (1, 2, 5, 10) if width / (size * digit) <= MOST_STEPS)
+    number = exp.Literal.number(f"{step:g}" if step < 1 else f"{step:.0f}")
+    return exp.Mul(this=exp.Floor(this=exp.Div(this=name, expression=number)), expression=number.copy())
+
+
+def _replace_by_groups(tree: exp.Select, item: exp.Expr, column: Column) -> None:
+    """An aggregate of a category, replaced by the category with its counts."""
+    named = _step(column) if column.is_numeric else exp.column(column.name)
+    group = tree.args.get("group") or exp.Group(expressions=[])
+    if not any(folded(term.name) == folded(column.name) for term in group.expressions):
+        group.append("expressions", named.copy())
+    tree.set("group", group)
+    others = [other for other in tree.expressions if other is not item and other != named]
+    counted = [] if any(isinstance(_unaliased(other), exp.Count) for other in others) else [_count()]
+    tree.set("expressions", [named, *others, *counted])
+
+
+def _conjuncts(tree: exp.Select) -> Iterator[exp.Expr]:
+    where = tree.args.get("where")
+    if where is None:
+        return
+    yield from where.this.flatten() if isinstance(where.this, exp.And) else [where.this]

@@ -1,0 +1,44 @@
+"""Public tables reach every engine with their version, whole, and answer there as they do at home."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from querygate.core.types import Request
+from querygate.gateway.answer import answer
+from querygate.gateway.render import to_dict
+from querygate.site.gate import OpenSite
+from tests.adapters.engines import Engine
+from tests.unit.publish.making import RESEARCHER, new_site
+from tests.unit.publish.tables import PEOPLE, REFERENCES, outside, publish_in, raw_tables, write_all
+
+SQL = "SELECT name, COUNT(*), SUM(people), AVG(density) FROM t LEFT JOIN regions ON region = code GROUP BY name"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("clinic")
+    write_all(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def opened(folder: Path) -> OpenSite:
+    site = new_site(folder)
+    publish_in(folder, site, PEOPLE + REFERENCES)
+    return site
+
+
+def test_the_tables_arrive(engine: Engine, opened: OpenSite) -> None:
+    there = engine.gate(opened).store.current("t").catalog
+
+    assert there == opened.store.current("t").catalog
+    assert there.references[0].hash == opened.store.current("t").catalog.references[0].hash
+
+
+def test_the_truth_is_inside(engine: Engine, opened: OpenSite, folder: Path) -> None:
+    rows = to_dict(answer(Request(RESEARCHER, "t", SQL), engine.gate(opened)))["rows"]
+
+    assert not outside(rows, raw_tables(folder).execute(SQL).fetchall(), 1)
