@@ -53,7 +53,7 @@ def main(package: str, output: str, only: list[str]) -> int:
         print("  ".join(_text(line.get(f)).ljust(w) for f, w in zip(FIELDS, widths, strict=True)).rstrip())
     Path("build").mkdir(exist_ok=True)
     Path("build", output).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    return 0
+    return int(any(line["met"] is False for line in rows))
 
 
 def _text(value: Any) -> str:

@@ -71,7 +71,8 @@ def add(a: Box, b: Box) -> Box:
     if a.integer and b.integer:
         return _whole(a.low + b.low, a.high + b.high, _size(a) + _size(b))
     a, b = as_doubles(a), as_doubles(b)
-    return _outward(a.low + b.low, a.high + b.high)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _outward(a.low + b.low, a.high + b.high)
 
 
 def neg(a: Box) -> Box:
@@ -103,7 +104,7 @@ def div(a: Box, b: Box) -> Box:
             "The divisor may be zero, so the result cannot be bounded.",
             "Keep the divisor away from zero with WHERE or HAVING, or divide by NULLIF(divisor, 0).",
         )
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         quotients = [x / y for x in a for y in b]
     return _outward(np.minimum.reduce(quotients), np.maximum.reduce(quotients))
 

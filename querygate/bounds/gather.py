@@ -15,7 +15,7 @@ from querygate.bounds.spread import Spread, shown_key, spread
 from querygate.core.block import Block, NumberColumn
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated
 from querygate.core.plan import FetchedGroup, Key, Measure, MeasureCells, Plan
-from querygate.core.predicate import TRUE, And, Atom, Or, Predicate, both, columns, either, is_free, negate
+from querygate.core.predicate import TRUE, And, Atom, Comparison, Or, Predicate, both, columns, either, is_free, negate
 from querygate.core.types import NUMERIC, Bools, Cells, Ints, Scalar
 
 _AFFINE = frozenset({"add", "sub", "neg"})
@@ -172,7 +172,23 @@ def _is_free(measure: Measure, decided: frozenset[str], loose: frozenset[str], b
     if len(set(names)) < len(names) or not all(is_free(split) for split in measure.splits):
         return False
     alone = all(isinstance(value, Ref | Tabulated) or _is_monotone(value) for value in measure.values)
-    return is_free(measure.where, decided) and alone and _decides(measure.where, set(names))
+    exact = not any(_is_rounded(part) for part in _leaves([measure.where, *measure.splits]))
+    return exact and alone and is_free(measure.where, decided) and _decides(measure.where, set(names))
+
+
+def _leaves(conditions: Iterable[Predicate]) -> Iterator[Predicate]:
+    for p in conditions:
+        if isinstance(p, And | Or):
+            yield from _leaves(p.parts)
+        else:
+            yield p
+
+
+def _is_rounded(p: Predicate) -> bool:
+    """A comparison of doubles that were calculated: ends moved outwards may leave open what is decided."""
+    if not isinstance(p, Comparison):
+        return False
+    return any(isinstance(side, Call | Choice) and side.type == "number" for side in (p.left, p.right))
 
 
 def _decides(where: Predicate, names: set[str]) -> bool:

@@ -49,7 +49,7 @@ class Aggregate:
 
     `id` is its name as a column of the groups; it is equal for equal aggregates. `empty` tells what a quotient is when
     there is nothing to divide by: refused, NULL, or impossible because the group would not be there. `may_vanish` is
-    the selection without whose records it is NULL: that of a quotient's numerator, or where COUNT_IF's condition is told.
+    the selection without whose records it is NULL: of a quotient's numerator, or where COUNT_IF's condition is told.
     """
 
     id: str

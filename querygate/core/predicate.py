@@ -299,13 +299,18 @@ def is_free(p: Predicate, known: Collection[str] = ()) -> bool:
     while stack:
         part = stack.pop()
         if isinstance(part, (And, Or)):
-            stack.extend({p.column if isinstance(p, HasAny) else p: p for p in part.parts}.values())
+            stack.extend(parts_apart(part))
         else:
             for name in columns_once(part):
                 if name in seen and name not in known:
                     return False
                 seen.add(name)
     return True
+
+
+def parts_apart(p: And | Or) -> list[Predicate]:
+    """The parts of an AND or OR; of several tests of one code list, which together are as free as one, the first."""
+    return list({part.column if isinstance(part, HasAny) else part: part for part in reversed(p.parts)}.values())[::-1]
 
 
 def columns_once(p: Predicate) -> tuple[str, ...]:

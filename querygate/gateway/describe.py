@@ -14,7 +14,7 @@ from typing import Any
 from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
-from querygate.core.predicate import And, Or, Predicate, columns_once
+from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
 from querygate.core.types import Catalog, Column, Reference
 from querygate.sql import understand
 
@@ -86,7 +86,7 @@ def expected_width(plan: Plan, catalog: Catalog) -> str:
 def columns_of(where: Predicate) -> list[str]:
     """The columns of a condition, one entry for each part that speaks of them."""
     if isinstance(where, (And, Or)):
-        return [name for part in where.parts for name in columns_of(part)]
+        return [name for part in parts_apart(where) for name in columns_of(part)]
     return list(columns_once(where))
 
 

@@ -198,7 +198,7 @@ def _told_of_quotient(aggregate: Aggregate, found: Range, measures: Sequence[Mea
 def _check_numbers(plan: Plan, found: Sequence[tuple[Range, ...]], inner: bool) -> None:
     """Refuse to read on from an aggregate that may be NaN; it can be shown, and be part of plain arithmetic."""
     read = set(columns(plan.having)) if plan.having is not None else set()
-    ordered = {order.output for order in plan.orders} if plan.limit is not None else set()
+    ordered = {order.output for order in plan.orders} if plan.limit is not None or plan.offset else set()
     for i, output in enumerate(plan.outputs):
         if output.formula is not None and (inner or i in ordered or not _passes_on(output.formula)):
             read |= set(output.formula.columns)

@@ -24,7 +24,7 @@ from querygate.sql.wording import check_wording
 
 __all__ = ["understand"]
 
-LONGEST_EDITED = 2_000
+LONGEST_EDITED = 800
 """A longer statement is refused without trying edits of it: each costs a parse, and nobody would read the outcome."""
 
 

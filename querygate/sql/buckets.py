@@ -29,7 +29,7 @@ def write_out_buckets(tree: exp.Expr) -> None:
 
 def _written_out(node: exp.WidthBucket) -> exp.Expr:
     names = {"x": "this", "low": "min_value", "high": "max_value", "n": "num_buckets"}
-    parts = {name: node.args[key] for name, key in names.items()}
+    parts = {name: node.args.get(key) or exp.null() for name, key in names.items()}
     low, high, n = (_number(parts[name]) for name in ("low", "high", "n"))
     nested = node.find_ancestor(exp.WidthBucket)  # the value is written three times, so buckets of buckets would grow
     if low is None or high is None or n is None or not low < high or not 1 <= n < 2**31 or n % 1 or nested:

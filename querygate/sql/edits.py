@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterator
+from functools import reduce
 
 from sqlglot import exp
 
@@ -251,7 +252,7 @@ def fewer_conditions(tree: exp.Select, catalog: Catalog) -> Iterator[exp.Select]
     for place in range(len(parts)) if 1 < len(parts) <= 6 else ():
         copy = tree.copy()
         kept = [part.copy() for i, part in enumerate(parts) if i != place]
-        copy.set("where", exp.Where(this=exp.and_(*kept)))
+        copy.set("where", exp.Where(this=reduce(lambda a, b: exp.And(this=a, expression=b), kept)))
         yield copy
     if parts:
         copy = tree.copy()

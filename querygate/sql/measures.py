@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated, is_number
+from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated, is_number
 from querygate.core.meaning import meaning, told
 from querygate.core.plan import Aggregate, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
@@ -100,6 +100,8 @@ class Measures:
         if not 1 <= len(asked.arguments) <= 1 + len(known.parameters):
             raise _refused(node)
         value = self._value(asked.arguments[0], known, asked.name)
+        if asked.name in ("fsum", "favg") and value.type == "integer":  # these add doubles, whatever they get
+            value = Call("double", (value,))
         parameters = self._parameters(known, asked.arguments[1:], node)
         measure = self.measure(both([where, value.present]), value)
         type_ = value.type if known.value else "number"

@@ -16,6 +16,7 @@ from querygate.core.errors import Span, SyntaxRefused
 
 DIALECT = "duckdb"
 MAX_TOKENS = 5_000
+MAX_JOINS = 10
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it would quote statements in a warning
 
@@ -64,6 +65,8 @@ def check_size(tokens: list[Token], max_nesting: int) -> None:
         raise SyntaxRefused(
             "QG102", f"The statement has {len(tokens):,} words; at most {MAX_TOKENS:,} are read.", "Shorten it."
         )
+    if sum(token.token_type == TokenType.JOIN for token in tokens) > MAX_JOINS:  # each without ON doubles the work
+        raise SyntaxRefused("QG102", f"At most {MAX_JOINS} joins are read.", "Join fewer tables.")
     depth = run = 0
     if sum(token.token_type == TokenType.L_BRACKET for token in tokens) > max_nesting:
         raise too_deep(max_nesting)  # x[1][1] is a tower although it closes each bracket

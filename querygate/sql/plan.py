@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -89,6 +90,8 @@ class _Draft:
         self.measures = Measures(self.context, where, grouped=all(sets))
         if group is not None:
             self.keys = [make_key(term, self.context) for term in self.terms]
+            if len(sets) > 1:
+                self.keys = _told_apart(self.keys)
             self._check_groups(group)
         self._check_aggregated(group is not None)
         for item in self.tree.expressions:
@@ -334,8 +337,9 @@ class _Draft:
         clause = self.tree.args.get("having")
         if clause is None:
             return None
-        lifted = self._lift(self._with_items(clause.this))
-        return is_true(condition(lifted, Context(self._group_columns(), self.context.native)))
+        meant = self._with_items(clause.this)
+        self._check_all(meant)
+        return is_true(condition(self._lift(meant), Context(self._group_columns(), self.context.native)))
 
     def _with_items(self, node: exp.Expr) -> exp.Expr:
         """The node with names that no column has replaced by the items of the select list that they call."""
@@ -345,6 +349,20 @@ class _Draft:
                 name.replace(exp.Paren(this=self._item(name).copy()))
         found: exp.Expr = holder.this
         return found
+
+    def _check_all(self, having: exp.Expr) -> None:
+        """With GROUP BY ALL the database groups by the bare columns of HAVING too."""
+        group = self.tree.args.get("group")
+        if group is None or not group.args.get("all"):
+            return
+        for node in having.walk(prune=is_aggregate):
+            if isinstance(node, exp.Column) and node not in self.terms:
+                raise UnsupportedSQL(
+                    "QG206",
+                    "With GROUP BY ALL this HAVING would make groups of its own.",
+                    "List in GROUP BY what is grouped by.",
+                    span=span_of(node),
+                )
 
     def _orders(self, shown_: int) -> tuple[Order, ...]:
         clause = self.tree.args.get("order")
@@ -424,6 +442,16 @@ class _Draft:
 
 
 # -- helpers ---------------------------------------------------------------------------------------------
+
+
+def _told_apart(keys: list[Key]) -> list[Key]:
+    """Of keys that mean the same each under an id of its own: a grouping set may have one of them without the other."""
+    seen: Counter[str] = Counter()
+    found = []
+    for key in keys:
+        seen[key.id] += 1
+        found.append(key if seen[key.id] == 1 else replace(key, id=f"{key.id} {seen[key.id]}"))
+    return found
 
 
 def _is_value(node: exp.Expr) -> bool:

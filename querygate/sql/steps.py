@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import struct
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -22,7 +23,7 @@ from querygate.core.predicate import And, Atom, Const, Or, Predicate, both, nega
 from querygate.core.types import Column
 from querygate.sql.wording import wording_over_x
 
-MOST_STEPS = 10_000
+MOST_STEPS = 6_000
 GRID = 513
 """Points at which a function is looked at first."""
 
@@ -77,7 +78,7 @@ def _is_stepped(e: Expression, *, inside: bool = False) -> bool:
         case Constant():
             return True
         case Tabulated():
-            return e.starts is not None
+            return not e.of_category
         case Choice():
             decided_ = all(_is_plain(condition) for condition, _ in e.branches)
             return decided_ and all(_is_stepped(value, inside=inside) for _, value in e.ways)
@@ -99,7 +100,7 @@ def _cuts(e: Expression) -> set[float]:
     """Where a branch or a table changes to another piece."""
     match e:
         case Tabulated():
-            return set() if e.starts is None else {float(start) for start in e.starts[1:]}
+            return {float(start) for start in e.starts[1:]}
         case Choice():
             found = [_cuts_of(condition) for condition, _ in e.branches] + [_cuts(value) for _, value in e.ways]
             return set().union(*found)
@@ -181,10 +182,11 @@ def _simplest(a: float, b: float) -> float:
 
 def _place(value: float) -> int:
     """The place of a double in the order of all doubles, zero at zero."""
-    bits = int(np.float64(value).view(np.int64))
+    bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
     return bits if bits >= 0 else -(2**63) - bits
 
 
 def _double(place: int) -> float:
     bits = place if place >= 0 else -(2**63) - place
-    return float(np.int64(bits).view(np.float64))
+    value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
+    return value

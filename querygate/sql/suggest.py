@@ -15,7 +15,9 @@ from querygate.core.types import Catalog
 from querygate.sql.edits import MILD, Edit, aggregate_rows, fewer_conditions, right_names, without_joins
 from querygate.sql.wording import plain_wording
 
-MOST_TRIED = 30
+MOST_TRIED = 16
+MISFITS = (Refusal, RecursionError, ValueError, AttributeError, KeyError, TypeError)
+"""What an edit may end in that does not fit a tree; trees are as odd as what people write."""
 
 
 def suggest(tree: exp.Expr | None, catalog: Catalog, accepts: Callable[[str], bool]) -> str | None:
@@ -35,9 +37,10 @@ def suggest(tree: exp.Expr | None, catalog: Catalog, accepts: Callable[[str], bo
 def _texts(tree: exp.Expr | None, catalog: Catalog) -> Iterator[str]:
     for candidate in _candidates(tree, catalog):
         try:
-            yield plain_wording(candidate)
-        except (RecursionError, ValueError, AttributeError):
+            text = plain_wording(candidate)
+        except MISFITS:
             continue
+        yield text
 
 
 def _candidates(tree: exp.Expr | None, catalog: Catalog) -> Iterator[exp.Expr]:
@@ -70,8 +73,8 @@ def _candidates(tree: exp.Expr | None, catalog: Catalog) -> Iterator[exp.Expr]:
 def _edited(edit: Edit, tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     try:
         return edit(tree.copy(), catalog)
-    except (Refusal, RecursionError, ValueError, AttributeError, KeyError, TypeError):
-        return None  # an edit that does not fit this tree
+    except MISFITS:
+        return None
 
 
 def _union_all(tree: exp.Expr) -> exp.Expr:

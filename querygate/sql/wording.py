@@ -23,7 +23,7 @@ def own_wording(tree: exp.Expr) -> str:
 
     >>> from sqlglot import parse_one
     >>> own_wording(parse_one("a OR NOT b AND c", dialect="duckdb"))
-    '(a) OR ((NOT b) AND c)'
+    'a OR ((NOT b) AND c)'
     """
     tree = tree.copy()
     for node in list(tree.walk(bfs=False))[::-1]:

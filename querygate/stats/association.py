@@ -25,6 +25,7 @@ from querygate.stats.welford import deviation_error
 
 _PROOF = "association.md"
 _STEPS = (1e-4, 1e-3, 4e-3, 0.016, 0.064, 0.25, 1.0)  # what is added to a reached value, in units of the statistic
+_FINE = (1e-12, 1e-10, 1e-8, 1e-6)  # tried first where there is only one data set: then rounding is all there is
 _HALVINGS = 3
 _STRIPS = 120  # intervals of sy / sx tried before a proof is given up
 
@@ -240,22 +241,25 @@ def _is_correlation_proved(ground: Ground, spread: Spread, target: float, at: Mo
         narrow /= 2
         if narrow < least:
             return False
-    for side, goal in ((1.0, high - centre), (-1.0, centre - low)):
-        reached, part = narrow, 1.0
-        for _ in range(_STRIPS):
-            if reached >= goal:
-                break
-            width = part * (next_centre(narrow, reached, 0.5, 0.9) - reached)
-            end = min(reached + 2 * width, goal)
-            if holds(centre + side * (reached + end) / 2, (end - reached) / 2 * (1 + 1e-9)):
-                reached, part = end, min(1.0, 2 * part)
-            elif width < least:
-                return False
-            else:
-                part /= 2
-        else:
+    right = _are_strips_proved(lambda at, width: holds(centre + at, width), narrow, least, high - centre)
+    return right and _are_strips_proved(lambda at, width: holds(centre - at, width), narrow, least, centre - low)
+
+
+def _are_strips_proved(holds: Callable[[float, float], bool], start: float, least: float, goal: float) -> bool:
+    """Prove strips from the distance `start` to the goal, none of them narrower than twice the least."""
+    reached, part = start, 1.0
+    for _ in range(_STRIPS):
+        if reached >= goal:
+            return True
+        width = part * (next_centre(start, reached, 0.5, 0.9) - reached)
+        end = min(reached + 2 * width, goal)
+        if holds((reached + end) / 2, (end - reached) / 2 * (1 + 1e-9)):
+            reached, part = end, min(1.0, 2 * part)
+        elif width < least:
             return False
-    return True
+        else:
+            part /= 2
+    return False
 
 
 def _claim(scale: float, form: Form, a: float, b: float, target: float) -> Claim:
@@ -276,13 +280,14 @@ def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: 
     if at is None:
         return Upper(cap, -math.inf)
     failed = reached
-    for step in _STEPS:
+    steps = (*_FINE, *_STEPS) if plane.is_one_data_set else _STEPS
+    for step in steps:
         target = reached + step * unit
         if target >= cap:
             break
         if proof(target, at):
             proved = target
-            for _ in range(_HALVINGS if step > _STEPS[0] else 0):
+            for _ in range(_HALVINGS if step > steps[0] else 0):
                 middle = (failed + proved) / 2
                 failed, proved = (failed, middle) if proof(middle, at) else (middle, proved)
             return Upper(proved, reached)

@@ -38,6 +38,14 @@ class Plane(NamedTuple):
     most: Ints
     spare: Ints
 
+    @property
+    def is_one_data_set(self) -> bool:
+        """Every box a point, up to the rounding of its centre, and every record selected."""
+        if self.spare.size:
+            return False
+        widths = ((self.x_high - self.x_low, self.x_high), (self.y_high - self.y_low, self.y_high))
+        return all(bool((width <= 4 * UNIT * np.max(np.abs(ends), initial=0.0)).all()) for width, ends in widths)
+
     def sample(self, step: int) -> Plane:
         """Each n-th box."""
         ends = self.x_low[::step], self.x_high[::step], self.y_low[::step], self.y_high[::step]

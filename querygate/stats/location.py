@@ -64,14 +64,14 @@ def _largest_sum(cells: Cells) -> tuple[int | float, int | float]:
     if cells.integer:
         total = exact_dot(taken, values.astype(np.int64))
         return total, total
-    units = whole_units(values.astype(np.float64), cells.most)
+    units = whole_units(values.astype(np.float64, copy=False), cells.most)
     if units is not None:
         exact = exact_dot(taken, units) / GRID
         return exact, exact
     if cells.count_high == 1:
         top = float(values[taken > 0][0])
         return top, top
-    return _rounded_sum(taken, values.astype(np.float64), exact_sum(cells.most))
+    return _rounded_sum(taken, values.astype(np.float64, copy=False), exact_sum(cells.most))
 
 
 def _gaining(cells: Cells) -> Ints:
@@ -112,7 +112,7 @@ def _largest_avg(cells: Cells) -> tuple[float, float]:
         if cells.integer and reach * exact_sum(cells.most) >= EXACT:
             bound = up(bound, 3)  # the database rounds the sum, the count and the quotient
         return bound, to_float(mean)
-    found = largest_computed_mean(cells.high.astype(np.float64), cells.least, cells.most)
+    found = largest_computed_mean(cells.high.astype(np.float64, copy=False), cells.least, cells.most)
     return found.bound, found.reached
 
 
@@ -120,7 +120,7 @@ def _units(cells: Cells) -> tuple[Ints | None, int]:
     """The upper ends as whole numbers of 1/scale, where they can be added without rounding."""
     if cells.integer:
         return cells.high.astype(np.int64), 1
-    return whole_units(cells.high.astype(np.float64), cells.most), GRID
+    return whole_units(cells.high.astype(np.float64, copy=False), cells.most), GRID
 
 
 @statistic("max", proof=_PROOF, result="value", summary="largest value")

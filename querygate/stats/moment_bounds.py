@@ -13,7 +13,7 @@ any cover are sound; a search that need not be trusted makes them good. Proof: d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
@@ -35,7 +35,7 @@ from querygate.stats.numerics import UNIT, exact_sum
 from querygate.stats.variance_upper import Boxes
 
 _POINTS = 17  # means at which the search starts
-_RESPONSES, _LOOKED_AT = 3, 3  # rounds of best responses; how many of those on the sketch are tried on the boxes
+_MANY, _TRIED = 20_000, 4  # with more boxes than these, only four data sets at a time are looked at
 _ELEMENTS = 1_500_000  # numbers in one array at a time
 _AROUND = np.array(list(product((0.0, -1.0, 1.0), repeat=2))).T  # a point and its neighbours, itself first
 
@@ -285,28 +285,28 @@ class Search:
     def _attain(self, region: Region) -> None:
         """Values of data sets that are best responses at the edges of cells, and of those they lead to.
 
-        On many boxes the sketch says which of them are worth a look.
+        On very many boxes only those are tried that lead far on the sketch.
         """
         chosen = region if region.t.size <= 2 * _POINTS else region.part(slice(None, None, region.t.size // _POINTS))
-        e, t, k = (chosen.e1 + chosen.e2) / 2, chosen.t, chosen.k
-        if self.sketch is not self.boxes:
-            for _ in range(_RESPONSES):
-                value, _, e, t, k = self._respond(self.sketch, e, t, k)
-            best = np.argsort(-value)[:_LOOKED_AT]
-            e, t, k = e[best], t[best], k[best]
-        for _ in range(_RESPONSES):
-            value, records, e, t, k = self._respond(self.boxes, e, t, k)
+        first = (chosen.e1 + chosen.e2) / 2, chosen.t, chosen.k
+        if self.boxes.low.size > _MANY:
+            value = np.max([response[0] for response in self._responses(self.sketch, *first)], axis=0)
+            best = np.argsort(-value)[:_TRIED]
+        else:
+            best = np.arange(min(chosen.t.size, max(1, _ELEMENTS // self.boxes.low.size)))
+        for value, records in self._responses(self.boxes, *(column[best] for column in first)):
             top = int(np.argmax(value))
             if value[top] > self.reached:
                 self.reached, self.records = float(value[top]), round(float(records[top]))
 
-    def _respond(self, boxes: Boxes, e: Floats, t: Floats, k: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Values and numbers of records of best responses, and the e, t and k that belong to them."""
-        values, places = best_places(boxes, self.goal, e, t, k)
-        taken = selected(values, boxes)
-        e, variance, third, fourth = moments(self.round_to(places), taken)
-        value = self.goal.of(variance, third if self.goal.degree == 3 else fourth)
-        ratio = np.where(np.isfinite(value), value, 0.0)
-        t = ratio * self.goal.power * variance ** max(self.goal.power - 1.0, 0.0) if self.goal.power else t
-        k = 3.0 * variance if self.goal.degree == 3 else 4.0 * self.goal.sign * third
-        return value, taken.sum(axis=1), e, t, k
+    def _responses(self, boxes: Boxes, e: Floats, t: Floats, k: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Values and numbers of records of best responses, and of the best responses to these."""
+        for _ in range(3):
+            values, places = best_places(boxes, self.goal, e, t, k)
+            taken = selected(values, boxes)
+            e, variance, third, fourth = moments(self.round_to(places), taken)
+            value = self.goal.of(variance, third if self.goal.degree == 3 else fourth)
+            yield value, taken.sum(axis=1)
+            ratio = np.where(np.isfinite(value), value, 0.0)
+            t = ratio * self.goal.power * variance ** max(self.goal.power - 1.0, 0.0) if self.goal.power else t
+            k = 3.0 * variance if self.goal.degree == 3 else 4.0 * self.goal.sign * third

@@ -3,7 +3,8 @@
 With certain records only it is convex in m. With optional records it is not: for a level t, the sum G(m) of d^2 - t
 over the certain records and the optional ones with d^2 < t is piecewise quadratic with several local minima. Prefix
 sums along the sorted ends bound G on a whole interval of m in O(log n); intervals that cannot hold the minimum are
-dropped, and inside the others every piece is minimised. Proof: docs/explanation/proofs/spread.md.
+dropped, and inside the others every piece is minimised. With very many cells a grid says first which m are left, and
+only ends near these are sorted. Proof: docs/explanation/proofs/spread.md.
 """
 
 from __future__ import annotations
@@ -218,7 +219,7 @@ def _range(boxes: Boxes, ddof: int, centre: float, level: float) -> tuple[float,
         sides.append(_side(edges, certain.astype(np.float64), optional.astype(np.float64)))
     sweep = _sweep(boxes, sides[0], sides[1])
     bounds = sweep.bound(edges[:-1], edges[1:], level) + ddof * level
-    open_ = np.flatnonzero(bounds <= sweep.margin)
+    open_ = np.flatnonzero(bounds <= max(sweep.margin, bounds.min()))
     return min(float(edges[open_[0]]), centre), max(float(edges[open_[-1] + 1]), centre)
 
 

@@ -60,7 +60,9 @@ class Api:
         return give({"datasets": [describe.make_summary(store.current(name).catalog) for name in store.datasets()]})
 
     def describe_dataset(self, principal: Principal, dataset: str) -> Response:
-        return give(describe.make_description(self._gate.store.current(dataset).catalog, self._gate.native, self._gate.limits))
+        return give(
+            describe.make_description(self._gate.store.current(dataset).catalog, self._gate.native, self._gate.limits)
+        )
 
     def read_log(self, principal: Principal) -> Response:
         entries = self._opened.log.queries(

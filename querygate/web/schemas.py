@@ -217,7 +217,7 @@ SCHEMAS: dict[str, Schema] = {
         },
     ),
     "Column": record(
-        "A published column. Numbers and dates have a public domain, categories public values, code lists public codes.",
+        "A published column. Numbers and dates have a public domain, categories and code lists public values.",
         {
             "name": TEXT,
             "title": TEXT,

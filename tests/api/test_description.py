@@ -9,13 +9,13 @@ import pytest
 from querygate.core.errors import CODES, Refusal
 from querygate.core.types import Catalog, Column
 from querygate.sql import understand
-from tests.sql.study import NATIVE
 from querygate.web.explanations import EXPLANATIONS
 from querygate.web.openapi import make_openapi
 from querygate.web.pages import SECTIONS
 from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
 from tests.api.shapes import misfits
+from tests.sql.study import NATIVE
 
 PAGES = ["/", "/docs", "/docs/refusals"]
 PATIENTS = Catalog(

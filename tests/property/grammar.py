@@ -20,9 +20,11 @@ OF_NUMBERS = (
 )  # fmt: skip
 OF_VALUES = ("MIN", "MAX", "MODE", "MIN", "MAX")
 OF_PAIRS = (
-    "COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT", "REGR_AVGX", "REGR_AVGY",
+    "COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT", "REGR_AVGX",
+    "REGR_AVGY",
 )  # fmt: skip
-OWN = ("HARMONIC_MEAN", "CV", "IQR", "VALUE_RANGE")
+OF_DISTINCT = ("SUM", "AVG", "MEDIAN", "MAX", "MODE", "VAR_POP", "STDDEV_SAMP", "SKEWNESS")
+OWN = ("HARMONIC_MEAN", "CV", "IQR", "VALUE_RANGE", "VAR")
 OWN_OF_GROUPS = ("MEAN_DIFF", "WELCH_T", "WELCH_P")
 OWN_OF_TABLES = ("RISK", "RISK_DIFF", "RISK_RATIO", "ODDS_RATIO", "CHI_SQUARE")
 """What DuckDB lacks; `truth` defines it there."""
@@ -108,6 +110,7 @@ class Writer:
             lambda: f"PERCENTILE_DISC({share}) WITHIN GROUP (ORDER BY {value()})",
             *[lambda: f"{self.rng.choice(OF_PAIRS)}({number()}, {number()})"] * 2,
             lambda: f"SUM({self.flag(values)})",
+            lambda: f"{self.rng.choice(OF_DISTINCT)}(DISTINCT {number()})",
         )
 
     def own(self, parts: tuple[str, ...], values: Values) -> str:
@@ -231,7 +234,8 @@ class Writer:
             sql += self.having(values, keys, [f"{names}{i}" for i in range(len(items))])
         if ordered and keys and (limit or self.chance(0.2)):
             sql += self.order_by(values, named, [f"{names}{i}" for i in range(len(items))])
-        return sql + (f" LIMIT {self.rng.randint(0, 4)}" if limit else "")
+        cuts = ["", " OFFSET 1", " LIMIT 3 OFFSET 1", *(f" LIMIT {n}" for n in range(5))]
+        return sql + (self.rng.choice(cuts) if limit else "")
 
     def order_by(self, values: Values, named: list[str], items: list[str]) -> str:
         first = self.rng.choice([*named, *items, "1", "2", "COUNT(*)", self.aggregate(values)])
@@ -264,7 +268,9 @@ class Writer:
         """A query as a source: in brackets, or under a name."""
         if self.chance(0.5) and not before:
             return Scope(f"({body}) AS {name}", tuple(fields))
-        return Scope(name, tuple(fields), f"{before.strip()}, {name} AS ({body}) " if before else f"WITH {name} AS ({body}) ")
+        return Scope(
+            name, tuple(fields), f"{before.strip()}, {name} AS ({body}) " if before else f"WITH {name} AS ({body}) "
+        )
 
     def over_groups(self) -> str:
         """Aggregates over the groups of a query."""
@@ -284,13 +290,18 @@ class Writer:
         values = Values(self.rng, list(self.dataset.fields))
         x = self.rng.choice(self.dataset.fields)
         cut = values.near(x)
-        wheres = [f"{x.name} < {cut}", f"{x.name} >= {cut}"] if self.chance(0.7) else [f"{x.name} IS NULL", f"{x.name} = {cut}"]
+        wheres = (
+            [f"{x.name} < {cut}", f"{x.name} >= {cut}"]
+            if self.chance(0.7)
+            else [f"{x.name} IS NULL", f"{x.name} = {cut}"]
+        )
         if self.chance(0.15):
             wheres = [values.condition(0), values.condition(0)]
         names = [f"{f.name} AS u{i}" for i, f in enumerate(self.dataset.fields)]
         extra = [[f"{values.number(1)} AS un"] if self.chance(0.8) else ["0 AS un"] for _ in wheres]
         body = " UNION ALL ".join(
-            f"SELECT {', '.join([*names, *more])} FROM t WHERE {where}" for where, more in zip(wheres, extra, strict=True)
+            f"SELECT {', '.join([*names, *more])} FROM t WHERE {where}"
+            for where, more in zip(wheres, extra, strict=True)
         )
         fields = [Field(f"u{i}", f.kind, f.pool, f.size) for i, f in enumerate(self.dataset.fields)]
         return self.select(self.around(body, "u", "", [*fields, Field("un", "number")]))
@@ -305,7 +316,9 @@ class Writer:
         for word in ("first", "second"):
             own = items if self.chance(0.7) else [self.item(values) for _ in items]
             text = self.select(self.dataset, where=values.condition(1), keys=keys, items=own, ordered=False)
-            branches.append(text.replace("SELECT ", f"SELECT {quoted(word)} AS part, ", 1) if labels and not keys else text)
+            branches.append(
+                text.replace("SELECT ", f"SELECT {quoted(word)} AS part, ", 1) if labels and not keys else text
+            )
         return " UNION ALL ".join(branches)
 
 

@@ -106,7 +106,7 @@ class Values:
         )
 
     def small(self) -> str:
-        return self.rng.choice(["0", "1", "2", "3", "7", "10", "0.5", "1.5", "-1", "1e2", "0.1"])
+        return self.rng.choice(["0", "1", "2", "3", "7", "10", "0.5", "1.5", "-1", "1e2", "0.1", "PI()"])
 
     def choices(self, inner: Callable[[], str], depth: int) -> list[Callable[[], str]]:
         """CASE, IF, COALESCE and NULLIF of values of any one type."""
@@ -140,7 +140,7 @@ class Values:
                 lambda: f"({x.integer(1)} % {divisor})",
                 lambda: f"({x.integer(1)} // {divisor})",
                 lambda: f"{self.rng.choice(['GCD', 'LCM'])}({x.integer(0)}, {divisor})",
-                lambda: f"CASE {x.integer(0)} WHEN {x.near(x.fields[0])} THEN 1 WHEN {x.near(x.fields[0])} THEN 2 ELSE 0 END",
+                lambda: f"CASE {x.integer(0)} WHEN {x.near(x.fields[0])} THEN 1 WHEN {divisor} THEN 2 ELSE 0 END",
                 lambda: f"CAST(EVEN({x.integer(0)} / {divisor}) AS BIGINT)",
                 lambda: f"TRY_CAST({x.integer(0)} AS TINYINT)",
             ]
@@ -299,5 +299,9 @@ class Values:
             lambda: f"{left} BETWEEN {right} AND {write(0)}",
             lambda: f"{left} IN ({right}, {write(0)})",
             lambda: f"{left} IS NULL",
-            *([lambda: f"ISNAN(CAST({left} AS DOUBLE))", lambda: f"ISFINITE(CAST({left} AS DOUBLE))"] if kind == "number" else []),
+            *(
+                [lambda: f"ISNAN(CAST({left} AS DOUBLE))", lambda: f"ISFINITE(CAST({left} AS DOUBLE))"]
+                if kind == "number"
+                else []
+            ),
         )

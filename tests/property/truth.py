@@ -27,6 +27,7 @@ _TABLE = {
 MACROS = {
     "width_bucket(x, low, high, n)": """CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1
         ELSE CAST(floor((x - low) * n / (high - low)) AS BIGINT) + 1 END""",
+    "var(x)": "var_samp(x)",
     "cv(x)": "stddev_pop(x) / nullif(avg(x), 0)",
     "iqr(x)": "quantile_cont(x, 0.75) - quantile_cont(x, 0.25)",
     "value_range(x)": "max(x) - min(x)",
@@ -44,7 +45,7 @@ MACROS = {
     "risk_of_others(a, b)": "{n01} / nullif({n01} + {n00}, 0)",
     "risk_diff(a, b)": "risk(a, b) - risk_of_others(a, b)",
     "risk_ratio(a, b)": "CASE WHEN {n11} > 0 OR {n01} > 0 THEN risk(a, b) / risk_of_others(a, b) END",
-    "odds_ratio(a, b)": """CASE WHEN {n11} + {n10} > 0 AND {n01} + {n00} > 0 AND ({n11} * {n00} > 0 OR {n10} * {n01} > 0)
+    "odds_ratio(a, b)": """CASE WHEN {n11} + {n10} > 0 AND {n01} + {n00} > 0 AND {n11} * {n00} + {n10} * {n01} > 0
         THEN ({n11} * {n00}) / ({n10} * {n01}) END""",
     "chi_square(a, b)": """({n11} + {n10} + {n01} + {n00}) * power({n11} * {n00} - {n10} * {n01}, 2)
         / nullif(({n11} + {n10}) * ({n01} + {n00}) * ({n11} + {n01}) * ({n10} + {n00}), 0)""",
@@ -82,7 +83,9 @@ def holds(found: Range, value: Any) -> bool:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return found.may_be_null
     if isinstance(value, dt.date):
-        value = (value.date() if isinstance(value, dt.datetime) else value).toordinal() - dt.date(1970, 1, 1).toordinal()
+        value = (value.date() if isinstance(value, dt.datetime) else value).toordinal() - dt.date(
+            1970, 1, 1
+        ).toordinal()
     return found.low is not None and found.high is not None and bool(found.low <= value <= found.high)
 
 

@@ -10,7 +10,7 @@ from querygate.core.errors import CODES, Refusal
 from querygate.core.ports import Limits
 from querygate.sql import understand
 from tests.sql.study import AXIS_ROWS, CATALOG, NATIVE, Sample, empty, raw, samples
-from tests.unit.sql.plan_reference import LOOSE, agrees, carry_out, exact_block
+from tests.unit.sql.plan_reference import agrees, carry_out, exact_block
 
 ACCEPTED, REFUSED, REWRITTEN = samples("accepted"), samples("refused"), samples("rewritten")
 FAMILIES = sorted({sample.expected["family"] for sample in REWRITTEN})
@@ -27,8 +27,7 @@ def test_accepted(sample: Sample) -> None:
     empty().execute(sample.sql)
     given = raw().execute(sample.sql).fetchall()
 
-    loose = float(sample.expected.get("loose", LOOSE))  # covariances are searched for, up to a step
-    assert agrees(plan, exact_block(AXIS_ROWS, CATALOG), given, loose)
+    assert agrees(plan, exact_block(AXIS_ROWS, CATALOG), given)
 
 
 @each(REFUSED)
@@ -56,7 +55,9 @@ def test_refused(sample: Sample) -> None:
 def test_rewritten(family: str) -> None:
     """Rewordings of one question have one hash."""
     hashes = {
-        sample.sql: understand(sample.sql, CATALOG, NATIVE).hash for sample in REWRITTEN if sample.expected["family"] == family
+        sample.sql: understand(sample.sql, CATALOG, NATIVE).hash
+        for sample in REWRITTEN
+        if sample.expected["family"] == family
     }
 
     assert len(hashes) > 1

@@ -39,7 +39,6 @@ SELECT AVG(age % 10), AVG(age // 10), SUM(age ** 2), AVG(POWER(age, 3)) FROM pat
 
 SELECT AVG(age * age - age), AVG(weight * weight) FROM patients;
 
-# loose: 0.02
 SELECT CORR(LN(sbp), age), REGR_SLOPE(sbp, age / 10) FROM patients;
 
 SELECT MEDIAN(sbp - age), QUANTILE_CONT(sbp + age, 0.9), STDDEV_SAMP(sbp - age) FROM patients;

@@ -41,18 +41,14 @@ SELECT CI_LOW(sbp), CI_HIGH(sbp), CI_LOW(age, 0.9), CI_HIGH(age, 0.9) FROM patie
 
 SELECT sex, CI_LOW(sbp), AVG(sbp), CI_HIGH(sbp) FROM patients GROUP BY sex;
 
-# loose: 0.02
 SELECT CORR(sbp, age), COVAR_POP(sbp, age), COVAR_SAMP(sbp, age) FROM patients;
 
-# loose: 0.02
 SELECT REGR_SLOPE(sbp, age), REGR_INTERCEPT(sbp, age), REGR_R2(sbp, age) FROM patients;
 
 SELECT REGR_COUNT(sbp, weight), REGR_AVGX(sbp, weight), REGR_AVGY(sbp, weight) FROM patients;
 
-# loose: 0.02
 SELECT sex, CORR(weight, age), REGR_SLOPE(weight, age) FROM patients GROUP BY sex;
 
-# loose: 0.02
 SELECT CORR(sbp, weight) FROM patients WHERE age >= 40;
 
 SELECT MEAN_DIFF(sbp, sex = 'F'), WELCH_T(sbp, sex = 'F'), WELCH_P(sbp, sex = 'F') FROM patients;
@@ -77,7 +73,6 @@ SELECT COUNT(*) FILTER (WHERE sbp > 120 OR sbp IS NULL), SUM(sbp) FILTER (WHERE 
 
 SELECT sex, MEDIAN(sbp) FILTER (WHERE age > 40), MAX(weight) FILTER (WHERE smoker) FROM patients GROUP BY sex;
 
-# loose: 0.02
 SELECT CORR(sbp, age) FILTER (WHERE sex = 'M') FROM patients;
 
 SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age) FILTER (WHERE smoker) FROM patients;

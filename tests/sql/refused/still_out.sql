@@ -381,3 +381,6 @@ SELECT AVG(nextval('s')) FROM patients;
 
 # code: QG204
 SELECT uuid(), COUNT(*) FROM patients;
+
+# code: QG207
+SELECT WIDTH_BUCKET(age, 0, 100), COUNT(*) FROM patients GROUP BY 1;

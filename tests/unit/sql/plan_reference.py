@@ -52,9 +52,7 @@ def carry_out(plan: Plan, block: Block) -> list[Group]:
     return found
 
 
-def disagreements(
-    plan: Plan, block: Block, given: Sequence[tuple[Any, ...]], loose: float = LOOSE
-) -> list[str]:
+def disagreements(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) -> list[str]:
     """What in DuckDB's answer is not what the plan says; empty where they agree."""
     kinds = [output.kind for output in plan.outputs[: plan.shown]]
     groups = carry_out(plan, block)
@@ -74,12 +72,12 @@ def disagreements(
             wrong.append(f"group {group.keys!r} is certain and not there")
         for values in truths.get(group.keys, [])[:1] if told[group.keys] == 1 else ():
             for found, value in zip(group.ranges, values, strict=True):
-                wrong += [f"{group.keys!r}: {found} is not {value!r}"] if not closes_on(found, value, loose) else []
+                wrong += [f"{group.keys!r}: {found} is not {value!r}"] if not closes_on(found, value) else []
     return wrong
 
 
-def agrees(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]], loose: float = LOOSE) -> bool:
-    wrong = disagreements(plan, block, given, loose)
+def agrees(plan: Plan, block: Block, given: Sequence[tuple[Any, ...]]) -> bool:
+    wrong = disagreements(plan, block, given)
     assert not wrong, "\n".join(wrong[:10])
     return True
 
@@ -95,7 +93,7 @@ def as_key(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) and value != int(value) else value
 
 
-def closes_on(found: Range, value: Any, loose: float = LOOSE) -> bool:
+def closes_on(found: Range, value: Any) -> bool:
     """The truth is inside, and nothing much else."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return found.may_be_null
@@ -106,4 +104,4 @@ def closes_on(found: Range, value: Any, loose: float = LOOSE) -> bool:
     if found.low is None or found.high is None or not found.low <= value <= found.high:
         return False
     width = Decimal(found.high) - Decimal(found.low) if math.isfinite(found.high - found.low) else Decimal("inf")
-    return width <= Decimal(loose) * max(Decimal(1), abs(Decimal(value)))
+    return width <= Decimal(LOOSE) * max(Decimal(1), abs(Decimal(value)))

@@ -16,7 +16,7 @@ from querygate.core.plan import Plan
 from querygate.core.ports import Limits
 from querygate.core.predicate import FALSE, HasAny
 from querygate.core.types import Catalog, Column, Group, Range
-from querygate.gateway.describe import make_description
+from querygate.gateway.describe import expected_width, make_description
 from querygate.sql import understand
 from querygate.sql.codes import codes_under
 from tests.code_study import CATALOG, EXACT, PAGE, STATEMENTS, publish, random_items, random_rows, raw
@@ -267,6 +267,12 @@ def test_a_long_list_costs_no_more_than_it_must() -> None:
     listed = ", ".join(f"'{value}'" for value in values[:1_500])
     assert where(f"has_any(dx, {listed})", catalog) == HasAny("dx", frozenset(values[:1_500]))
     assert where("has_code_under(dx, '0')", catalog) == HasAny("dx", frozenset(values[:10_000]))
+
+
+def test_the_expected_width_is_told() -> None:
+    all_of = planned("SELECT COUNT(*) FROM t WHERE has_all(dx, '401.1', '402') AND age < 40")
+    mixed = planned("SELECT COUNT(*) FROM t WHERE has_code(dx, '402') AND (age < 5 OR has_code(dx, 'V10'))")
+    assert [expected_width(plan, CATALOG) for plan in (all_of, mixed)] == ["sharp", "outer"]
 
 
 def test_the_description_shows_how() -> None:
