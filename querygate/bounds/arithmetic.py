@@ -104,6 +104,8 @@ def div(a: Box, b: Box) -> Box:
             "The divisor may be zero, so the result cannot be bounded.",
             "Keep the divisor away from zero with WHERE or HAVING, or divide by NULLIF(divisor, 0).",
         )
+    none = b.low > b.high  # a row without a value holds an arbitrary one, and not zero
+    b = Box(np.where(none, 1.0, b.low), np.where(none, 1.0, b.high))
     with np.errstate(over="ignore", invalid="ignore"):
         quotients = [x / y for x in a for y in b]
     return _outward(np.minimum.reduce(quotients), np.maximum.reduce(quotients))

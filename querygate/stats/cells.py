@@ -14,9 +14,9 @@ def selectable(cells: Cells) -> Cells:
     """
     least, most = np.asarray(cells.least, dtype=np.int64), np.asarray(cells.most, dtype=np.int64)
     low, high = _ends(cells.low, np.ceil, cells.integer), _ends(cells.high, np.floor, cells.integer)
-    keep = most > 0
-    if not keep.all():
-        low, high, least, most = low[keep], high[keep], least[keep], most[keep]
+    kept = np.flatnonzero(most > 0)
+    if len(kept) < len(most):
+        low, high, least, most = low[kept], high[kept], least[kept], most[kept]
     if np.any(least > most) or np.any(least < 0):
         raise ValueError("cells need 0 <= least <= most")
     if not np.all(low <= high):

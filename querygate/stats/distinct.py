@@ -150,7 +150,8 @@ def distinct_cells(cells: Cells) -> Cells:
     no more than it holds. Nothing is taken twice: each value is represented by one cell that holds it, its point if it
     has one.
 
-    >>> few = distinct_cells(Cells(np.array([3, 3, 5]), np.array([3, 3, 6]), np.array([2, 0, 4]), np.array([2, 1, 4])))
+    >>> low, high = np.array([3, 3, 5]), np.array([3, 3, 6])
+    >>> few = distinct_cells(Cells(low, high, np.array([2, 0, 4]), np.array([2, 1, 4]), integer=True))
     >>> few.low, few.most, few.least
     (array([3, 5]), array([1, 2]), array([1, 0]))
     """

@@ -259,7 +259,7 @@ def _enumerated(cells: Cells, measure: Measure) -> Range | None:
     points, reach = bool(np.all(cells.low == cells.high)), float(cells.high.max()) - float(cells.low.min())
     if points and np.array_equal(cells.least, cells.most):
         return _of_sums(_power_sums(cells), cells, measure)
-    if not points and (not cells.integer or (reach * exact_sum(cells.most)) ** 4 > 2.0**58):
+    if (reach * exact_sum(cells.most)) ** 4 > 2.0**58 if cells.integer else not points:
         return None
     columns = [column.tolist() for column in (cells.low, cells.high, cells.least, cells.most)]
     size = 1 if cells.most.size < 64 > int(cells.most.max()) else math.inf
