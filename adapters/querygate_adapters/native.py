@@ -64,7 +64,7 @@ class DuckDBNative:
         if theirs["error"] or ours["error"]:
             place = theirs.get("position")
             return Reading(False, int(place) if theirs["error"] and str(place).isdigit() else None)
-        return Reading(_meaning(theirs["statements"]) == _meaning(ours["statements"]))
+        return Reading(_are_alike(theirs["statements"], ours["statements"]))
 
     # -- evaluating ----------------------------------------------------------------------------------------------
 
@@ -159,6 +159,24 @@ _TYPES = {
     "INT8": "BIGINT", "LONG": "BIGINT", "FLOAT8": "DOUBLE", "REAL": "FLOAT", "FLOAT4": "FLOAT", "BOOL": "BOOLEAN",
     "LOGICAL": "BOOLEAN", "NUMERIC": "DECIMAL", "INT2": "SMALLINT", "SHORT": "SMALLINT",
 }  # fmt: skip
+
+
+def _are_alike(one: Any, two: Any) -> bool:
+    """Two trees side by side; only where they differ is it asked whether they mean the same."""
+    if isinstance(one, dict) and isinstance(two, dict) and one.keys() == two.keys():
+        for key, value in one.items():
+            if key not in _IGNORED and value != two[key] and not _are_alike_inside(value, two[key]):
+                return bool(_meaning(one) == _meaning(two))
+        return True
+    return _are_alike_inside(one, two)
+
+
+def _are_alike_inside(one: Any, two: Any) -> bool:
+    if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
+        return all(_are_alike(a, b) for a, b in zip(one, two, strict=True))
+    if isinstance(one, dict) and isinstance(two, dict):
+        return _are_alike(one, two) if one.keys() == two.keys() else bool(_meaning(one) == _meaning(two))
+    return bool(one == two)
 
 
 def _meaning(tree: Any) -> Any:

@@ -82,4 +82,10 @@ def print_answer(body: dict[str, Any], form: str) -> None:
 def explain_verdict(verdict: dict[str, Any]) -> str:
     """The verdict for a person."""
     columns = ", ".join(f"{column['name']} ({column['kind']})" for column in verdict["columns"])
-    return f"Accepted.\n  columns   {columns}\n  groups    at most {verdict['groups_at_most']:,}\n  epsilon   0"
+    told = {
+        "columns": columns,
+        "groups": f"at most {verdict['groups_at_most']:,}",
+        "ranges": verdict["width"],
+        "epsilon": "0",
+    }
+    return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])

@@ -78,8 +78,8 @@ def expected_width(plan: Plan, catalog: Catalog) -> str:
     used = [catalog.column(name) for name in plan.columns]
     if all(column is not None and column.role == "public" for column in used):
         return "exact"
-    names = [[*columns_of(m.where), *(n for v in m.values for n in v.columns)] for m in plan.measures]
-    repeated = any(len(set(listed)) < len(listed) for listed in names) or plan.inner is not None
+    lists = [[columns_of(m.where), [name for v in m.values for name in v.columns]] for m in plan.measures]
+    repeated = any(len(set(names)) < len(names) for both in lists for names in both) or plan.inner is not None
     return "outer" if repeated else "sharp"
 
 

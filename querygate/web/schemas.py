@@ -161,6 +161,11 @@ SCHEMAS: dict[str, Schema] = {
             "accepted": {"const": True},
             "columns": array(ref("AnswerColumn")),
             "groups_at_most": WHOLE,
+            "width": {
+                "enum": ["exact", "sharp", "outer"],
+                "description": "What to expect of the ranges: exact where only public columns are used, sharp where "
+                "they are as narrow as the store allows, outer where the form of the statement may cost width.",
+            },
             "canonical": {**TEXT, "description": "Equal for statements of equal meaning."},
             "cost": record("Privacy budget that the query would use.", {"epsilon": NUMBER}),
         },
@@ -168,6 +173,7 @@ SCHEMAS: dict[str, Schema] = {
             "accepted": True,
             "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],
             "groups_at_most": 1,
+            "width": "sharp",
             "canonical": "9f2b6c1d8e3a4f507b6c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c",
             "cost": {"epsilon": 0},
         },

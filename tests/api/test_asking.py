@@ -45,6 +45,7 @@ def test_a_dry_run_says_what_would_come_and_logs_nothing(ask, small):
     assert misfits(body, SCHEMAS["Verdict"]) == []
     assert [column["name"] for column in body["columns"]] == ["sex", "mean"]
     assert body["groups_at_most"] == 2
+    assert body["width"] == "sharp"
     assert body["cost"] == {"epsilon": 0}
     assert small.opened.log.verify().entries == before
 
