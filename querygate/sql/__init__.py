@@ -18,8 +18,9 @@ from querygate.core.types import Catalog
 from querygate.sql.allow import allow
 from querygate.sql.compose import compose
 from querygate.sql.parse import parse, too_deep
-from querygate.sql.plan import join_plans, make_plan
+from querygate.sql.plan import make_plan
 from querygate.sql.suggest import suggest
+from querygate.sql.unions import join_plans
 from querygate.sql.wording import check_wording
 
 __all__ = ["understand"]

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from typing import Any
 
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Call, Constant, Ref, Tabulated, is_number
-from querygate.core.meaning import meaning, told
+from querygate.core.expression import Constant, Ref, Tabulated, is_number
+from querygate.core.meaning import meaning
 from querygate.core.plan import Key, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.aggregates import is_aggregate
+from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.codes import check_codes
 from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
+from querygate.sql.identity import with_meaning
 from querygate.sql.keys import grouping_sets, make_key, shown
+from querygate.sql.lifting import Groups
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
 
@@ -73,8 +73,6 @@ class _Draft:
     context: Context
     catalog: Catalog
     limits: Limits
-    terms: list[exp.Expr] = field(default_factory=list)
-    keys: list[Key] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     one_set: bool = True
 
@@ -82,17 +80,18 @@ class _Draft:
         where = self._where()
         self._read_distinct()
         group = self.tree.args.get("group")
+        terms: list[exp.Expr] = []
         sets: list[tuple[int, ...]] = [()]
         if group is not None:
             self._resolve_aliases(group)
-            self.terms, sets = grouping_sets(group, self.tree.expressions)
+            terms, sets = grouping_sets(group, self.tree.expressions)
         self.one_set = len(sets) == 1
-        self.measures = Measures(self.context, where, grouped=all(sets))
-        if group is not None:
-            self.keys = [make_key(term, self.context) for term in self.terms]
-            if len(sets) > 1:
-                self.keys = _told_apart(self.keys)
-            self._check_groups(group)
+        keys = [make_key(term, self.context) for term in terms]
+        measures = Measures(self.context, where, grouped=all(sets))
+        self.groups = Groups(
+            self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys)
+        )
+        self._check_groups(group)
         self._check_aggregated(group is not None)
         for item in self.tree.expressions:
             self._read_item(item)
@@ -100,14 +99,14 @@ class _Draft:
         having = self._having()
         shown_ = len(self.outputs)
         orders = self._orders(shown_)
-        sets = [(*chosen, *range(len(self.terms), len(self.keys))) for chosen in sets]
+        sets = [(*chosen, *range(len(self.groups.terms), len(self.groups.keys))) for chosen in sets]
         draft = Plan(
             dataset=self.catalog.dataset,
-            keys=tuple(self.keys),
+            keys=tuple(self.groups.keys),
             sets=tuple(sets),
             grouped=group is not None,
-            measures=tuple(self.measures.measures),
-            aggregates=tuple(self.measures.aggregates),
+            measures=tuple(self.groups.measures.measures),
+            aggregates=tuple(self.groups.measures.aggregates),
             outputs=tuple(self.outputs),
             shown=shown_,
             having=having,
@@ -118,8 +117,7 @@ class _Draft:
             hash="",
             inner=inner,
         )
-        groups = Context(self._group_columns(), self.context.native)
-        return with_meaning(draft, self.context, groups)
+        return with_meaning(draft, self.context, self.groups.as_context)
 
     def _read_distinct(self) -> None:
         """SELECT DISTINCT of columns shows each combination once: it is grouping by them."""
@@ -130,7 +128,7 @@ class _Draft:
     def _check_distinct(self, group: exp.Group | None) -> None:
         """Rows of groups differ in their keys, so DISTINCT changes nothing as long as all keys are shown."""
         shown_keys = {output.source for output in self.outputs if output.kind == "key"}
-        hidden = set(range(len(self.terms))) - shown_keys
+        hidden = set(range(len(self.groups.terms))) - shown_keys
         if self.tree.args.get("distinct") and (hidden or not self.one_set):
             raise UnsupportedSQL(
                 "QG206",
@@ -161,7 +159,7 @@ class _Draft:
             return
         node = next((_unaliased(item) for item in self.tree.expressions), None)
         if isinstance(node, exp.Column):
-            raise self._not_grouped(node)
+            raise self.groups.not_grouped(node)
         raise UnsupportedSQL(
             "QG201",
             "Rows are never shown, only aggregates of them.",
@@ -177,16 +175,16 @@ class _Draft:
             if folded(node.name) not in self.context.columns:
                 node.replace(exp.Paren(this=self._item(node).copy()))
 
-    def _check_groups(self, group: exp.Group) -> None:
+    def _check_groups(self, group: exp.Group | None) -> None:
         possible = 1
-        for key in self.keys:
+        for key in self.groups.keys:
             possible *= len(key.values)
         if possible > self.limits.max_groups:
             raise UnsupportedSQL(
                 "QG212",
                 f"These make {possible:,} groups; at most {self.limits.max_groups:,} are answered.",
                 "Group by fewer columns, or in wider steps.",
-                span=span_of(group),
+                span=span_of(group) if group is not None else None,
             )
 
     # -- select list ---------------------------------------------------------------------------------------------
@@ -201,13 +199,13 @@ class _Draft:
             raise UnsupportedSQL(
                 "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
             )
-        lifted = self._lift(node)
-        context = Context({**self._group_columns()}, self.context.native)
+        lifted = self.groups.lift(node)
+        context = self.groups.as_context
         formula = expression(lifted, context)
         if isinstance(formula, Constant) and not is_number(formula):
             return self._constant_key(formula, name)
         if isinstance(formula, Ref):
-            for place, key in enumerate(self.keys):
+            for place, key in enumerate(self.groups.keys):
                 if key.id == formula.column:
                     return Output(name or _name(node), "key", key.type, place)
         if isinstance(formula, Tabulated) and not is_number(formula) and self.one_set:
@@ -224,95 +222,16 @@ class _Draft:
     def _dependent_key(self, node: exp.Expr, name: str) -> Output:
         """A function of a key beside it: grouping by both is grouping by the key."""
         key = make_key(node, self.context)
-        if key.id not in [other.id for other in self.keys]:
-            self.keys.append(key)
-        place = [other.id for other in self.keys].index(key.id)
+        if key.id not in [other.id for other in self.groups.keys]:
+            self.groups.keys.append(key)
+        place = [other.id for other in self.groups.keys].index(key.id)
         return Output(name or _name(node), "key", key.type, place)
 
     def _constant_key(self, formula: Constant, name: str) -> Output:
         """A constant text beside the aggregates is a key that every group has."""
         told = f"key {hashlib.sha256(formula.canonical.encode()).hexdigest()[:24]}"
-        self.keys.append(Key(told, formula.type, formula, (shown(formula.value),)))
-        return Output(name or "constant", "key", formula.type, len(self.keys) - 1)
-
-    def _group_columns(self) -> dict[str, Column]:
-        """Keys and aggregates as columns of the groups."""
-        found = {}
-        for i, key in enumerate(self.keys):
-            known = [value for value in key.values if value is not None]
-            type_: Any = "category" if key.type in ("timestamp", "date", "null") else key.type
-            texts = tuple(str(v) for v in known) if type_ in ("category", "boolean") else ()
-            ends = (known[0], known[-1]) if known and type_ in ("integer", "number") else (None, None)
-            found[key.id] = Column(key.id, i, "public", type_, True, ends[0], ends[1], texts)  # type: ignore[arg-type]
-        for i, aggregate in enumerate(self.measures.aggregates):
-            found[aggregate.id] = Column(aggregate.id, i, "public", aggregate.type, True)  # type: ignore[arg-type]
-        return found
-
-    def _lift(self, node: exp.Expr) -> exp.Expr:
-        """The node with aggregates and keys replaced by columns of the groups."""
-        node = node.unnest()
-        if isinstance(node, exp.Div):
-            joint = self._quotient(node)
-            if joint is not None:
-                return joint
-        if is_aggregate(node):
-            return _column(self.measures.aggregate(node).id)
-        if node in self.terms:
-            return _column(self.keys[self.terms.index(node)].id)
-        if isinstance(node, exp.Column):
-            raise self._not_grouped(node)
-        copy = node.copy()
-        for name, value in node.args.items():
-            if isinstance(value, exp.Expr) and not isinstance(value, (exp.Identifier, exp.DataType, exp.Var)):
-                copy.set(name, exp.Paren(this=self._lift(value)) if _is_value(value) else value.copy())
-            elif isinstance(value, list):
-                copy.set(name, [self._lift(v) if isinstance(v, exp.Expr) else v for v in value])
-        return copy
-
-    def _quotient(self, node: exp.Div) -> exp.Expr | None:
-        """A quotient of sums, perhaps with a factor above: `100.0 * SUM(x) / COUNT(*)`."""
-        over, under, null = node.this.unnest(), node.expression.unnest(), False
-        if isinstance(under, exp.Nullif) and str(under.expression) == "0":
-            under, null = under.this.unnest(), True
-        factor: exp.Expr | None = None
-        if isinstance(over, exp.Mul):
-            sides = [over.this.unnest(), over.expression.unnest()]
-            plain = [side for side in sides if not side.find(exp.Column) and not any(map(is_aggregate, side.walk()))]
-            if len(plain) != 1:
-                return None
-            factor = plain[0]
-            over = sides[1] if sides[0] is factor else sides[0]
-        if isinstance(over, exp.Cast) and over.to.this == exp.DType.DOUBLE:
-            over = over.this.unnest()
-        if not is_aggregate(over) or not is_aggregate(under):
-            return None
-        kept = list(self.measures.measures), list(self.measures.aggregates)
-        joint = self.measures.quotient(over, under, null=null)
-        if joint is None:
-            self.measures.measures, self.measures.aggregates = kept
-            return None
-        self.measures.aggregates = [*kept[1], *(a for a in (joint,) if a not in kept[1])]
-        column = _column(joint.id)
-        return column if factor is None else exp.Mul(this=exp.Paren(this=factor.copy()), expression=column)
-
-    def _not_grouped(self, node: exp.Column) -> UnsupportedSQL:
-        column = self.context.columns.get(folded(node.name))
-        name = node.name
-        if not self.tree.args.get("group"):
-            return UnsupportedSQL(
-                "QG201",
-                "Rows are never shown, only aggregates of them.",
-                f"Group by {name}, or aggregate it."
-                if column is None or not column.is_numeric
-                else f"Aggregate it: AVG({name}), MIN({name}) ...",
-                span=span_of(node),
-            )
-        return UnsupportedSQL(
-            "QG211",
-            f"Column {name} is neither grouped nor aggregated.",
-            "Put it into GROUP BY, or aggregate it.",
-            span=span_of(node),
-        )
+        self.groups.keys.append(Key(told, formula.type, formula, (shown(formula.value),)))
+        return Output(name or "constant", "key", formula.type, len(self.groups.keys) - 1)
 
     def _item(self, node: exp.Column) -> exp.Expr:
         """The item of the select list that a name calls."""
@@ -339,13 +258,13 @@ class _Draft:
             return None
         meant = self._with_items(clause.this)
         self._check_all(meant)
-        return is_true(condition(self._lift(meant), Context(self._group_columns(), self.context.native)))
+        return is_true(condition(self.groups.lift(meant), self.groups.as_context))
 
     def _with_items(self, node: exp.Expr) -> exp.Expr:
         """The node with names that no column has replaced by the items of the select list that they call."""
         holder = exp.Paren(this=node.copy())
         for name in list(holder.find_all(exp.Column)):
-            if name not in self.terms and folded(name.name) not in self.context.columns:
+            if name not in self.groups.terms and folded(name.name) not in self.context.columns:
                 name.replace(exp.Paren(this=self._item(name).copy()))
         found: exp.Expr = holder.this
         return found
@@ -356,7 +275,7 @@ class _Draft:
         if group is None or not group.args.get("all"):
             return
         for node in having.walk(prune=is_aggregate):
-            if isinstance(node, exp.Column) and node not in self.terms:
+            if isinstance(node, exp.Column) and node not in self.groups.terms:
                 raise UnsupportedSQL(
                     "QG206",
                     "With GROUP BY ALL this HAVING would make groups of its own.",
@@ -454,14 +373,6 @@ def _told_apart(keys: list[Key]) -> list[Key]:
     return found
 
 
-def _is_value(node: exp.Expr) -> bool:
-    return not isinstance(node, (exp.Order, exp.Where))
-
-
-def _column(id_: str) -> exp.Column:
-    return exp.column(exp.to_identifier(id_, quoted=True))
-
-
 def _unaliased(node: exp.Expr) -> exp.Expr:
     return (node.this if isinstance(node, exp.Alias) else node).unnest()
 
@@ -473,8 +384,6 @@ def _name(node: exp.Expr) -> str:
     inner = node.this if isinstance(node, (exp.Filter, exp.WithinGroup)) else node
     if not is_aggregate(inner):
         return "value"
-    from querygate.sql.aggregates import read_aggregate
-
     asked = read_aggregate(node)
     arguments = asked.arguments if asked else ()
     first = arguments[0].unnest() if arguments else None
@@ -489,73 +398,3 @@ def _named_once(output: Output, before: list[Output]) -> Output:
     while name in taken or name == RESERVED:
         name, number = f"{output.name}_{number}", number + 1
     return replace(output, name=name)
-
-
-def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
-    """The plan with its canonical text, which is equal for statements that ask the same: whatever their names, spelling
-    and order of columns. Outputs are called by their meaning, so that an outer query says by itself which it uses."""
-    asked = [_asked(output, plan, groups) for output in plan.outputs]
-    cut = None
-    if (plan.limit is not None or plan.offset) and plan.grouped:
-        cut = [
-            plan.limit,
-            plan.offset,
-            [[asked[order.output], order.descending, order.nulls_first] for order in plan.orders],
-        ]
-    body = {
-        "dataset": plan.dataset,
-        "inner": {**json.loads(plan.inner.canonical), "asked": None} if plan.inner is not None else None,
-        "groups": sorted(sorted(plan.keys[i].id for i in chosen) for chosen in plan.sets),
-        "grouped": plan.grouped,
-        "where": meaning(plan.measures[0].where, records.named),
-        "asked": sorted(asked[i] for i, output in enumerate(plan.outputs[: plan.shown]) if output.kind != "key"),
-        "having": meaning(plan.having if plan.having is not None else TRUE, groups.named),
-        "limit": cut,
-    }
-    canonical = json.dumps(body, sort_keys=True, ensure_ascii=False)
-    outputs = tuple(replace(o, id=f"output {_digest(text)[:24]}") for o, text in zip(plan.outputs, asked, strict=True))
-    return replace(plan, outputs=outputs, canonical=canonical, hash=_digest(canonical))
-
-
-def _asked(output: Output, plan: Plan, groups: Context) -> str:
-    """What an output tells of a group."""
-    return plan.keys[output.source].id if output.kind == "key" else told(output.formula, groups.named)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def join_plans(plans: list[Plan]) -> Plan:
-    """The branches of a UNION ALL as one plan."""
-    first, *others = plans
-    if not others:
-        return first
-    columns = list(zip_longest(*(plan.outputs[: plan.shown] for plan in plans)))
-    if any(None in column or not _are_alike(column) for column in columns):
-        raise UnsupportedSQL(
-            "QG206",
-            "The branches of UNION ALL have different columns.",
-            "Give each the same keys and aggregates, of the same types.",
-        )
-    mixed = frozenset(i for i, column in enumerate(columns) if len({output.type for output in column}) > 1)
-    first, *others = (_in_doubles(plan, mixed) for plan in plans)
-    text = json.dumps(sorted(plan.canonical for plan in plans), ensure_ascii=False)
-    return replace(first, following=tuple(others), canonical=text, hash=_digest(text))
-
-
-def _are_alike(column: tuple[Output, ...]) -> bool:
-    """Of one kind and one type; whole numbers beside others become doubles."""
-    types = {output.type for output in column}
-    return len({output.kind for output in column}) == 1 and (len(types) == 1 or types == {"integer", "number"})
-
-
-def _in_doubles(plan: Plan, places: frozenset[int]) -> Plan:
-    """The plan with its ranges at these places as doubles, as the database makes them beside others."""
-    outputs = [
-        replace(output, type="number", formula=Call("double", (output.formula,)))
-        if i in places and output.formula is not None
-        else output
-        for i, output in enumerate(plan.outputs)
-    ]
-    return replace(plan, outputs=tuple(outputs))
