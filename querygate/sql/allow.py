@@ -12,7 +12,10 @@ from sqlglot import exp
 from querygate.core.errors import Refusal, Span, UnsupportedSQL
 from querygate.sql.aggregates import AGGREGATE_NODES, NAMES, is_aggregate
 from querygate.sql.codes import TESTS
-from querygate.sql.parse import span_of
+from querygate.sql.parse import span_of, too_deep
+
+DEEPEST = 120
+"""Operations inside operations: a + b + c + ... is as deep as it is long."""
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
@@ -127,9 +130,11 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
     """The tree as a SELECT, or a UNION ALL of some, inside the grammar."""
     if not isinstance(tree, (exp.Select, exp.Union)):
         raise _not_select(tree)
-    stack: list[exp.Expr] = [tree]
+    stack: list[tuple[exp.Expr, int]] = [(tree, 0)]
     while stack:
-        node = stack.pop()
+        node, depth = stack.pop()
+        if depth > DEEPEST:
+            raise too_deep()
         if isinstance(node, (exp.Select, exp.Union)) and not _is_source(node):
             raise UnsupportedSQL(
                 "QG206",
@@ -147,7 +152,9 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
                 continue
             if (listed is not None and name not in listed) or _is_refused_part(node, name):
                 raise _part(node, name)
-            stack.extend(part for part in (value if isinstance(value, list) else [value]) if isinstance(part, exp.Expr))
+            below = depth + (not isinstance(node, (exp.And, exp.Or)))  # chains of these are flattened
+            parts = value if isinstance(value, list) else [value]
+            stack.extend((part, below) for part in parts if isinstance(part, exp.Expr))
     return tree
 
 

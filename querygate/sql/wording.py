@@ -90,7 +90,7 @@ def _plain(node: exp.Expr) -> exp.Expr | None:
 
 def check_wording(sql: str, tree: exp.Expr, native: Native) -> None:
     """Refuse a statement that the database does not read as the gate does."""
-    reading = native.read(sql, own_wording(tree, copy=False))  # nobody needs the tree any more
+    reading = native.read(sql, own_wording(tree))
     if reading.alike:
         return
     if reading.position is not None:
