@@ -144,7 +144,8 @@ def _of_pair(aggregate: Aggregate, cells: MeasureCells) -> Range:
     first, second = cells.values
     if aggregate.statistic == "ratio_of_sums":
         first, second = second, first
-    pairs = PairCells(second.low, second.high, first.low, first.high, cells.least, cells.most)
+    whole = first.integer and second.integer
+    pairs = PairCells(second.low, second.high, first.low, first.high, cells.least, cells.most, whole)
     return PAIR_STATISTICS.get(aggregate.statistic).range(pairs)
 
 

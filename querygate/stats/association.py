@@ -111,10 +111,11 @@ def covar_samp(cells: PairCells) -> Range:
 def corr(cells: PairCells) -> Range:
     """Range of the correlation as the database computes it, NULL where a column is constant.
 
-    Ensures: sound where neither column can be nearly constant; otherwise [-1, 1] of real arithmetic, up to a billionth,
-             which a database may leave where values differ by rounding errors only.
+    Ensures: sound. Where a column can be nearly constant: [-1, 1], up to a billionth, for whole numbers; for others no
+             bound, because a database leaves [-1, 1] where values differ by rounding errors only.
     """
-    anything = Range(-1.0 - 1e-9, 1.0 + 1e-9, None, None, sharp=False, may_be_null=True)
+    end = 1.0 + 1e-9 if _is_tame(cells) else math.inf
+    anything = Range(-end, end, None, None, sharp=False, may_be_null=True)
     if not _is_moderate(cells):
         return anything
     ground = _ground(cells)
@@ -347,6 +348,15 @@ def _range(high: Upper, low: Upper, error: float) -> Range:
 def _is_moderate(cells: PairCells) -> bool:
     """Whether fourth powers neither overflow nor, where they matter, underflow."""
     return are_within(1e70, cells.x_low, cells.x_high, cells.y_low, cells.y_high)
+
+
+def _is_tame(cells: PairCells) -> bool:
+    """Whole numbers, few and small enough that rounding is nothing beside the least deviation of a column that is not
+    constant: its variance is at least (n - 1) / n^2, and n additions of values up to s err by at most n s units."""
+    if not cells.whole:
+        return False
+    size = max(float(np.abs(ends).max(initial=0.0)) for ends in (cells.x_low, cells.x_high, cells.y_low, cells.y_high))
+    return bool(float(exact_sum(cells.most)) ** 1.5 * size * UNIT < 1e-11)
 
 
 def _unbounded() -> Range:

@@ -21,7 +21,8 @@ from querygate.stats.registry import PROOFS
 @dataclass(frozen=True, slots=True)
 class PairCells:
     """Cells of one group for two measures: x in [x_low, x_high] and y in [y_low, y_high] for each of the records,
-    between `least` and `most` of which are selected. Records with a NULL in either column are not among them."""
+    between `least` and `most` of which are selected. Records with a NULL in either column are not among them. `whole`
+    says that all values are whole numbers: then those that differ at all differ by more than rounding."""
 
     x_low: Floats | Ints
     x_high: Floats | Ints
@@ -29,6 +30,7 @@ class PairCells:
     y_high: Floats | Ints
     least: Ints
     most: Ints
+    whole: bool = False
 
     @property
     def x(self) -> Cells:
@@ -80,7 +82,7 @@ def pair_statistic(name: str, *, proof: str, summary: str, needs: int = 1) -> Ca
 
 def _selectable(cells: PairCells) -> PairCells:
     x, y = selectable(cells.x), selectable(cells.y)
-    return PairCells(x.low, x.high, y.low, y.high, x.least, x.most)
+    return PairCells(x.low, x.high, y.low, y.high, x.least, x.most, cells.whole)
 
 
 @pair_statistic("ratio_of_sums", proof="pairs.md", summary="sum(x) / sum(y) over the same records")

@@ -89,7 +89,8 @@ def test_constant_columns_have_no_correlation() -> None:
     cells = PairCells(np.array([1.0, 1.0]), np.array([2.0, 2.0]), np.array([0.0, 5.0]), np.array([1.0, 6.0]), one, one)
     found = PAIR_STATISTICS.get("corr").range(cells)
     assert found.may_be_null
-    assert found.low == pytest.approx(-1)
+    assert found.low == -math.inf  # values that differ by rounding errors only take a database anywhere
+    assert PAIR_STATISTICS.get("corr").range(replace(cells, whole=True)).low == pytest.approx(-1)
     assert PAIR_STATISTICS.get("regr_slope").range(cells).high == math.inf
 
 
