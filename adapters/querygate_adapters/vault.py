@@ -67,9 +67,11 @@ class DuckDBWorkshop:
         self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes})
         self._coded.append(column)
 
-    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str]) -> Combinations:
+    def combinations(
+        self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False
+    ) -> Combinations:
         self._make_coded(sensitive)
-        keys = [self._code(name) for name in quasi]
+        keys = [self._code(name) for name in quasi] + (["row_id"] if by_record else [])
         figures = ", ".join(
             f"MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
             for i, name in enumerate(sensitive)
@@ -187,7 +189,8 @@ class DuckDBWorkshop:
 
     def _quasi(self) -> str:
         described = self._db.execute("DESCRIBE combination").fetchall()
-        return ", ".join(str(row[0]) for row in described if str(row[0]).startswith("x"))
+        names = [str(row[0]) for row in described]
+        return "row_id" if "row_id" in names else ", ".join(name for name in names if name.startswith("x"))
 
     def _keep(self, table: str, columns: Mapping[str, Any]) -> None:
         self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))

@@ -13,6 +13,7 @@ Pure: arrays in, arrays out. The caller codes the quasi-identifiers and groups t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from querygate.anonymise import verify
@@ -43,12 +44,30 @@ class Anonymiser(Protocol):
     ) -> Ints: ...
 
 
-ANONYMISERS: Registry[Anonymiser] = Registry("anonymiser")
-ANONYMISERS.register("mondrian", mondrian)
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A registered anonymiser, and what it works on.
+
+    `by_record`: it divides records, so that equal ones may part; its table has one combination per record, in a fixed
+    order. Otherwise a combination of codes is never divided.
+    """
+
+    run: Anonymiser
+    by_record: bool = False
+
+    def __call__(
+        self, table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None
+    ) -> Ints:
+        return self.run(table, k, guards, progress=progress)
+
+
+ANONYMISERS: Registry[Method] = Registry("anonymiser")
+ANONYMISERS.register("mondrian", Method(mondrian))
 
 __all__ = [
     "ANONYMISERS",
     "Anonymiser",
+    "Method",
     "Progress",
     "mondrian",
     "Attribute",

@@ -189,7 +189,11 @@ class Workshop(Protocol):
         """Give each distinct value of a column its code; a missing value has code -1."""
         ...
 
-    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str]) -> Combinations: ...
+    def combinations(
+        self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False
+    ) -> Combinations:
+        """The distinct combinations, in rising order; or each record by itself, in the order of its codes."""
+        ...
 
     def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
         """(combination, code, records) of a coded column, in the order of `combinations`."""

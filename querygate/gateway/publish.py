@@ -16,13 +16,13 @@ import numpy as np
 from querygate.anonymise import (
     ANONYMISERS,
     Alpha,
-    Anonymiser,
     Attribute,
     Closeness,
     Distinct,
     Entropy,
     Guard,
     Infeasible,
+    Method,
     NumericHull,
     Recursive,
     Sensitive,
@@ -87,7 +87,7 @@ def publish(
     clock_s: Callable[[], float],
     open_beside: Beside = tell_no_others,
     progress: Progress = lambda text: None,
-    anonymiser: Anonymiser | None = None,
+    anonymiser: Method | None = None,
 ) -> Report:
     """Publish a source under a policy as the next version. ConfigError says what to change; nothing is half done.
 
@@ -170,13 +170,15 @@ def _number_codes(draft: Draft, column: ColumnPolicy, profile: Profile) -> Ints:
     return numbers.of(profile.values)
 
 
-def partition(draft: Draft, anonymiser: Anonymiser) -> None:
+def partition(draft: Draft, anonymiser: Method) -> None:
     """Divide the distinct combinations of quasi-identifiers into classes."""
     draft.progress("making classes")
     policy = draft.policy
     quasi = policy.named("quasi-identifier")
     sensitive = [c.name for c in policy.named("sensitive") if c.is_numeric]
-    found = draft.combinations = draft.workshop.combinations([c.name for c in quasi], sensitive)
+    found = draft.combinations = draft.workshop.combinations(
+        [c.name for c in quasi], sensitive, by_record=anonymiser.by_record
+    )
     draft.table = Table(tuple(_attribute(draft, c, found.codes[c.name]) for c in quasi), found.counts)
     try:
         draft.labels = anonymiser(draft.table, policy.k, _guards(draft))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.anonymise import Table
+from querygate.anonymise import Method, Table
 from querygate.core.types import Ints, Principal, Request
 from querygate.gateway.answer import answer
 from querygate.gateway.publish import Report, publish
@@ -67,7 +67,7 @@ def put(
         shelf or shelf_of(opened),
         now=lambda: "2026-01-01T00:00:00Z",
         clock_s=time.perf_counter,
-        anonymiser=anonymiser,
+        anonymiser=Method(anonymiser) if anonymiser else None,
     )
 
 
