@@ -12,6 +12,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +24,9 @@ from querygate.core.ports import Calculated, Reading
 from querygate_adapters.duckdb_locked import CONFIG, limited
 
 KEPT = 512
+READERS = 4
+"""Statements read at a time. The engine works outside Python's lock, so the gate plans meanwhile."""
+
 _INPUTS = {
     "integer": pa.int64(),
     "number": pa.float64(),
@@ -46,11 +50,15 @@ class DuckDBNative:
             "lock_configuration": "true",
         }
         self._db = duckdb.connect(config=config)
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="reading")
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    def read(self, sql: str, own: str) -> Reading:
+    def start_reading(self, sql: str, own: str) -> Callable[[], Reading]:
         """Does the database read the statement as it reads the gate's own wording of it?"""
+        return self._readers.submit(self._read, sql, own).result
+
+    def _read(self, sql: str, own: str) -> Reading:
         cursor = self._db.cursor()
         try:
             texts = cursor.execute("SELECT json_serialize_sql(?), json_serialize_sql(?)", [sql, own]).fetchone()

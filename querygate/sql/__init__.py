@@ -21,7 +21,7 @@ from querygate.sql.parse import parse, too_deep
 from querygate.sql.plan import make_plan
 from querygate.sql.suggest import suggest
 from querygate.sql.unions import join_plans
-from querygate.sql.wording import check_wording
+from querygate.sql.wording import start_check
 
 __all__ = ["understand"]
 
@@ -32,32 +32,37 @@ LONGEST_EDITED = 800
 def understand(sql: str, catalog: Catalog, native: Native, limits: Limits | None = None) -> Plan:
     """The plan of a statement. A refusal leaves with a suggestion wherever one is accepted."""
     limits = limits or Limits()
-    tree = None
     try:
-        tree = parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting)
-        return _plan(sql, tree, catalog, native, limits)
+        return _plan(sql, catalog, native, limits)
     except RecursionError:
         raise too_deep() from None
     except Refusal as refusal:
         if refusal.code not in ("QG102", "QG103", "QG104"):
-            edited = tree if len(sql) <= LONGEST_EDITED else None
             refusal.suggestion = suggest(
-                edited, catalog, lambda candidate: _is_accepted(candidate, catalog, native, limits)
+                _edited(sql, limits), catalog, lambda candidate: _is_accepted(candidate, catalog, native, limits)
             )
         raise
 
 
-def _plan(sql: str, tree: exp.Expr, catalog: Catalog, native: Native, limits: Limits) -> Plan:
-    allowed = allow(tree)
-    plans = [make_plan(query, catalog, native, limits) for query in compose(allowed, catalog)]
-    check_wording(sql, tree, native)
+def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
+    tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
+    check_wording = start_check(sql, tree, native)
+    plans = [make_plan(query, catalog, native, limits) for query in compose(tree, catalog)]
+    check_wording()
     return join_plans(plans)
+
+
+def _edited(sql: str, limits: Limits) -> exp.Expr | None:
+    """The tree that suggestions are edits of."""
+    try:
+        return parse(sql, max_nesting=limits.max_nesting) if len(sql) <= LONGEST_EDITED else None
+    except Refusal:
+        return None
 
 
 def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:
     try:
-        tree = parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting)
-        _plan(sql, tree, catalog, native, limits)
+        _plan(sql, catalog, native, limits)
     except (Refusal, RecursionError):
         return False
     return True

@@ -20,7 +20,7 @@ from querygate.sql.aggregates import is_aggregate
 from querygate.sql.buckets import write_out_buckets
 from querygate.sql.parse import span_of
 from querygate.sql.references import join_reference
-from querygate.sql.tables import Names, Tables
+from querygate.sql.tables import Names, Tables, quoted_column
 
 LARGEST = 20_000
 SCHEMAS = frozenset({"main", "public"})
@@ -40,8 +40,7 @@ class Query:
 
 
 def compose(tree: exp.Select | exp.Union, catalog: Catalog) -> list[Query]:
-    """The queries whose answers are to be shown one after the other."""
-    tree = tree.copy()
+    """The queries whose answers are to be shown one after the other. The tree is used up: its parts are theirs."""
     write_out_buckets(tree)
     return _branches(tree, catalog, {}, top=True)
 
@@ -104,7 +103,7 @@ def _source(source: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr]) ->
         named = ctes.get(folded(source.name)) if not source.args.get("db") else None
         if named is None:
             _check_dataset(source, catalog)
-            own: Names = {folded(c.name): exp.column(exp.to_identifier(c.name, quoted=True)) for c in catalog.columns}
+            own: Names = {folded(c.name): quoted_column(c.name) for c in catalog.columns}
             return own, None, [], None, alias or folded(source.name)
         body, ctes, alias = named.copy(), named.meta.get("ctes", {}), alias or folded(source.name)
     else:
@@ -139,7 +138,7 @@ def _rows_of(query: Query, alias: str) -> _Source:
     if _is_grouped(tree):
         names: Names = {}
         for name in filter(None, map(name_of, tree.expressions)):
-            names[folded(name)] = exp.column(exp.to_identifier(name, quoted=True))
+            names[folded(name)] = quoted_column(name)
         return names, None, query.disjoint, query, alias
     clause = tree.args.get("where")
     return _named(tree), clause.this if clause else None, query.disjoint, query.inner, alias

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Ref, Tabulated, is_number
+from querygate.core.meaning import meaning
 from querygate.core.ports import Native
 from querygate.core.predicate import Predicate, is_true, negate
 from querygate.core.types import Column, folded
@@ -45,11 +46,18 @@ class Context:
 
     columns: dict[str, Column]  # by folded name
     native: Native
+    meanings: dict[Predicate, str] = field(default_factory=dict)  # those found so far: few differ in a statement
 
     @cached_property
     def named(self) -> dict[str, Column]:
         """The columns by their own names, as conditions call them."""
         return {column.name: column for column in self.columns.values()}
+
+    def meaning(self, p: Predicate) -> str:
+        """What a condition on these columns means, as a text."""
+        if p not in self.meanings:
+            self.meanings[p] = meaning(p, self.named)
+        return self.meanings[p]
 
     def column(self, node: exp.Column) -> Column:
         return self.columns[folded(node.name)]

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import replace
 
-from querygate.core.meaning import meaning, told
+from querygate.core.meaning import told
 from querygate.core.plan import Output, Plan
 from querygate.core.predicate import TRUE
 from querygate.sql.expressions import Context
@@ -28,9 +28,9 @@ def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
         "inner": {**json.loads(plan.inner.canonical), "asked": None} if plan.inner is not None else None,
         "groups": sorted(sorted(plan.keys[i].id for i in chosen) for chosen in plan.sets),
         "grouped": plan.grouped,
-        "where": meaning(plan.measures[0].where, records.named),
+        "where": records.meaning(plan.measures[0].where),
         "asked": sorted(asked[i] for i, output in enumerate(plan.outputs[: plan.shown]) if output.kind != "key"),
-        "having": meaning(plan.having if plan.having is not None else TRUE, groups.named),
+        "having": groups.meaning(plan.having if plan.having is not None else TRUE),
         "limit": cut,
     }
     canonical = json.dumps(body, sort_keys=True, ensure_ascii=False)

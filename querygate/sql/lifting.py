@@ -17,6 +17,7 @@ from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
+from querygate.sql.tables import quoted_column
 
 
 @dataclass
@@ -55,9 +56,9 @@ class Groups:
             if joint is not None:
                 return joint
         if is_aggregate(node):
-            return _column(self.measures.aggregate(node).id)
+            return quoted_column(self.measures.aggregate(node).id)
         if node in self.terms:
-            return _column(self.keys[self.terms.index(node)].id)
+            return quoted_column(self.keys[self.terms.index(node)].id)
         if isinstance(node, exp.Column):
             raise self.not_grouped(node)
         copy = node.copy()
@@ -91,7 +92,7 @@ class Groups:
             self.measures.measures, self.measures.aggregates = kept
             return None
         self.measures.aggregates = [*kept[1], *(a for a in (joint,) if a not in kept[1])]
-        column = _column(joint.id)
+        column = quoted_column(joint.id)
         return column if factor is None else exp.Mul(this=exp.Paren(this=factor.copy()), expression=column)
 
     def not_grouped(self, node: exp.Column) -> UnsupportedSQL:
@@ -116,7 +117,3 @@ class Groups:
 
 def _is_value(node: exp.Expr) -> bool:
     return not isinstance(node, (exp.Order, exp.Where))
-
-
-def _column(id_: str) -> exp.Column:
-    return exp.column(exp.to_identifier(id_, quoted=True))

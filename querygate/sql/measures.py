@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated, is_number
-from querygate.core.meaning import meaning, told
+from querygate.core.meaning import told
 from querygate.core.plan import Aggregate, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
 from querygate.sql.aggregates import NAMES, Aggregation, Asked, is_aggregate, read_aggregate
@@ -58,13 +58,13 @@ class Measures:
         if measure not in self.texts:
             where, columns = measure.where, self.context.named
             values = [f"{value.type} {told(value, columns, where)}" for value in measure.values]
-            splits = [meaning(both([where, is_true(split)]), columns) for split in measure.splits]
-            self.texts[measure] = (meaning(where, columns), *values, *splits)
+            splits = [self.context.meaning(both([where, is_true(split)])) for split in measure.splits]
+            self.texts[measure] = (self.context.meaning(where), *values, *splits)
         return self.texts[measure]
 
     def _alike(self, p: Predicate, q: Predicate) -> bool:
         """Do two conditions mean the same?"""
-        return p == q or meaning(p, self.context.named) == meaning(q, self.context.named)
+        return p == q or self.context.meaning(p) == self.context.meaning(q)
 
     # -- one aggregate -------------------------------------------------------------------------------------------
 

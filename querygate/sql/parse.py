@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import logging
 
-import sqlglot
-from sqlglot import exp
+from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -17,6 +16,11 @@ from querygate.core.errors import Span, SyntaxRefused
 DIALECT = "duckdb"
 MAX_TOKENS = 5_000
 MAX_JOINS = 10
+
+_DIALECT = Dialect.get_or_raise(DIALECT)
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+_PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it would quote statements in a warning
 
@@ -36,9 +40,9 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
     if not _is_text(sql):
         raise SyntaxRefused("QG101", "The statement holds characters that are not text.", "Send it as UTF-8.")
     try:
-        tokens = sqlglot.tokenize(sql, dialect=DIALECT)
+        tokens = _DIALECT.tokenize(sql)
         check_size(tokens, max_nesting)
-        trees = [tree for tree in sqlglot.parse(sql, dialect=DIALECT) if tree is not None]
+        trees = [tree for tree in _DIALECT.parser().parse(tokens, sql) if tree is not None]
     except TokenError:
         raise SyntaxRefused(
             "QG101", "A quote, comment or name is not closed.", "Close it and send the statement again."
@@ -65,19 +69,16 @@ def check_size(tokens: list[Token], max_nesting: int) -> None:
         raise SyntaxRefused(
             "QG102", f"The statement has {len(tokens):,} words; at most {MAX_TOKENS:,} are read.", "Shorten it."
         )
-    if sum(token.token_type == TokenType.JOIN for token in tokens) > MAX_JOINS:  # each without ON doubles the work
+    kinds = [token.token_type for token in tokens]
+    if kinds.count(TokenType.JOIN) > MAX_JOINS:  # each without ON doubles the work
         raise SyntaxRefused("QG102", f"At most {MAX_JOINS} joins are read.", "Join fewer tables.")
-    depth = run = 0
-    if sum(token.token_type == TokenType.L_BRACKET for token in tokens) > max_nesting:
+    if kinds.count(TokenType.L_BRACKET) > max_nesting:
         raise too_deep(max_nesting)  # x[1][1] is a tower although it closes each bracket
-    for token in tokens:
-        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE):
-            depth += 1
-        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END):
-            depth -= 1
-        prefix = token.token_type in (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE)
-        run = run + 1 if prefix else 0
-        if max(depth, run) > max_nesting:
+    depth = run = 0
+    for kind in kinds:
+        depth += (kind in _OPENING) - (kind in _CLOSING)
+        run = run + 1 if kind in _PREFIXES else 0
+        if depth > max_nesting or run > max_nesting:
             raise too_deep(max_nesting)
 
 

@@ -11,7 +11,6 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Constant, Ref, Tabulated, is_number
-from querygate.core.meaning import meaning
 from querygate.core.plan import Key, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
@@ -39,7 +38,7 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     check_codes(query.tree, columns)
     for one, other in query.disjoint:
         shared = both(is_true(condition(side, context)) for side in (one, other))
-        if meaning(shared, context.named) != "false":
+        if context.meaning(shared) != "false":
             raise UnsupportedSQL(
                 "QG206",
                 "The branches of this UNION ALL may have records in common.",

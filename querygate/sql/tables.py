@@ -57,13 +57,14 @@ class Tables:
         for alias, names in chosen.items():
             for name in names:
                 once = name in self.merged and alias in self.merged[name][1] and not table
-                listed.setdefault(name if once else f"{alias} {name}", _column(name, "" if once else alias))
+                listed.setdefault(name if once else f"{alias} {name}", quoted_column(name, "" if once else alias))
         return list(listed.values())
 
     def every_name(self) -> list[str]:
         return list(dict.fromkeys(name for names in self.names.values() for name in names))
 
 
-def _column(name: str, table: str) -> exp.Column:
-    quoted = exp.to_identifier(table, quoted=True) if table else None
-    return exp.column(exp.to_identifier(name, quoted=True), table=quoted)
+def quoted_column(name: str, table: str = "") -> exp.Column:
+    """A column by its exact name. Built by hand, as this happens for every column of every statement."""
+    owner = exp.Identifier(this=table, quoted=True) if table else None
+    return exp.Column(this=exp.Identifier(this=name, quoted=True), table=owner)
