@@ -162,10 +162,13 @@ def vertex_sums(boxes: Boxes) -> Floats | None:
     return sums
 
 
-def _respond(boxes: Boxes, scale: float, threshold: float) -> Response:
-    """The data set that is best for one threshold: high ends above it, low ends below, and who gains from it."""
+def _respond(boxes: Boxes, scale: float, threshold: float, taken: Ints | None = None) -> Response:
+    """The data set that is best for one threshold: high ends above it, low ends below, and who gains from it.
+
+    `taken` is a selection to begin with, such as the best one for a threshold nearby.
+    """
     values = np.where(boxes.low + boxes.high > 2 * threshold, boxes.high, boxes.low)
-    found = _data_set(boxes.most, values)
+    found = _data_set(boxes.most if taken is None else taken, values)
     if np.array_equal(boxes.least, boxes.most):
         return found
     for _ in range(_RESPONSES):
@@ -183,12 +186,15 @@ def _bracket(boxes: Boxes, scale: float) -> tuple[Response, Response]:
     """Data sets on both sides of the threshold that agrees with its own best data set: p = m - tau / c."""
     middles = (boxes.low + boxes.high) / 2
     low, high = float(middles.min()) - 1.0, float(middles.max()) + 1.0
-    below, above = _respond(boxes, scale, low), _respond(boxes, scale, high)
+    below = _respond(boxes, scale, low)
+    if below.mean - math.sqrt(below.squares / scale) <= low:
+        return below, below  # as for all but small cohorts: the threshold lies below every box
+    above = _respond(boxes, scale, high)
     for _ in range(_STEPS):
         threshold = (low + high) / 2
         if high - low < 1e-8 * (abs(low) + abs(high)):
             break
-        found = _respond(boxes, scale, threshold)
+        found = _respond(boxes, scale, threshold, below.taken)
         if found.mean - math.sqrt(found.squares / scale) > threshold:
             low, below = threshold, found
         else:
@@ -206,7 +212,7 @@ def _along(boxes: Boxes, scale: float, one: Response, two: Response, reached: fl
         return _dual(boxes, scale, centre, math.sqrt(scale) * squares)
 
     best = min(bound(0.0), bound(1.0))
-    if best - reached <= 1e-9 * abs(best):
+    if one is two or best - reached <= 1e-9 * abs(best):
         return best
     left, right = bound(1 - ratio), bound(ratio)
     best = min(best, left, right)
