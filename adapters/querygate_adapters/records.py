@@ -1,0 +1,130 @@
+"""The records behind a log, for the auditor: who is selected by a condition, place by place.
+
+A *place* is a distinct combination of the known columns. Records are copied once into a locked database in memory, in
+which conditions of logged statements are evaluated by the engine that speaks their SQL. Only a custodian's own job is
+given this module; it sees raw rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from querygate.core.ports import Source
+from querygate.core.records import Unanswerable
+from querygate.core.types import Bools, Floats, Ints
+from querygate_adapters.duckdb_locked import CONFIG
+from querygate_adapters.files import quoted
+
+_GROUPS = 5_000
+"""Groups of one statement that are looked at."""
+
+_FROM_TEXT = ("BIGINT", "DOUBLE", "DATE", "TIMESTAMP")
+
+
+class DuckDBRecords:
+    """Records in memory, numbered by place."""
+
+    def __init__(self, source: Source, *, memory_mb: int = 4096) -> None:
+        self._db = duckdb.connect(config={**CONFIG, "memory_limit": f"{memory_mb}MB"})
+        self.columns = source.columns()
+        with source.reading():
+            reader = source.batches(self.columns)
+            self._db.register("given", reader)
+            self._db.execute("CREATE TABLE found AS SELECT * FROM given")
+            self._db.unregister("given")
+        self._db.execute(f"CREATE TABLE people AS SELECT {', '.join(self._typed())} FROM found")
+        self._db.execute("DROP TABLE found")
+        self._db.execute("SET lock_configuration = true")
+        self._known: tuple[str, ...] = ()
+
+    def _typed(self) -> list[str]:
+        """Columns of text as the first type that all their values have: a file without types says `51`."""
+        chosen = []
+        for name, kind in [(str(row[0]), str(row[1])) for row in self._rows("DESCRIBE found")]:
+            x = quoted(name)
+            if kind == "VARCHAR":
+                tests = ", ".join(f"COUNT(TRY_CAST({x} AS {other})) = COUNT({x})" for other in _FROM_TEXT)
+                fits = self._rows(f"SELECT {tests} FROM (SELECT NULLIF({x}, '') AS {x} FROM found)")[0]
+                kind = next((other for other, fit in zip(_FROM_TEXT, fits, strict=True) if fit), "VARCHAR")
+                x = x if kind == "VARCHAR" else f"CAST(NULLIF({x}, '') AS {kind})"
+            chosen.append(f"{x} AS {quoted(name)}")
+        return chosen
+
+    def settle(self, known: Sequence[str]) -> int:
+        """Number the places by these columns; returns how many there are."""
+        self._known = tuple(known)
+        named = ", ".join(quoted(name) for name in known)
+        self._db.execute("DROP TABLE IF EXISTS placed")
+        self._db.execute("DROP TABLE IF EXISTS place")
+        number = f"dense_rank() OVER (ORDER BY {named}) - 1" if known else "0"
+        self._db.execute(f"CREATE TABLE placed AS SELECT {number} AS place_number, * FROM people ORDER BY 1")
+        listed = f", {named}" if known else ""
+        self._db.execute(f"CREATE TABLE place AS SELECT DISTINCT place_number{listed} FROM placed ORDER BY 1")
+        return int(self._one("SELECT COUNT(*) FROM place"))
+
+    def values(self, column: str) -> list[Any]:
+        """The value of a known column in each place."""
+        return [row[0] for row in self._rows(f"SELECT {quoted(column)} FROM place ORDER BY place_number")]
+
+    def mask(self, condition: str) -> Bools:
+        """Per place whether a condition on known columns is TRUE."""
+        found = self._column(f"SELECT COALESCE(({condition}), FALSE) AS x FROM place ORDER BY place_number")
+        return np.asarray(np.ma.filled(found, False), dtype=np.bool_)
+
+    def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[Any, ...]]]:
+        """The group of each place by these expressions of known columns, and the keys of each group."""
+        listed = ", ".join(f"({key}) AS k{i}" for i, key in enumerate(keys))
+        names = ", ".join(f"k{i}" for i in range(len(keys)))
+        labelled = f"SELECT place_number, {listed} FROM place"
+        label = self._column(
+            f"SELECT dense_rank() OVER (ORDER BY {names}) - 1 AS x FROM ({labelled}) ORDER BY place_number"
+        )
+        found = self._rows(f"SELECT DISTINCT {names} FROM ({labelled}) ORDER BY ALL")
+        if len(found) > _GROUPS:
+            raise Unanswerable(f"It makes more than {_GROUPS:,} groups.")
+        return np.asarray(label, dtype=np.int64), found
+
+    def held(self, secret: str) -> bytes:
+        """A secret condition as what it holds for, so that rewordings of it are one."""
+        found = self._column(f"SELECT COALESCE(({secret}), FALSE) AS x FROM placed")
+        return np.packbits(np.asarray(np.ma.filled(found, False), dtype=np.bool_)).tobytes()
+
+    def counts(self, value: str, secret: str) -> Ints:
+        """Records of each place that have the value (any, if empty) and of whom the secret condition holds."""
+        test = f"({secret})" if secret else "TRUE"
+        present = f" AND ({value}) IS NOT NULL" if value else ""
+        found = self._column(
+            f"SELECT COUNT(*) FILTER (WHERE {test}{present}) AS x FROM placed "
+            "GROUP BY place_number ORDER BY place_number"
+        )
+        return np.asarray(found, dtype=np.int64)
+
+    def extent(self, value: str) -> tuple[Any, Any]:
+        """The least and the greatest value there is."""
+        low, high = self._rows(f"SELECT MIN({value}), MAX({value}) FROM placed")[0]
+        return low, high
+
+    def _one(self, sql: str) -> Any:
+        return self._rows(sql)[0][0]
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with _coded():
+            return self._db.execute(sql).fetchall()
+
+    def _column(self, sql: str) -> Floats | Ints | Any:
+        with _coded():
+            return self._db.execute(sql).fetchnumpy()["x"]
+
+
+@contextmanager
+def _coded() -> Iterator[None]:
+    """The engine's words may quote values, so they stay here."""
+    try:
+        yield
+    except duckdb.Error:
+        raise Unanswerable("The database cannot evaluate one of its expressions.") from None

@@ -1,0 +1,49 @@
+"""The port through which a custodian's audit sees the records behind a log. No gate is given one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from querygate.core.types import Bools, Ints
+
+
+class Unanswerable(Exception):
+    """The database cannot evaluate an expression of a logged statement. The text quotes nothing."""
+
+
+class Records(Protocol):
+    """Records by place: a place is a distinct combination of the columns an attacker may know.
+
+    Conditions, keys and values are expressions in DuckDB's SQL over the columns.
+    """
+
+    columns: tuple[str, ...]
+
+    def settle(self, known: Sequence[str]) -> int:
+        """Number the places by these columns; returns how many there are."""
+        ...
+
+    def values(self, column: str) -> list[Any]:
+        """The value of a known column in each place."""
+        ...
+
+    def mask(self, condition: str) -> Bools:
+        """Per place whether a condition on known columns is TRUE."""
+        ...
+
+    def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[Any, ...]]]:
+        """The group of each place by these expressions of known columns, and the keys of each group."""
+        ...
+
+    def counts(self, value: str, secret: str) -> Ints:
+        """Records of each place that have the value (any record, if empty) and of whom the secret condition holds."""
+        ...
+
+    def held(self, secret: str) -> bytes:
+        """Of which records a secret condition holds, so that rewordings of it are one."""
+        ...
+
+    def extent(self, value: str) -> tuple[Any, Any]:
+        """The least and the greatest value there is."""
+        ...

@@ -1,0 +1,108 @@
+"""The custodian's audits: of the site's own log, and of any other system's log beside its data."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from querygate.core.errors import ConfigError
+from querygate.gateway.auditing import Audit, Entry, Options, audit
+from querygate.site.gate import OpenSite
+from querygate_adapters.duckdb_store import version_file
+from querygate_adapters.records import DuckDBRecords
+from querygate_adapters.sources import open_source
+
+
+def audit_file(log: Path, source: str, options: Options) -> Audit:
+    """Audit a log of another system, JSON lines or CSV, against the data it was asked of."""
+    return audit(list(read_log(log)), DuckDBRecords(open_source(source)), options)
+
+
+def audit_site(opened: OpenSite, dataset: str, options: Options) -> dict[int, Audit]:
+    """Audit the answered queries of a dataset, version by version: a version is a records of its own.
+
+    Answers are ranges computed from the published store, so whatever is isolated is an attempt: no range tells more
+    than the store does.
+    """
+    release = opened.store.current(dataset)
+    secret = tuple(c.name for c in release.catalog.columns if c.role == "sensitive")
+    known = tuple(c.name for c in release.catalog.columns if c.role != "sensitive")
+    options = replace(options, k=release.catalog.k, secret=secret, known=known)
+    by_version: dict[int, list[Entry]] = {}
+    for line in opened.log.queries(dataset=dataset):
+        if line["outcome"] == "answered" and line["version"] is not None:
+            entry = Entry(line["id"], line["user"], line["sql"], line["time"], _rows(line["answer"]))
+            by_version.setdefault(int(line["version"]), []).append(entry)
+    found = {}
+    for version, entries in sorted(by_version.items()):
+        path = version_file(opened.site.vault / dataset, version)
+        if path.exists():
+            found[version] = _attempts(audit(entries, DuckDBRecords(open_source(f"duckdb:{path}#rows")), options))
+    return found
+
+
+def _attempts(found: Audit) -> Audit:
+    return replace(found, findings=tuple((replace(one, severity="attempt"), where) for one, where in found.findings))
+
+
+def _rows(answer: Any) -> Any:
+    """The rows of a logged answer, without what the gate says about each group."""
+    if not isinstance(answer, dict) or "rows" not in answer:
+        return None
+    return [{name: value for name, value in row.items() if name != "_group"} for row in answer["rows"]]
+
+
+# -- logs of others ----------------------------------------------------------------------------------------------------
+
+
+def read_log(path: Path) -> Iterator[Entry]:
+    """JSON lines, or CSV with a header: id, user and sql, and where there are any time and answer."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(
+            "QG802", f"The log {path.name} cannot be read.", "Give a file of JSON lines or CSV."
+        ) from None
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    records = _json_lines(lines) if first.lstrip().startswith("{") else enumerate(csv.DictReader(lines), 2)
+    for number, record in records:
+        yield _entry(number, record)
+
+
+def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise ConfigError("QG802", f"Line {number} of the log is not a JSON object.", "Write one object a line.")
+        yield number, record
+
+
+def _entry(number: int, record: dict[str, Any]) -> Entry:
+    wanted = [record.get(name) for name in ("id", "user", "sql")]
+    if not wanted[2] or wanted[1] is None:
+        raise ConfigError(
+            "QG802", f"Line {number} of the log has no user or no sql.", "Each line needs id, user and sql."
+        )
+    answer = record.get("answer")
+    if isinstance(answer, str):
+        answer = _parsed(answer)
+    ident = str(wanted[0]) if wanted[0] not in (None, "") else f"line {number}"
+    return Entry(ident, str(wanted[1]), str(wanted[2]), str(record.get("time") or ""), answer)
+
+
+def _parsed(text: str) -> Any:
+    """An answer of a CSV: JSON where it is some, else a number as it is written."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text or None
