@@ -21,13 +21,12 @@ from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, gamma, tree_su
 from querygate.stats.ratio import largest_mean
 from querygate.stats.registry import statistic
 from querygate.stats.spread import centred_boxes, var_pop
-from querygate.stats.variance_upper import Boxes
+from querygate.stats.variance_upper import Boxes, vertex_sums
 from querygate.stats.welford import deviation_error, mean_error
 
 _PROOF = "inference.md"
 _STEPS = 50
 _RESPONSES = 8
-_VERTICES = 4096  # data sets with all values at ends that are looked at one by one
 _QUANTILE = 1e-12  # relative error that Student's quantile is trusted with
 _LARGE = 1e150  # whose square is still a double
 
@@ -145,21 +144,6 @@ def _largest(boxes: Boxes, student: Student) -> End:
     reached = max(limits, default=None)
     bound = _along(boxes, scale, one, two, -math.inf if reached is None else reached)
     return End(bound, reached, reached is not None and bound - reached <= 1e-10 * abs(bound))
-
-
-def vertex_sums(boxes: Boxes) -> Floats | None:
-    """Count, sum and sum of squares of all data sets with every value at an end, where there are few of them."""
-    size = 1 if boxes.most.size < _VERTICES else math.inf
-    for least, most in zip(boxes.least.tolist(), boxes.most.tolist(), strict=True):
-        size *= (most + 1) * (most + 2) // 2 - least * (least + 1) // 2
-        if size > _VERTICES:
-            return None
-    sums = np.zeros((3, 1))
-    for low, high, least, most in zip(*(column.tolist() for column in boxes), strict=True):
-        counts = [(n, j) for n in range(least, most + 1) for j in range(n + 1)]
-        options = np.array([(n, j * high + (n - j) * low, j * high**2 + (n - j) * low**2) for n, j in counts]).T
-        sums = (sums[:, :, None] + options[:, None, :]).reshape(3, -1)
-    return sums
 
 
 def _respond(boxes: Boxes, scale: float, threshold: float, taken: Ints | None = None) -> Response:

@@ -269,22 +269,25 @@ def _variances(sums: Floats, ddof: int) -> Floats:
 
 def _enumerated(boxes: Boxes, ddof: int) -> Upper | None:
     """The exact maximum over all data sets with every value at an end, where there are few of them."""
-    if boxes.most.size > _VERTICES:
+    sums = vertex_sums(boxes)
+    if sums is None:
         return None
-    size = 1
+    reached = float(_variances(sums, ddof).max())
+    records, reach = exact_sum(boxes.most), max(-float(boxes.low.min()), float(boxes.high.max()), 0.0)
+    margin = 4 * gamma(2 * records + 16) * reach * reach * records
+    return Upper(up(reached + margin) if margin else 0.0, max(reached, 0.0), True)
+
+
+def vertex_sums(boxes: Boxes) -> Floats | None:
+    """Count, sum and sum of squares of all data sets with every value at an end, where there are few of them."""
+    size: float = 1 if boxes.most.size <= _VERTICES else math.inf
     for least, most in zip(boxes.least.tolist(), boxes.most.tolist(), strict=True):
         size *= (most + 1) * (most + 2) // 2 - least * (least + 1) // 2
         if size > _VERTICES:
             return None
     sums = np.zeros((3, 1))
     for low, high, least, most in zip(*(column.tolist() for column in boxes), strict=True):
-        options = [
-            (n, j * high + (n - j) * low, j * high * high + (n - j) * low * low)
-            for n in range(least, most + 1)
-            for j in range(n + 1)
-        ]
-        sums = (sums[:, :, None] + np.array(options).T[:, None, :]).reshape(3, -1)
-    reached = float(_variances(sums, ddof).max())
-    records, reach = exact_sum(boxes.most), max(-float(boxes.low.min()), float(boxes.high.max()), 0.0)
-    margin = 4 * gamma(2 * records + 16) * reach * reach * records
-    return Upper(up(reached + margin) if margin else 0.0, max(reached, 0.0), True)
+        counts = [(n, j) for n in range(least, most + 1) for j in range(n + 1)]
+        options = np.array([(n, j * high + (n - j) * low, j * high * high + (n - j) * low * low) for n, j in counts])
+        sums = (sums[:, :, None] + options.T[:, None, :]).reshape(3, -1)
+    return sums
