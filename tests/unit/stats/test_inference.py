@@ -13,7 +13,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from querygate.core.types import Cells, Range
-from querygate.stats import inference
+from querygate.stats import inference, variance_upper
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, mean_difference, welch_p, welch_t
 from querygate.stats.inference import mean_ci_high, mean_ci_low
 from tests.unit.stats.adversarial import draws, hard_cells
@@ -88,7 +88,7 @@ def test_limits_contain_interior_values() -> None:
 
 def test_weak_duality_alone_is_sound(monkeypatch: pytest.MonkeyPatch) -> None:
     """The path of large groups, on cases small enough to know the truth."""
-    monkeypatch.setattr(inference, "_VERTICES", 0)
+    monkeypatch.setattr(variance_upper, "_VERTICES", 0)
     ratios = []
     for cells, every in small_cases():
         known = [limit[1] for data in every if (limit := limits(data)) is not None]
