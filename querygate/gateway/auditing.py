@@ -197,7 +197,7 @@ def _plain(secret: str) -> str:
 
 def _answer(answer: Any, logged: Logged, key: tuple[Any, ...], item: int | None) -> Any:
     """The number that a group was given in one column of the select list."""
-    if answer is None or item is None:
+    if answer is None or item is None or not logged.alone:
         return None
     rows = answer if isinstance(answer, list) else [answer]
     if not rows:

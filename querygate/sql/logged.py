@@ -20,6 +20,7 @@ from querygate.core.errors import Refusal
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import Asked, is_aggregate, read_aggregate
 from querygate.sql.compose import Query, compose
+from querygate.sql.keys import grouping_sets
 from querygate.sql.measures import as_filter
 from querygate.sql.parse import DIALECT, parse
 
@@ -57,11 +58,14 @@ class Added:
 
 @dataclass(frozen=True)
 class Logged:
-    """A statement taken apart. `keys` are (expression, place in the select list or None)."""
+    """A statement taken apart. `keys` are (expression, place in the select list or None).
+
+    `alone`: it groups by one set of keys, so that the rows of its answer can be told apart by them.
+    """
 
     keys: tuple[tuple[str, int | None], ...]
     added: tuple[Added, ...]
-    items: int
+    alone: bool = True
 
 
 def table_columns(sql: str, dialect: str = DIALECT) -> tuple[frozenset[str], frozenset[str]]:
@@ -101,7 +105,8 @@ def take_apart(sql: str, columns: Collection[str], secret: Collection[str], dial
         queries = compose(tree, catalog)
     except Refusal as refusal:
         raise Unreadable(refusal.detail) from None
-    return [_logged(query, frozenset(map(folded, columns)), frozenset(map(folded, secret))) for query in queries]
+    own, hidden = frozenset(map(folded, columns)), frozenset(map(folded, secret))
+    return [logged for query in queries for logged in _logged(query, own, hidden)]
 
 
 def _read(sql: str, dialect: str) -> exp.Expr:
@@ -118,12 +123,13 @@ def _read(sql: str, dialect: str) -> exp.Expr:
     return trees[0]
 
 
-def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Logged:
+def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Iterable[Logged]:
+    """What the statement asked, once for each set of keys that it groups by."""
     if query.inner is not None:
         raise Unreadable("It asks about the groups of another query.")
     tree = query.tree
     items = [item.this if isinstance(item, exp.Alias) else item for item in tree.expressions]
-    keys = _keys(tree, items, columns)
+    terms, sets = _keys(tree, columns)
     clause = tree.args.get("where")
     where = clause.this if clause is not None else exp.true()
     found: list[Added] = []
@@ -132,34 +138,27 @@ def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Lo
         if asked is None:
             raise Unreadable("It has an aggregate that is not known.")
         found.append(_added(as_filter(asked), where, item, secret))
-    if not found and not keys:
+    if not found and not terms:
         raise Unreadable("It shows rows, which no audit of aggregates covers.")
-    if any(_columns(key) & secret for key, _ in keys):
+    if any(_columns(term) & secret for term in terms):
         raise Unreadable("It groups by a secret column.")
-    return Logged(tuple((_text(key), item) for key, item in keys), tuple(found), len(items))
+    keys = [(_text(term), next((i for i, item in enumerate(items) if item.unnest() == term), None)) for term in terms]
+    for chosen in sets:
+        yield Logged(tuple(keys[i] for i in chosen), tuple(found), len(sets) == 1)
 
 
-def _keys(tree: exp.Select, items: list[exp.Expr], columns: frozenset[str]) -> list[tuple[exp.Expr, int | None]]:
+def _keys(tree: exp.Select, columns: frozenset[str]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
+    """The terms of GROUP BY, and the sets of them that are grouped by. Names may be of the select list."""
     group = tree.args.get("group")
     if group is None:
-        return []
-    if any(group.args.get(kind) for kind in ("grouping_sets", "cube", "rollup")):
-        raise Unreadable("It groups by several sets of keys.")
-    terms = list(group.expressions)
-    if group.args.get("all"):
-        terms = [item for item in items if not any(map(is_aggregate, item.walk()))]
-    keys: list[tuple[exp.Expr, int | None]] = []
-    for term in terms:
-        plain = term.unnest()
-        if isinstance(plain, exp.Literal) and not plain.is_string and str(plain.this).isdigit():
-            place = int(plain.this) - 1
-            if not 0 <= place < len(items):
-                raise Unreadable("It groups by a position that is not there.")
-            plain = items[place].unnest()
-        elif isinstance(plain, exp.Column) and folded(plain.name) not in columns:
-            plain = _aliased(tree, plain)
-        keys.append((plain, next((i for i, item in enumerate(items) if item.unnest() == plain), None)))
-    return keys
+        return [], [()]
+    for name in list(group.find_all(exp.Column)):
+        if folded(name.name) not in columns:
+            name.replace(_aliased(tree, name).copy())
+    try:
+        return grouping_sets(group, tree.expressions)
+    except Refusal as refusal:
+        raise Unreadable(refusal.detail) from None
 
 
 def _aliased(tree: exp.Select, name: exp.Column) -> exp.Expr:
