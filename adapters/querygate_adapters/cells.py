@@ -14,33 +14,43 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from querygate.core.block import Block, BlockColumn, CodeColumn, CodeSets, Dictionary, NumberColumn, SetColumn
+from querygate.core.block import (
+    Block,
+    BlockColumn,
+    Classified,
+    CodeColumn,
+    CodeSets,
+    Dictionary,
+    Moments,
+    NumberColumn,
+    SetColumn,
+)
 from querygate.core.types import Catalog, Column, Ints
 
 Dictionaries: TypeAlias = "Mapping[int, Dictionary | CodeSets]"
 """What the ids of each column mean, by its index."""
 
 
-def projection(catalog: Catalog, columns: Sequence[Column]) -> str:
-    """The statement that groups cells to these columns.
+def projection(catalog: Catalog, columns: Sequence[Column], *, by_class: bool = False) -> str:
+    """The statement that groups cells to these columns, and to classes where these are wanted.
 
     >>> age = Column("age", 0, "quasi-identifier", "integer", False)
     >>> projection(Catalog("t", 1, "", 5, 9, (age,)), [age])
     'SELECT c0_lo, c0_hi, CAST(SUM(n) AS BIGINT) AS n FROM cells GROUP BY c0_lo, c0_hi ORDER BY c0_lo, c0_hi'
     """
-    names = grouping(catalog, columns)
+    names = grouping(catalog, columns, by_class=by_class)
     listed = ", ".join(names)
     counted = "CAST(SUM(n) AS BIGINT) AS n FROM cells"
     return f"SELECT {listed}, {counted} GROUP BY {listed} ORDER BY {listed}" if names else f"SELECT {counted}"
 
 
-def grouping(catalog: Catalog, columns: Sequence[Column]) -> tuple[str, ...]:
+def grouping(catalog: Catalog, columns: Sequence[Column], *, by_class: bool = False) -> tuple[str, ...]:
     """The physical columns to group by, in the order of the result.
 
-    The class is among them where edges are tight, as that ties a class's members to its ends.
+    The class is among them where it is wanted, and where edges are tight, as that ties a class's members to its ends.
     """
-    by_class = ("class", "class_n") if catalog.tight else ()
-    return (*(name for column in columns for name in stored(column)), *by_class)
+    last = ("class", "class_n") if catalog.tight else ("class",) if by_class else ()
+    return (*(name for column in columns for name in stored(column)), *last)
 
 
 def stored(column: Column) -> tuple[str, ...]:
@@ -54,9 +64,13 @@ def stored(column: Column) -> tuple[str, ...]:
 
 
 def make_block(
-    catalog: Catalog, columns: Sequence[Column], found: Mapping[str, Any], dictionaries: Dictionaries
+    catalog: Catalog,
+    columns: Sequence[Column],
+    found: Mapping[str, Any],
+    dictionaries: Dictionaries,
+    moments: Mapping[str, Moments] | None = None,
 ) -> Block:
-    """The result of the projection (NumPy arrays by physical name) as a block."""
+    """The result of the projection (NumPy arrays by physical name) as a block; with moments, it went by class."""
     n = np.asarray(found["n"], dtype=np.int64)
     made: dict[str, BlockColumn] = {}
     for column in columns:
@@ -70,7 +84,12 @@ def make_block(
         null = np.asarray(found[f"{stem}_null"], np.int64) if column.nullable else np.zeros(len(n), np.int64)
         tight = catalog.tight and column.role == "quasi-identifier"
         made[column.name] = NumberColumn(ends[0], ends[1], null, tight)
-    return Block(n, made, n == np.asarray(found["class_n"]) if catalog.tight else None)
+    whole = n == np.asarray(found["class_n"]) if catalog.tight else None
+    told = frozenset(column.name for column in columns if column.moments != "none")
+    classified = None
+    if moments:
+        classified = Classified(np.asarray(found["class"], dtype=np.int64), np.arange(len(n)), moments)
+    return Block(n, made, whole, told, classified)
 
 
 def _of_sets(ids: Ints, meant: Dictionary | CodeSets) -> BlockColumn:

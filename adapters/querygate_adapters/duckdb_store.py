@@ -1,6 +1,6 @@
 """The published plane on embedded DuckDB: one read-only file per version, and a pointer to the one being served.
 
-    store/patients/v00003.duckdb     cells, value sets, code sets, catalog
+    store/patients/v00003.duckdb     cells, value sets, code sets, moments, catalog
     store/patients/current           the text "3"
 
 The pointer is replaced atomically by the publisher, so a reader sees the old version or the new one, never a mixture.
@@ -15,12 +15,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from querygate.core.block import Block, CodeSets, Dictionary
+from querygate.core.block import Block, CodeSets, Dictionary, Moments
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate_adapters.cells import Dictionaries, make_block, projection
 from querygate_adapters.code_sets import read_code_sets
 from querygate_adapters.duckdb_locked import connect, limited
+from querygate_adapters.moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.releases import NAME, KeptBlocks, catalog_from_json, no_dataset
 
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
@@ -85,6 +86,7 @@ class DuckDBRelease:
         rows = self._connection.execute("SELECT body FROM catalog").fetchall()
         self.catalog: Catalog = catalog_from_json(rows[0][0])
         self._blocks = KeptBlocks()
+        self._moments: dict[int, Moments] = {}
         self.dictionaries: Dictionaries = {
             c.index: self._code_sets(c) if c.is_codes else self._dictionary(c.index)
             for c in self.catalog.columns
@@ -110,13 +112,22 @@ class DuckDBRelease:
         ).fetchall()
         return Dictionary.of([text for (text,) in values], pairs)
 
-    def project(self, names: Collection[str], limits: Limits) -> Block:
-        """The cells grouped to these columns."""
-        return self._blocks.get(names, lambda wanted: self._read(wanted, limits))
+    def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
+        """The cells grouped to these columns, and to classes where moments are wanted."""
+        return self._blocks.get(names, moments, lambda *wanted: self._read(wanted[0], wanted[1], limits))
 
-    def _read(self, names: Collection[str], limits: Limits) -> Block:
+    def _read(self, names: Collection[str], moments: Collection[str], limits: Limits) -> Block:
         columns = [column for column in self.catalog.columns if column.name in names]
         cursor = self._connection.cursor()
         with limited(cursor, limits.timeout_s):
-            found = cursor.execute(projection(self.catalog, columns)).fetchnumpy()
-        return make_block(self.catalog, columns, found, self.dictionaries)
+            told = {column.name: self.moments(column) for column in wanted_columns(self.catalog, moments)}
+            found = cursor.execute(projection(self.catalog, columns, by_class=bool(told))).fetchnumpy()
+        return make_block(self.catalog, columns, found, self.dictionaries, told)
+
+    def moments(self, column: Column) -> Moments:
+        """What is told about the classes of a column, read once."""
+        if column.index not in self._moments:
+            wanted = f"SELECT {COLUMNS} FROM {TABLE} WHERE column_id = {int(column.index)} ORDER BY class"
+            found = self._connection.cursor().execute(wanted).fetchnumpy()
+            self._moments[column.index] = make_moments([found[name] for name in COLUMNS.split(", ")[1:]])
+        return self._moments[column.index]

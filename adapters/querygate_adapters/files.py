@@ -53,6 +53,9 @@ class FileSource:
     def reading(self) -> AbstractContextManager[None]:
         return translated(self.path.name)
 
+    def identity(self) -> str:
+        return stamp_of(self.path)
+
     def _read_columns(self) -> tuple[str, ...]:
         relation, values = self._relation()
         self._connection.execute(f"SELECT * FROM {relation} LIMIT 0", values)
@@ -145,6 +148,17 @@ class DuckDBFile:
 
     def reading(self) -> AbstractContextManager[None]:
         return translated(self.path.name)
+
+    def identity(self) -> str:
+        return f"{self._table} {stamp_of(self.path)} {stamp_of(self.path.with_name(self.path.name + '.wal'))}"
+
+
+def stamp_of(path: Path) -> str:
+    """Where a file is, how large, and when it was last changed; nobody can set the time of change (ctime) back."""
+    if not path.exists():
+        return "-"
+    found = path.stat()
+    return f"{path} {found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
 def _connection_to(path: Path) -> duckdb.DuckDBPyConnection:

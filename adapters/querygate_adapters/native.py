@@ -31,6 +31,7 @@ _INPUTS = {
     "integer": pa.int64(),
     "number": pa.float64(),
     "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
     "category": pa.string(),
     "boolean": pa.bool_(),
 }
@@ -165,7 +166,7 @@ _PART_NAMES = {"dow": "dayofweek", "weekday": "dayofweek", "doy": "dayofyear"}
 _TYPES = {
     "TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "INT": "INTEGER", "INT4": "INTEGER", "SIGNED": "INTEGER",
     "INT8": "BIGINT", "LONG": "BIGINT", "FLOAT8": "DOUBLE", "REAL": "FLOAT", "FLOAT4": "FLOAT", "BOOL": "BOOLEAN",
-    "LOGICAL": "BOOLEAN", "NUMERIC": "DECIMAL", "INT2": "SMALLINT", "SHORT": "SMALLINT",
+    "LOGICAL": "BOOLEAN", "NUMERIC": "DECIMAL", "INT2": "SMALLINT", "SHORT": "SMALLINT", "INT128": "HUGEINT",
 }  # fmt: skip
 
 
@@ -210,11 +211,19 @@ def _meaning(tree: Any) -> Any:
         defaults = {"type": "ASCENDING", "null_order": "NULLS LAST"}
         return {**node, **{k: defaults[k] if v == "ORDER_DEFAULT" else v for k, v in orders.items()}}
     if kind == "TYPE":
-        name = str(node["type_name"]).upper()
-        return {**node, "type_name": _TYPES.get(name, name)}
+        return _type_meant(node)
     if "literal" in node and isinstance(node["literal"], dict):
         return {**node, "literal": _number(node["literal"])}
     return node
+
+
+def _type_meant(node: dict[str, Any]) -> dict[str, Any]:
+    """DuckDB ignores the length of a VARCHAR, and a DECIMAL without figures has 18 of them, 3 after the point."""
+    name = str(node["type_name"]).upper()
+    name, figures = _TYPES.get(name, name), node["children"]
+    if name == "DECIMAL":
+        figures = [str(figure["literal"]["text"]) for figure in figures if "literal" in figure] or ["18", "3"]
+    return {**node, "type_name": name, "children": [] if name == "VARCHAR" else figures}
 
 
 _CASE = {"class": "CASE", "type": "CASE_EXPR"}

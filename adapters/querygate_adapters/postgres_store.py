@@ -7,6 +7,7 @@
     cells_7      the cells of release 7
     value_text, set_value                              values and sets of the categories, by release
     code_item, item_set                                items and sets of the code lists, by release
+    class_moment                                       moments of the classes, by release
 
 Cells are grouped by the server. What comes back are eight-byte numbers as the server holds them, so every end and every
 count is exact; categories are ids, so no collation has a say.
@@ -19,7 +20,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -28,11 +29,12 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from querygate.core.block import Block, CodeSets, Dictionary
+from querygate.core.block import Block, CodeSets, Dictionary, Moments
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate_adapters.cells import Dictionaries, grouping, make_block
 from querygate_adapters.code_sets import read_code_sets
+from querygate_adapters.moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.postgres_link import Connection, Location
 from querygate_adapters.releases import NAME, KeptBlocks, catalog_from_json, no_dataset, over_the_limit
 
@@ -96,17 +98,23 @@ class PostgresRelease:
             self.catalog: Catalog = read_catalog(connection, schema, number)
             self.dictionaries = read_dictionaries(connection, schema, number, self.catalog)
         self._blocks = KeptBlocks()
+        self._moments: dict[int, Moments] = {}
 
-    def project(self, names: Collection[str], limits: Limits) -> Block:
-        """The cells grouped to these columns."""
-        return self._blocks.get(names, lambda wanted: self._read(wanted, limits))
+    def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
+        """The cells grouped to these columns, and to classes where moments are wanted."""
+        return self._blocks.get(names, moments, lambda *wanted: self._read(wanted[0], wanted[1], limits))
 
-    def _read(self, names: Collection[str], limits: Limits) -> Block:
+    def _read(self, names: Collection[str], moments: Collection[str], limits: Limits) -> Block:
         limits = replace(limits, memory_mb=min(limits.memory_mb, self._memory_mb))
         columns = [column for column in self.catalog.columns if column.name in names]
         cells = sql.Identifier(self._schema, f"cells_{self._number}")
         with self._links.reading() as connection:
-            return read_block(connection, cells, self.catalog, columns, self.dictionaries, limits)
+            told = {}
+            for column in wanted_columns(self.catalog, moments):
+                if column.index not in self._moments:
+                    self._moments[column.index] = read_moments(connection, self._schema, self._number, column, limits)
+                told[column.name] = self._moments[column.index]
+            return read_block(connection, cells, self.catalog, columns, self.dictionaries, limits, told)
 
 
 class Links:
@@ -186,6 +194,26 @@ def _code_sets(column: Column, rows: _Rows) -> CodeSets:
     return read_code_sets(column, codes, pairs)
 
 
+def read_moments(connection: Connection, schema: str, number: int, column: Column, limits: Limits) -> Moments:
+    """What is told about the classes of a column. A variance that is not told is NaN, so that rows have one width."""
+    names = COLUMNS.split(", ")[1:]
+    kinds = ["i8", "i8", "f8", "f8", "f8", "f8"]
+    statement = sql.SQL(
+        "COPY (SELECT {} FROM {} WHERE release = {} AND column_id = {} ORDER BY class) TO STDOUT (FORMAT binary)"
+    ).format(
+        sql.SQL(", ").join(
+            sql.SQL("COALESCE({}, 'NaN')").format(sql.Identifier(name))
+            if name.startswith("var")
+            else sql.SQL("CAST({} AS {})").format(sql.Identifier(name), _TYPES[kind])
+            for name, kind in zip(names, kinds, strict=True)
+        ),
+        sql.Identifier(schema, TABLE),
+        sql.Literal(number),
+        sql.Literal(column.index),
+    )
+    return make_moments(_numbers(_limited(connection, statement, limits), kinds))
+
+
 def read_block(
     connection: Connection,
     cells: sql.Identifier,
@@ -193,19 +221,25 @@ def read_block(
     columns: Sequence[Column],
     dictionaries: Dictionaries,
     limits: Limits,
+    moments: Mapping[str, Moments] | None = None,
 ) -> Block:
     """Cells grouped to these columns, within the limits; NotPermitted QG305 beyond them."""
-    names = grouping(catalog, columns)
+    names = grouping(catalog, columns, by_class=bool(moments))
     kinds = [*(_kind(name, columns) for name in names), "i8"]
+    body = _limited(connection, _statement(cells, names, kinds), limits)
+    found = dict(zip([*names, "n"], _numbers(body, kinds), strict=True))
+    return make_block(catalog, columns, found, dictionaries, moments)
+
+
+def _limited(connection: Connection, statement: sql.Composed, limits: Limits) -> bytes:
     began_s = time.monotonic()
     try:
-        body = _fetch(connection, _statement(cells, names, kinds), limits)
+        body = _fetch(connection, statement, limits)
     except psycopg.errors.QueryCanceled:
         raise over_the_limit() from None
     if time.monotonic() - began_s > limits.timeout_s:
         raise over_the_limit()  # what is over the limit does not depend on how finely the server measures
-    found = dict(zip([*names, "n"], _numbers(body, kinds), strict=True))
-    return make_block(catalog, columns, found, dictionaries)
+    return body
 
 
 def _kind(name: str, columns: Sequence[Column]) -> str:
@@ -219,11 +253,13 @@ def _kind(name: str, columns: Sequence[Column]) -> str:
     return "f8" if name in real else "i8"
 
 
+_TYPES = {"i8": sql.SQL("bigint"), "f8": sql.SQL("double precision")}
+
+
 def _statement(cells: sql.Identifier, names: Sequence[str], kinds: Sequence[str]) -> sql.Composed:
     """The projection of `cells.py`, with a number in every place: rows of one width can be read as an array."""
-    types = {"i8": sql.SQL("bigint"), "f8": sql.SQL("double precision")}
     shown = [
-        sql.SQL("CAST(COALESCE({}, 0) AS {})").format(sql.Identifier(name), types[kind])
+        sql.SQL("CAST(COALESCE({}, 0) AS {})").format(sql.Identifier(name), _TYPES[kind])
         for name, kind in zip(names, kinds, strict=False)
     ]
     by = sql.SQL(", ").join(map(sql.Identifier, names))

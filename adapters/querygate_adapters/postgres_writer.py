@@ -18,15 +18,16 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
-from querygate.core.block import Block, CodeSets, NumberColumn
+from querygate.core.block import Block, CodeSets, Moments, NumberColumn
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate_adapters.cells import Dictionaries
 from querygate_adapters.code_sets import CODE_TABLES, code_columns
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.duckdb_store import DuckDBRelease
+from querygate_adapters.moments import COLUMNS, TABLE, has_moments
 from querygate_adapters.postgres_link import Connection, Location, told
-from querygate_adapters.postgres_store import SCHEMA, read_block, read_catalog, read_dictionaries
+from querygate_adapters.postgres_store import SCHEMA, read_block, read_catalog, read_dictionaries, read_moments
 from querygate_adapters.releases import catalog_to_json
 
 CODE = "QG804"
@@ -51,9 +52,13 @@ CREATE TABLE IF NOT EXISTS {code_item} (
     PRIMARY KEY (release, column_id, code));
 CREATE TABLE IF NOT EXISTS {item_set} (
     release integer NOT NULL REFERENCES {release}, column_id integer, set_id integer, item_id integer,
-    PRIMARY KEY (release, column_id, set_id, item_id))
+    PRIMARY KEY (release, column_id, set_id, item_id));
+CREATE TABLE IF NOT EXISTS {class_moment} (
+    release integer NOT NULL REFERENCES {release}, column_id integer, class bigint, n bigint NOT NULL,
+    sum_lo double precision NOT NULL, sum_hi double precision NOT NULL,
+    var_lo double precision, var_hi double precision, PRIMARY KEY (release, column_id, class))
 """
-_NAMES = ("release", "served", "value_text", "set_value", "code_item", "item_set")
+_NAMES = ("release", "served", "value_text", "set_value", "code_item", "item_set", "class_moment")
 _SETS = {"value_text": "column_id, value_id, text", "set_value": "column_id, set_id, value_id"}
 
 
@@ -81,7 +86,8 @@ class PostgresShelf:
             [(number,)] = connection.execute(wanted, values).fetchall()
             cells = f"cells_{number}"
             self._send(connection, cells, database.sql("SELECT * FROM cells"), new=True)
-            for table, columns in (_SETS | (CODE_TABLES if code_columns(catalog) else {})).items():
+            more = (CODE_TABLES if code_columns(catalog) else {}) | ({TABLE: COLUMNS} if has_moments(catalog) else {})
+            for table, columns in (_SETS | more).items():
                 rows = database.sql(f"SELECT {number} AS release, {columns} FROM {table}")
                 self._send(connection, table, rows)
             connection.execute(sql.SQL("ANALYZE {}").format(self._name(cells)))
@@ -101,6 +107,17 @@ class PostgresShelf:
                 [dataset, version],
             )
 
+    def remove(self, dataset: str, version: int) -> None:
+        """Take a version away that is not served there any more."""
+        with self._writing() as connection:
+            wanted = self._sql("DELETE FROM {release} WHERE dataset = %s AND version = %s RETURNING id")
+            for table in ("value_text", "set_value", "code_item", "item_set", "class_moment"):
+                of_version = "(SELECT id FROM {release} WHERE dataset = %s AND version = %s)"
+                statement = self._sql(f"DELETE FROM {{{table}}} WHERE release = {of_version}")
+                connection.execute(statement, [dataset, version])
+            for (number,) in connection.execute(wanted, [dataset, version]).fetchall():
+                connection.execute(sql.SQL("DROP TABLE {}").format(self._name(f"cells_{number}")))
+
     # -- helpers ---------------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -117,7 +134,10 @@ class PostgresShelf:
         there = connection.execute("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", [self._schema])
         if there.fetchone() is None:
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self._schema)))
-        if connection.execute("SELECT to_regclass(%s)", [self._name(_NAMES[-1]).as_string()]).fetchone() == (None,):
+        names = [self._name(name).as_string() for name in _NAMES]
+        wanted = "SELECT bool_or(to_regclass(name) IS NULL) FROM unnest(%s::text[]) AS name"
+        [(missing,)] = connection.execute(wanted, [names]).fetchall()
+        if missing:
             connection.execute(self._sql(_TABLES))
 
     def _send(self, connection: Connection, table: str, rows: duckdb.DuckDBPyRelation, *, new: bool = False) -> None:
@@ -141,7 +161,13 @@ class PostgresShelf:
             connection, self._name(f"cells_{number}"), catalog, catalog.columns, dictionaries, UNLIMITED
         )
         sent = release.project([column.name for column in catalog.columns], UNLIMITED)
-        return catalog == release.catalog and _bits(arrived, dictionaries) == _bits(sent, release.dictionaries)
+        same = catalog == release.catalog and _bits(arrived, dictionaries) == _bits(sent, release.dictionaries)
+        return same and all(
+            _moment_bits(read_moments(connection, self._schema, number, column, UNLIMITED))
+            == _moment_bits(release.moments(column))
+            for column in catalog.columns
+            if column.moments != "none"
+        )
 
     def _name(self, table: str) -> sql.Identifier:
         return sql.Identifier(self._schema, table)
@@ -169,6 +195,11 @@ def _csv(batch: pa.RecordBatch) -> Any:
     sink = pa.BufferOutputStream()
     csv.write_csv(batch, sink, csv.WriteOptions(include_header=False))
     return sink.getvalue().to_pybytes()
+
+
+def _moment_bits(told: Moments) -> list[bytes]:
+    columns = (told.label, told.n, told.sum_low, told.sum_high, told.var_low, told.var_high)
+    return [column.tobytes() for column in columns]
 
 
 def _bits(block: Block, dictionaries: Dictionaries) -> list[Any]:

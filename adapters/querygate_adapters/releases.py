@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
 from querygate.core.block import Block
 from querygate.core.errors import ConfigError, NotPermitted
@@ -20,8 +20,9 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 2
-"""The newest form of a store that can be read. One without code lists is of the first form, and does not say so."""
+FORMAT = 3
+"""The newest form of a store that can be read. One without code lists (2) and moments of classes (3) is of the first
+form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -30,8 +31,12 @@ def catalog_to_json(catalog: Catalog) -> str:
     for column in body["columns"]:
         if not column["parents"]:
             del column["parents"]
+        if column["moments"] == "none":
+            del column["moments"], column["shared"]
     if any(column.is_codes for column in catalog.columns):
         body["format"] = 2
+    if any(column.moments != "none" for column in catalog.columns):
+        body["format"] = 3
     return json.dumps(body, ensure_ascii=False)
 
 
@@ -53,21 +58,25 @@ def _with_tuples(body: Any) -> Any:
     return tuple(map(_with_tuples, body)) if isinstance(body, list) else body
 
 
+Names: TypeAlias = tuple[str, ...]
+
+
 class KeptBlocks:
-    """Blocks by the columns they were grouped to. A version never changes, so what was read once is kept."""
+    """Blocks by the columns they were grouped to, and those whose moments were wanted. A version never changes, so what
+    was read once is kept."""
 
     def __init__(self) -> None:
-        self._blocks: dict[tuple[str, ...], Block] = {}
+        self._blocks: dict[tuple[Names, Names], Block] = {}
         self._lock = threading.Lock()
 
-    def get(self, names: Collection[str], read: Callable[[tuple[str, ...]], Block]) -> Block:
+    def get(self, names: Collection[str], moments: Collection[str], read: Callable[[Names, Names], Block]) -> Block:
         """The block of these names, read now if it was not before. The oldest make room."""
-        wanted = tuple(sorted(names))
+        wanted = tuple(sorted(names)), tuple(sorted(moments))
         with self._lock:
             known = self._blocks.get(wanted)
         if known is not None:
             return known
-        block = read(wanted)
+        block = read(*wanted)
         with self._lock:
             self._blocks[wanted] = block
             while sum(kept.nbytes for kept in self._blocks.values()) > KEPT_BYTES:

@@ -11,35 +11,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.persons import Keeping
 from querygate.core.ports import Combinations, Joined, Profile, Source
 from querygate.core.types import Floats, Ints
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.files import quoted
-from querygate_adapters.vault_loading import Loading
+from querygate_adapters.persons import DuckDBMeeting, Past, check_persons
+from querygate_adapters.vault_checks import Checks
+from querygate_adapters.vault_loading import LOADED, Loading
 
 # A typed column as a value on its axis: days for dates, text for booleans.
 _AXIS = {
     "integer": "{x}",
     "number": "{x}",
     "date": "CAST({x} - DATE '1970-01-01' AS BIGINT)",
+    "timestamp": "epoch_us({x})",
     "boolean": "CAST({x} AS VARCHAR)",
     "category": "{x}",
 }
+
+_MAKING = ("coded", "combination", "judged")
+WORD = 2**62
+"""More than any packed number of codes."""
 
 
 class DuckDBWorkshop:
     """A version in the making: rows, codes, combinations, classes, cells. All heavy work is SQL inside DuckDB."""
 
     def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
-        self._db = connect(path, read_only=False, memory_mb=memory_mb)
+        self._path, self._memory_mb = path, memory_mb
+        self._db = _opened(path, memory_mb)
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
-        self._coded: list[str] = []
+        self._coded: dict[str, int] = {}  # column name -> different codes, with that of a missing value
+        self._by: dict[str, Any] = {}  # what tells the combinations apart
+        self._judged: Checks | None = None
         self._row = "row_id"
         self.matched: Mapping[str, int] = {}
 
@@ -49,7 +61,12 @@ class DuckDBWorkshop:
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
         loading = Loading(self._db, columns, joins)
-        rows = loading.run(source)
+        rows = loading.resume(source)
+        if rows is None:
+            self._db.close()
+            self._db = _anew(self._path, self._memory_mb)
+            loading = Loading(self._db, columns, joins)
+            rows = loading.run(source)
         self._row, self.matched = loading.row, loading.matched
         return rows
 
@@ -64,28 +81,27 @@ class DuckDBWorkshop:
         return Profile(np.asarray(found["v"]), np.asarray(found["n"], dtype=np.int64), int(missing))
 
     def set_codes(self, column: str, values: Any, codes: Ints) -> None:
-        self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes})
-        self._coded.append(column)
+        self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})
+        self._coded[column] = int(codes.max(initial=-1)) + 2
 
-    def combinations(
-        self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False
-    ) -> Combinations:
-        self._make_coded(sensitive)
-        keys = [self._code(name) for name in quasi] + (["row_id"] if by_record else [])
+    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False) -> Combinations:
+        words = self._words(quasi)
+        self._make_coded(sensitive, words)
+        keys = [f"k{i}" for i in range(len(words))]
+        by = ", ".join([*keys, *(["row_id"] if by_record else [])])
         figures = ", ".join(
             f"MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
             for i, name in enumerate(sensitive)
             for v, x in [(f"v{self._numbers[name]}", self._code(name))]
         )
-        by = ", ".join(keys)
-        self._db.execute(
-            f"CREATE TABLE combination AS SELECT row_number() OVER (ORDER BY {by}) - 1 AS combination, * "
-            f"FROM (SELECT {by}, COUNT(*) AS n{', ' + figures if figures else ''} FROM coded GROUP BY {by})"
-        )
-        found = self._db.execute("SELECT * FROM combination ORDER BY combination").fetchnumpy()
+        found = self._db.execute(
+            f"SELECT {by}, COUNT(*) AS n{', ' + figures if figures else ''} FROM coded GROUP BY {by} ORDER BY {by}"
+        ).fetchnumpy()
+        self._by = {name: found[name] for name in (["row_id"] if by_record else keys)}
+        self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
         named = list(enumerate(sensitive))
         return Combinations(
-            {name: _ints(found[self._code(name)]) for name in quasi},
+            self._unpacked(found, words),
             _ints(found["n"]),
             {name: _floats(found[f"lo{i}"]) for i, name in named},
             {name: _floats(found[f"hi{i}"]) for i, name in named},
@@ -93,15 +109,47 @@ class DuckDBWorkshop:
             {name: _ints(found[f"hc{i}"]) for i, name in named},
         )
 
-    def _make_coded(self, sensitive: Sequence[str]) -> None:
-        """One row per person with codes in place of values (and the value itself where a hull is needed)."""
+    def _make_coded(self, sensitive: Sequence[str], words: Sequence[Sequence[str]]) -> None:
+        """One row per person with codes in place of values (and the value itself where a hull is needed), and the
+        quasi-identifiers packed into as few numbers as hold them: grouping, sorting and joining go by these.
+        """
         parts, joins = [f"r.{self._row} AS row_id"], []
         for name in self._coded:
             i = self._numbers[name]
             parts.append(f"COALESCE(m{i}.code, -1) AS x{i}")
             joins.append(f"LEFT JOIN code_{i} m{i} ON m{i}.value = {self._axis(name, 'r.')}")
         parts += [f"CAST({self._axis(name, 'r.')} AS DOUBLE) AS v{self._numbers[name]}" for name in sensitive]
-        self._db.execute(f"CREATE TABLE coded AS SELECT {', '.join(parts)} FROM rows r {' '.join(joins)}")
+        keys = "".join(f", {self._packed(word)} AS k{i}" for i, word in enumerate(words))
+        self._db.execute(
+            f"CREATE TABLE coded AS SELECT *{keys} FROM (SELECT {', '.join(parts)} FROM rows r {' '.join(joins)})"
+        )
+
+    def _words(self, columns: Sequence[str]) -> list[list[str]]:
+        """The columns in order, in groups whose codes fit into one number."""
+        words: list[list[str]] = [[]]
+        room = WORD
+        for name in columns:
+            if self._coded[name] > room:
+                words, room = [*words, []], WORD
+            words[-1].append(name)
+            room //= self._coded[name]
+        return words
+
+    def _packed(self, word: Sequence[str]) -> str:
+        key = "CAST(0 AS BIGINT)"
+        for name in word:
+            key = f"({key} * {self._coded[name]} + {self._code(name)} + 1)"
+        return key
+
+    def _unpacked(self, found: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Ints]:
+        """The codes of each column, from the words k0, k1 and so on."""
+        codes = {}
+        for i, word in enumerate(words):
+            key = _ints(found[f"k{i}"])
+            for name in reversed(word):
+                key, code = np.divmod(key, self._coded[name])
+                codes[name] = code - 1
+        return codes
 
     def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
         found = self._db.execute(
@@ -113,64 +161,86 @@ class DuckDBWorkshop:
     # -- classes and cells -------------------------------------------------------------------------------------
 
     def set_classes(self, classes: Ints) -> None:
-        self._keep("class_of", {"combination": np.arange(len(classes)), "class": classes})
-        self._db.execute(
-            f"CREATE TABLE row_class AS SELECT row_id, class FROM coded JOIN combination USING ({self._quasi()}) "
-            "JOIN class_of USING (combination)"
-        )
+        given = {**self._by, "class": classes.astype(np.int32)}
+        self._keep("coded_", given, f"SELECT coded.*, given.class FROM coded JOIN given USING ({', '.join(self._by)})")
+        self._db.execute("DROP TABLE coded")
+        self._db.execute("ALTER TABLE coded_ RENAME TO coded")
+        self._db.execute("CREATE TABLE row_class AS SELECT row_id, CAST(class AS BIGINT) AS class FROM coded")
 
     def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
-        keys = ", ".join(["class", *(self._code(name) for name in columns)])
+        words = self._words(columns)
+        keys = [f"k{i}" for i in range(len(words))]
+        packed = ", ".join(f"{self._packed(word)} AS {key}" for key, word in zip(keys, words, strict=True))
         found = self._db.execute(
-            f"SELECT {keys}, COUNT(*) AS n FROM coded JOIN row_class USING (row_id) GROUP BY {keys} ORDER BY {keys}"
+            f"SELECT class, {packed}, COUNT(*) AS n FROM coded GROUP BY ALL ORDER BY class, {', '.join(keys)}"
         ).fetchnumpy()
-        return _ints(found["class"]), {name: _ints(found[self._code(name)]) for name in columns}, _ints(found["n"])
+        return _ints(found["class"]), self._unpacked(found, words), _ints(found["n"])
 
     # -- checks on what was made -------------------------------------------------------------------------------
 
+    @property
+    def _checks(self) -> Checks:
+        """Raw rows and classes as they are in the vault, read anew."""
+        if self._judged is None:
+            numeric = [name for name in self._coded if self._types[name] not in ("boolean", "category")]
+            axes = {name: self._axis(name, "r.") for name in self._coded}
+            self._judged = Checks(self._db, self._row, axes, numeric)
+        return self._judged
+
     def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
-        self._keep("cell", {"class": classes, "lo": low, "hi": high, "state": null, "n": counts})
-        inside = "CASE WHEN v.x IS NULL THEN b.state > 0 ELSE b.state < 2 AND v.x BETWEEN b.lo AND b.hi END"
-        off = self._one(
-            "WITH b AS (SELECT class, lo, hi, state, SUM(n) AS n FROM cell GROUP BY ALL), "
-            f"v AS (SELECT c.class, {self._axis(column, 'r.')} AS x FROM {self._rows_with_class()}) "
-            "SELECT COUNT(*) FROM (SELECT b.n, COUNT(v.class) AS found "
-            f"FROM b LEFT JOIN v ON v.class = b.class AND {inside} "
-            "GROUP BY b.class, b.lo, b.hi, b.state, b.n) WHERE found <> n"
-        )
-        self._db.execute("DROP TABLE cell")
-        return int(off)
+        return self._checks.intervals_off(column, classes, low, high, null, counts)
 
     def sets_off(
         self, column: str, classes: Ints, sets: Ints, counts: Ints, members: tuple[Ints, Ints], texts: Sequence[str]
     ) -> int:
-        self._keep("cell", {"class": classes, "set_id": sets, "n": counts})
-        self._keep("member", {"set_id": members[0], "value_id": members[1]})
-        self._keep("texts", {"value_id": np.arange(len(texts)), "value": pa.array(list(texts), pa.string())})
-        x = self._axis(column, "r.")
-        off = self._one(
-            "WITH b AS (SELECT class, set_id, SUM(n) AS n FROM cell GROUP BY ALL), "
-            f"v AS (SELECT c.class, CASE WHEN {x} IS NULL THEN -1 ELSE t.value_id END AS value_id, COUNT(*) AS n "
-            f"FROM {self._rows_with_class()} LEFT JOIN texts t ON t.value = {x} GROUP BY ALL) "
-            "SELECT COUNT(*) FROM (SELECT b.n, COALESCE(SUM(v.n), 0) AS found FROM b LEFT JOIN member m USING (set_id) "
-            "LEFT JOIN v ON v.class = b.class AND v.value_id = m.value_id GROUP BY b.class, b.set_id, b.n) "
-            "WHERE found <> n"
-        )
-        for table in ("cell", "member", "texts"):
-            self._db.execute(f"DROP TABLE {table}")
-        return int(off)
+        return self._checks.sets_off(column, classes, sets, counts, members, texts)
+
+    def class_values(self, column: str) -> tuple[Ints, Any, Ints]:
+        found = self._db.execute(
+            f"SELECT c.class, {self._axis(column, 'r.')} AS v, COUNT(*) AS n FROM {self._rows_with_class()} "
+            f"WHERE r.{quoted(column)} IS NOT NULL GROUP BY ALL ORDER BY ALL"
+        ).fetchnumpy()
+        return _ints(found["class"]), np.asarray(found["v"]), _ints(found["n"])
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
-        x = self._axis(column, "r.")
+        return self._checks.hulls(column)
+
+    def raw_counts(
+        self, columns: Sequence[str], *, by: Literal["combination", "class"]
+    ) -> tuple[Ints, Mapping[str, Any], Ints]:
+        joined, key = {
+            "combination": (f"combination USING ({self._quasi()})", "combination.combination"),
+            "class": ("row_class USING (row_id)", "row_class.class"),
+        }[by]
+        values = ", ".join(f"{self._axis(name, 'r.')} AS y{i}" for i, name in enumerate(columns))
         found = self._db.execute(
-            f"SELECT c.class, CAST(MIN({x}) AS DOUBLE) AS lo, CAST(MAX({x}) AS DOUBLE) AS hi "
-            f"FROM {self._rows_with_class()} GROUP BY c.class ORDER BY c.class"
+            f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM coded JOIN {joined} "
+            f"JOIN rows r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        return _ints(found["class"]), _floats(found["lo"]), _floats(found["hi"])
+        raw = {name: _raw(found[f"y{i}"]) for i, name in enumerate(columns)}
+        return _ints(found["class"]), raw, _ints(found["n"])
+
+    # -- beside earlier versions -------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._types)
+
+    def check_persons(self, person: str) -> None:
+        check_persons(self._db, person)
+
+    def meet(self, past: Past, keeping: Keeping) -> DuckDBMeeting:
+        """The rows beside the people of earlier versions."""
+        return DuckDBMeeting(self._db, past, keeping)
+
+    def forget_classes(self) -> None:
+        for table in ("row_class", *_MAKING):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        self._judged = None
 
     def close(self) -> None:
         try:
-            for table in ("coded", "combination", "class_of", *(f"code_{self._numbers[name]}" for name in self._coded)):
+            for table in (*_MAKING, LOADED, *(f"code_{self._numbers[name]}" for name in self._coded)):
                 self._db.execute(f"DROP TABLE IF EXISTS {table}")
             self._db.execute("CHECKPOINT")
         finally:
@@ -188,17 +258,30 @@ class DuckDBWorkshop:
         return f"x{self._numbers[column]}"
 
     def _quasi(self) -> str:
-        described = self._db.execute("DESCRIBE combination").fetchall()
-        names = [str(row[0]) for row in described]
-        return "row_id" if "row_id" in names else ", ".join(name for name in names if name.startswith("x"))
+        return ", ".join(self._by)
 
-    def _keep(self, table: str, columns: Mapping[str, Any]) -> None:
+    def _keep(self, table: str, columns: Mapping[str, Any], wanted: str = "SELECT * FROM given") -> None:
         self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))
-        self._db.execute(f"CREATE TABLE {table} AS SELECT * FROM given")
+        self._db.execute(f"CREATE TABLE {table} AS {wanted}")
         self._db.unregister("given")
 
     def _one(self, sql: str) -> Any:
         return self._db.execute(sql).fetchall()[0][0]
+
+
+def _opened(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
+    """The file, with what a publication that was cut off left in it; anew if that cannot be opened."""
+    try:
+        return connect(path, read_only=False, memory_mb=memory_mb)
+    except duckdb.Error:
+        return _anew(path, memory_mb)
+
+
+def _anew(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
+    """An empty file. Tables that are only dropped would still lie in it, and somebody may have left since."""
+    for left in (path, path.with_name(path.name + ".wal")):
+        left.unlink(missing_ok=True)
+    return connect(path, read_only=False, memory_mb=memory_mb)
 
 
 def _array(values: Any) -> pa.Array:
@@ -209,6 +292,15 @@ def _array(values: Any) -> pa.Array:
 
 def _ints(column: Any) -> Ints:
     return np.asarray(np.ma.filled(column, -1), dtype=np.int64)
+
+
+def _raw(column: Any) -> Any:
+    """Numbers as floats with NaN, texts as objects with None."""
+    if np.asarray(column).dtype != object:
+        return _floats(column)
+    texts = np.array(np.ma.getdata(column), dtype=object)
+    texts[np.ma.getmaskarray(column)] = None
+    return texts
 
 
 def _floats(column: Any) -> Any:

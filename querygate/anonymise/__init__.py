@@ -16,9 +16,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from querygate.anonymise import verify
+from querygate.anonymise import verify, versions
+from querygate.anonymise.blind import blind
+from querygate.anonymise.closeness import TreeCloseness
+from querygate.anonymise.clustering import top_down
+from querygate.anonymise.clustering_bottom_up import bottom_up
+from querygate.anonymise.directed import directed, statistic_weights
+from querygate.anonymise.directed_boxes import directed_boxes
 from querygate.anonymise.diversity import Alpha, Closeness, Distinct, Entropy, Recursive, Sensitive
 from querygate.anonymise.guards import Guard, NumericHull
+from querygate.anonymise.hierarchy import Hierarchy
 from querygate.anonymise.measures import (
     ALL_NULLS,
     NO_NULLS,
@@ -31,7 +38,16 @@ from querygate.anonymise.measures import (
     ncp,
 )
 from querygate.anonymise.mondrian import Progress, mondrian
+from querygate.anonymise.numeric_guards import Numbers, Proximity, Spread
+from querygate.anonymise.p_sensitive import PSensitive
+from querygate.anonymise.personal import Personalised
+from querygate.anonymise.polish import polish, snake_polished
+from querygate.anonymise.population import KMap
+from querygate.anonymise.relaxed import relaxed
+from querygate.anonymise.snake import snake
+from querygate.anonymise.sticky import stay_together
 from querygate.anonymise.table import NULL, Attribute, Infeasible, Table
+from querygate.anonymise.univariate import Unsuitable, optimal_runs, univariate
 from querygate.core.registry import Registry
 from querygate.core.types import Ints
 
@@ -63,6 +79,13 @@ class Method:
 
 ANONYMISERS: Registry[Method] = Registry("anonymiser")
 ANONYMISERS.register("mondrian", Method(mondrian))
+ANONYMISERS.register("mondrian-relaxed", Method(relaxed, by_record=True))
+ANONYMISERS.register("snake", Method(snake, by_record=True))
+ANONYMISERS.register("snake-polished", Method(snake_polished, by_record=True))
+ANONYMISERS.register("univariate", Method(univariate))
+ANONYMISERS.register("boxes", Method(directed_boxes, by_record=True))
+ANONYMISERS.register("top-down", Method(top_down, by_record=True))
+ANONYMISERS.register("bottom-up", Method(bottom_up, by_record=True))
 
 __all__ = [
     "ANONYMISERS",
@@ -70,7 +93,20 @@ __all__ = [
     "Method",
     "Progress",
     "mondrian",
+    "relaxed",
+    "snake",
+    "snake_polished",
+    "polish",
+    "univariate",
+    "directed_boxes",
+    "top_down",
+    "bottom_up",
+    "directed",
+    "statistic_weights",
+    "optimal_runs",
+    "Unsuitable",
     "Attribute",
+    "Hierarchy",
     "Table",
     "NULL",
     "Infeasible",
@@ -82,6 +118,14 @@ __all__ = [
     "Recursive",
     "Alpha",
     "Closeness",
+    "TreeCloseness",
+    "PSensitive",
+    "Personalised",
+    "Numbers",
+    "Spread",
+    "Proximity",
+    "KMap",
+    "blind",
     "Box",
     "Intervals",
     "ValueSets",
@@ -91,5 +135,7 @@ __all__ = [
     "boxes",
     "loss_by_attribute",
     "ncp",
+    "stay_together",
     "verify",
+    "versions",
 ]

@@ -2,14 +2,15 @@
 
 Nothing here is an object per node or per record. All nodes of a batch are handled together; every sum, minimum and
 cut is taken along arrays in which the cells of one node lie side by side (the attribute lists of Shafer, Agrawal and
-Mehta, "SPRINT", VLDB 1996, with one sort in place of the lists).
+Mehta, "SPRINT", VLDB 1996, with one sort, or one count, in place of the lists).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,15 @@ def starts_of(key: Ints) -> Ints:
     if not key.size:
         return np.zeros(0, dtype=np.int64)
     return np.concatenate(([0], np.flatnonzero(key[1:] != key[:-1]) + 1))
+
+
+def _sums(figures: Ints, starts: Ints) -> Ints:
+    """Sum of each run, from running sums: runs are short, and `reduceat` costs as much per run as ten figures."""
+    last = np.empty_like(starts)
+    last[:-1], last[-1:] = starts[1:] - 1, figures.size - 1
+    until = np.cumsum(figures)[last]
+    until[1:] -= until[:-1].copy()
+    return until
 
 
 @dataclass(frozen=True)
@@ -70,9 +80,19 @@ class Batch:
             np.concatenate([b.counts for b in batches]),
         )
 
+    @cached_property
+    def kept(self) -> dict[object, Any]:
+        """What a guard has looked up of these rows, once for all attributes: its own data lie scattered."""
+        return {}
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The counts as `bincount` wants them; up to 2**53 records nothing is rounded."""
+        return self.counts.astype(np.float64)
+
     def sizes(self) -> Ints:
         """Records per node."""
-        return np.bincount(self.node, self.counts, self.nodes).astype(np.int64)
+        return np.bincount(self.node, self.weights, self.nodes).astype(np.int64)
 
     def part(self, wanted: Bools) -> Batch:
         """The wanted nodes, renumbered."""
@@ -91,14 +111,29 @@ class Batch:
     def relabelled(self, node: Ints, nodes: int) -> Batch:
         return Batch(self.rows, node, nodes, self.codes, self.counts)
 
+    def by_node(self) -> Batch:
+        """The same with the positions of each node side by side, in the order they had."""
+        order, node = argsort_packed(self.node)
+        return Batch(self.rows[order], node, self.nodes, tuple(c[order] for c in self.codes), self.counts[order])
+
+    def groups(self, size: int) -> Iterator[Batch]:
+        """The nodes in groups of about so many positions. They lie side by side, so a group is a view of the batch."""
+        starts = np.append(starts_of(self.node), self.node.size)
+        begin = 0
+        while begin < self.nodes:
+            end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + size, side="right")) - 1)
+            here = slice(starts[begin], starts[end])
+            codes = tuple(c[here] for c in self.codes)
+            yield Batch(self.rows[here], self.node[here] - begin, end - begin, codes, self.counts[here])
+            begin = end
+
 
 @dataclass(frozen=True)
 class Cells:
     """The cells of one attribute: each (node, value) that occurs, ordered by node and then by code."""
 
     attribute: Attribute
-    order: Ints  # positions of the batch, sorted by cell
-    starts: Ints  # first place in `order` of each cell
+    cell: Ints  # the cell of each position of the batch
     node: Ints
     code: Ints
     count: Ints  # records
@@ -107,14 +142,13 @@ class Cells:
 
     @classmethod
     def of(cls, batch: Batch, index: int, attribute: Attribute) -> Cells:
-        code = batch.codes[index]
-        order, key = argsort_packed(batch.node * (attribute.size + 1) + code)
-        starts = starts_of(key)
-        leader = order[starts]
-        node = batch.node[leader]
-        count = np.add.reduceat(batch.counts[order], starts)
+        width = attribute.size + 1
+        key = batch.node * width + batch.codes[index]
+        there, cell = _numbered(key, batch.nodes * width)
+        count = np.bincount(cell, batch.weights, there.size).astype(np.int64)
+        node = there // width
         first = starts_of(node)
-        return cls(attribute, order, starts, node, code[leader], count, first, np.add.reduceat(count, first))
+        return cls(attribute, cell, node, there - node * width, count, first, _sums(count, first))
 
     @cached_property
     def lower(self) -> Floats:
@@ -134,11 +168,46 @@ class Cells:
     def is_null(self) -> Bools:
         return np.equal(self.code, self.attribute.size)
 
-    def spread(self, per_cell: Ints) -> Ints:
+    @cached_property
+    def order(self) -> Ints:
+        """Positions of the batch, sorted by cell."""
+        return argsort_packed(self.cell)[0]
+
+    @cached_property
+    def starts(self) -> Ints:
+        """First place in `order` of each cell."""
+        return starts_of(self.cell[self.order])
+
+    def spread(self, per_cell: Any) -> Any:
         """A figure per cell, given to every position of the batch."""
-        per_position = np.empty_like(self.order)
-        per_position[self.order] = np.repeat(per_cell, np.diff(self.starts, append=self.order.size))
-        return per_position
+        return per_cell[self.cell]
+
+    def greatest(self, per_position: Any) -> Any:
+        """The greatest figure in each cell."""
+        found = np.full(self.node.size, np.iinfo(per_position.dtype).min, dtype=per_position.dtype)
+        np.maximum.at(found, self.cell, per_position)
+        return found
+
+    def union(self, per_position: Any) -> Any:
+        """The bits that occur in each cell."""
+        found = np.zeros(self.node.size, dtype=per_position.dtype)
+        np.bitwise_or.at(found, self.cell, per_position)
+        return found
+
+
+def _numbered(key: Ints, limit: int) -> tuple[Ints, Ints]:
+    """The keys that occur, rising, and the number of each position's key among them; keys are below the limit."""
+    if limit <= key.size:  # so few that they can be counted in place, without sorting
+        there = np.flatnonzero(np.bincount(key, minlength=limit))
+        number = np.empty(limit, dtype=np.int64)
+        number[there] = np.arange(there.size)
+        return there, number[key]
+    order, key = argsort_packed(key)
+    number = np.empty(key.size, dtype=np.int64)
+    number[0], number[1:] = 0, np.cumsum(key[1:] != key[:-1])
+    cell = np.empty_like(number)
+    cell[order] = number
+    return key[starts_of(key)], cell
 
 
 @dataclass(frozen=True)
@@ -178,4 +247,12 @@ class Line:
         """For every position of the batch the place of its cell."""
         place = np.empty_like(self.order)
         place[self.order] = np.arange(self.order.size)
-        return self.cells.spread(place)
+        places: Ints = self.cells.spread(place)
+        return places
+
+    def behind(self, cut: Ints) -> Bools:
+        """For every position of the batch whether its cell lies behind the place at which its node is cut."""
+        right = np.empty(self.order.size, dtype=np.bool_)
+        right[self.order] = np.arange(self.order.size) > cut[self.node]
+        behind: Bools = self.cells.spread(right)
+        return behind

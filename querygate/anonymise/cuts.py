@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.anonymise.cells import Batch, Cells, Line, argsort_packed, starts_of
-from querygate.anonymise.guards import CutGuard, Guard
+from querygate.anonymise.guards import Guard, judges_cuts
 from querygate.core.types import Bools, Floats, Ints
 
 TRIES = 64
@@ -19,7 +19,7 @@ TRIES = 64
 class Candidate:
     """One cut per node: which positions of the batch go right, and how many records stay left (0: no cut)."""
 
-    right: Ints
+    right: Bools | Ints
     left_records: Ints
 
     @property
@@ -58,12 +58,14 @@ def best_cut(batch: Batch, cells: Cells, k: int, guards: Sequence[Guard], *, pub
     # Missing values can stay with either end, so both orders are tried where there are any.
     lines = [Line.of(cells, nulls_first=f) for f in ((False, True) if cells.attribute.has_nulls else (False,))]
     pool = _feasible(batch, lines, k, guards, public=public)
-    judges = [g for g in guards if not isinstance(g, CutGuard)]
-    places = [line.places() for line in lines]
-    chosen = _judged(batch, places, pool, judges) if judges else pool.take(pool.best())
+    judges = [g for g in guards if not judges_cuts(g)]
+    chosen = _judged(batch, lines, pool, judges) if judges else pool.take(pool.best())
     left = np.zeros(batch.nodes, dtype=np.int64)
     left[chosen.node] = chosen.left
-    return Candidate(_right_of(chosen, batch, places), left)
+    right = np.zeros(batch.node.size, dtype=np.bool_)
+    for index, line in enumerate(lines):
+        right |= line.behind(_cut_at(chosen, index, batch))
+    return Candidate(right, left)
 
 
 def _feasible(batch: Batch, lines: Sequence[Line], k: int, guards: Sequence[Guard], *, public: bool) -> _Pool:
@@ -75,7 +77,7 @@ def _feasible(batch: Batch, lines: Sequence[Line], k: int, guards: Sequence[Guar
             possible[:-1] &= _crosses_public_cut(line)
         at = np.flatnonzero(possible)
         for guard in guards:
-            if isinstance(guard, CutGuard):
+            if judges_cuts(guard):
                 at = at[guard.cuts(batch, line, at)]
         node, left = line.node[at], line.left[at]
         pools.append(_Pool(node, np.full(at.size, index), at, left, _own_loss(line, at)))
@@ -85,8 +87,9 @@ def _feasible(batch: Batch, lines: Sequence[Line], k: int, guards: Sequence[Guar
     return merged.take(argsort_packed(merged.node)[0])
 
 
-def _judged(batch: Batch, places: Sequence[Ints], pool: _Pool, judges: Sequence[Guard]) -> _Pool:
+def _judged(batch: Batch, lines: Sequence[Line], pool: _Pool, judges: Sequence[Guard]) -> _Pool:
     """The best cut in each node whose two children satisfy the judges, among the first TRIES."""
+    places = [line.places() for line in lines]
     accepted = []
     asked = np.arange(batch.node.size)  # positions whose node has found no cut yet
     for _ in range(TRIES):
@@ -121,16 +124,21 @@ def _satisfied(cuts: _Pool, batch: Batch, places: Sequence[Ints], asked: Ints, j
     return fine
 
 
-def _right_of(cuts: _Pool, batch: Batch, places: Sequence[Ints], asked: Ints | slice = slice(None)) -> Ints:
-    """Per position 1 where it lies behind the cut of its node; a node without a cut stays whole on the left."""
+def _right_of(cuts: _Pool, batch: Batch, places: Sequence[Ints], asked: Ints) -> Ints:
+    """Per position asked for, 1 where it lies behind the cut of its node."""
     node = batch.node[asked]
     right = np.zeros_like(node)
     for line, place in enumerate(places):
-        mine = cuts.line == line
-        at = np.full(batch.nodes, batch.node.size)
-        at[cuts.node[mine]] = cuts.at[mine]
-        right |= place[asked] > at[node]
+        right |= place[asked] > _cut_at(cuts, line, batch)[node]
     return right
+
+
+def _cut_at(cuts: _Pool, line: int, batch: Batch) -> Ints:
+    """The place of each node's cut on one line; behind the end where it has none there, and stays whole on the left."""
+    mine = cuts.line == line
+    at = np.full(batch.nodes, batch.node.size)
+    at[cuts.node[mine]] = cuts.at[mine]
+    return at
 
 
 def _crosses_public_cut(line: Line) -> Bools:
@@ -151,18 +159,17 @@ def _own_loss(line: Line, at: Ints) -> Floats:
     nulls = cells.is_null[cells.last][node]
     leads, trails = nulls & line.nulls_first, nulls & (not line.nulls_first)
     begin, end = cells.first[node] + leads, cells.last[node] - trails  # the places that hold values
-    left, right = _widths(line, begin, at, end)
+    left, right = width(line, begin, at), width(line, at + 1, end)
     # Missing values alone have no width; beside values they have all of it.
     left, right = np.where(leads, at >= begin, left), np.where(trails, at < end, right)
     return line.left[at] * left + line.right[at] * right
 
 
-def _widths(line: Line, begin: Ints, at: Ints, end: Ints) -> tuple[Floats, Floats]:
-    """Width, as a share, of the values from begin to at, and from behind at to end."""
+def width(line: Line, begin: Ints, end: Ints) -> Floats:
+    """Width, as a share, of the values at the places from begin to end."""
     attribute = line.cells.attribute
     if not attribute.ordered:
-        left, right = at - begin + 1.0, (end - at).astype(np.float64)
-        return np.where(left > 1, left, 0.0) / attribute.span, np.where(right > 1, right, 0.0) / attribute.span
+        number = end - begin + 1.0
+        return np.where(number > 1, number, 0.0) / attribute.span
     lower, upper = line.cells.lower[line.order], line.cells.upper[line.order]
-    span = attribute.span or 1.0
-    return (upper[at] - lower[begin]) / span, (upper[end] - lower[at + 1]) / span
+    return (upper[end] - lower[begin]) / (attribute.span or 1.0)

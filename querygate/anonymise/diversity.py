@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.anonymise.cells import argsort_packed
+from querygate.anonymise.triplets import Triplets
 from querygate.core.types import Bools, Floats, Ints
 
 BLOCK = 1 << 22
@@ -39,15 +40,10 @@ class Diversity(ABC):
     """A guard on the counts of values in a class."""
 
     def __init__(self, sensitive: Sensitive) -> None:
-        order, combination = argsort_packed(sensitive.combination)
         self.column = sensitive.column
         self.size = sensitive.size
-        self._value = sensitive.value[order]
-        self._count = sensitive.count[order]
-        self._bounds = np.searchsorted(combination, np.arange(int(combination.max(initial=0)) + 2))
-        if not np.diff(self._bounds).all():
-            raise ValueError(f"{self.column}: a combination has no value")
-        totals = np.bincount(self._value, self._count, self.size)
+        self._held = Triplets(sensitive.column, sensitive.combination, sensitive.value, sensitive.count)
+        totals = np.bincount(self._held.value, self._held.count, self.size)
         self.shares: Floats = totals / max(1.0, float(totals.sum()))
 
     @property
@@ -60,9 +56,9 @@ class Diversity(ABC):
         """Per row of counts (class x value) whether the class may stand."""
 
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
-        entries, label = self._entries(rows, label)
+        label, value, count = self._held.of(rows, label)
         order, label = argsort_packed(label)
-        value, count = self._value[entries[order]], self._count[entries[order]]
+        value, count = value[order], count[order]
         step = max(1, BLOCK // self.size)
         verdict = np.empty(classes, dtype=np.bool_)
         for begin in range(0, classes, step):
@@ -72,13 +68,6 @@ class Diversity(ABC):
             counts = np.bincount(key, count[here], (end - begin) * self.size)
             verdict[begin:end] = self.holds(np.asarray(counts, np.float64).reshape(-1, self.size))
         return verdict
-
-    def _entries(self, rows: Ints, label: Ints) -> tuple[Ints, Ints]:
-        """The triplets of these combinations, and the class of each."""
-        begin, length = self._bounds[rows], self._bounds[rows + 1] - self._bounds[rows]
-        ends = np.cumsum(length)
-        inside = np.arange(int(length.sum())) - np.repeat(ends - length, length)
-        return np.repeat(begin, length) + inside, np.repeat(label, length)
 
 
 class Distinct(Diversity):

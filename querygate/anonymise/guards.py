@@ -9,7 +9,7 @@ not divided (minimality attack: Wong, Fu, Wang, Pei, VLDB 2007). Publish no trac
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
@@ -28,12 +28,15 @@ class Guard(Protocol):
         """Per class whether it holds; `rows` are combinations and `label` says in which class each is."""
 
 
-@runtime_checkable
 class CutGuard(Guard, Protocol):
     """A guard that judges all cuts at once."""
 
     def cuts(self, batch: Batch, line: Line, at: Ints) -> Bools:
         """For a cut after each place `at` of the line: whether the guarantee holds on both sides."""
+
+
+def judges_cuts(guard: Guard) -> TypeGuard[CutGuard]:
+    return hasattr(guard, "cuts")
 
 
 class NumericHull:
@@ -55,17 +58,19 @@ class NumericHull:
         self._values = np.unique(np.concatenate([low[known], high[known]]))
         high_rank = np.where(known, np.searchsorted(self._values, high), -1)
         low_rank = np.where(known, np.searchsorted(self._values, low), self._values.size)
-        self._maxima = np.stack([high_rank, -low_rank, high_bin, -low_bin])
+        # Side by side for each combination, as they are looked up together.
+        self._maxima = np.stack([high_rank, -low_rank, high_bin, -low_bin], axis=1).astype(np.int32)
         self._width = int(np.ptp(self._maxima)) + 1 if low.size else 1
 
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
         order = np.argsort(label, kind="stable")
         starts = np.searchsorted(label[order], np.arange(classes))
-        return self._wide(np.maximum.reduceat(self._maxima.take(rows[order], axis=1), starts, axis=1))
+        return self._wide(np.maximum.reduceat(self._maxima.take(rows[order], axis=0), starts, axis=0).T)
 
     def cuts(self, batch: Batch, line: Line, at: Ints) -> Bools:
-        of_rows = self._maxima.take(batch.rows[line.cells.order], axis=1)
-        maxima = np.maximum.reduceat(of_rows, line.cells.starts, axis=1).take(line.order, axis=1)
+        if self not in batch.kept:
+            batch.kept[self] = np.ascontiguousarray(self._maxima.take(batch.rows, axis=0).T)
+        maxima = np.stack([line.cells.greatest(figures)[line.order] for figures in batch.kept[self]]).astype(np.int64)
         left = self._running(maxima, line.node)
         right = self._running(maxima[:, ::-1], line.node[-1] - line.node[::-1])[:, ::-1]
         return self._wide(left.take(at, axis=1)) & self._wide(right.take(at + 1, axis=1))

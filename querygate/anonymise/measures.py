@@ -15,11 +15,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
+from querygate.anonymise.cells import argsort_packed, starts_of
 from querygate.anonymise.table import NULL, Attribute, Table
 from querygate.core.types import Floats, Ints
 
@@ -51,11 +51,17 @@ class ValueSets:
 
     def numbered(self) -> tuple[Ints, list[tuple[int, ...]]]:
         """The number of each class's set, and the different sets by number, in order of first use."""
-        known: dict[bytes, int] = {}
-        bounds = self.starts.tolist()
-        numbers = [known.setdefault(self.codes[a:b].tobytes(), len(known)) for a, b in pairwise(bounds)]
-        sets = [tuple(np.frombuffer(key, dtype=self.codes.dtype).tolist()) for key in known]
-        return np.array(numbers, dtype=np.int64), sets
+        size, length = int(self.codes.max(initial=0)) + 2, np.diff(self.starts)
+        number = np.zeros(length.size, dtype=np.int64)  # sets that agree up to their j-th code share a number
+        for j in range(int(length.max(initial=0))):
+            longer = np.flatnonzero(length > j)
+            key = number[longer] * size + self.codes[self.starts[longer] + j] + 1
+            number[longer] = np.unique(key, return_inverse=True)[1].reshape(-1) + (int(number.max()) + 1)
+        _, first, number = np.unique(number, return_index=True, return_inverse=True)
+        use = np.argsort(first)
+        rank = np.empty_like(use)
+        rank[use] = np.arange(use.size)
+        return rank[number.reshape(-1)], [self.of(label) for label in first[use].tolist()]
 
 
 Box: TypeAlias = Intervals | ValueSets
@@ -63,9 +69,9 @@ Box: TypeAlias = Intervals | ValueSets
 
 def boxes(table: Table, labels: Ints) -> tuple[Box, ...]:
     """Per attribute what the classes 0..m-1 hold, shrunk to their members."""
-    order = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[order], np.arange(int(labels.max()) + 1))
-    return tuple(_box(a, labels[order], a.codes[order], starts) for a in table.attributes)
+    order, labels = argsort_packed(labels)
+    starts = starts_of(labels)
+    return tuple(_box(a, labels, a.codes[order], starts) for a in table.attributes)
 
 
 def _box(attribute: Attribute, labels: Ints, codes: Ints, starts: Ints) -> Box:
@@ -76,7 +82,8 @@ def _box(attribute: Attribute, labels: Ints, codes: Ints, starts: Ints) -> Box:
         low = np.minimum.reduceat(np.where(codes == NULL, attribute.size, codes), starts)
         return Intervals(attribute.name, np.where(high == NULL, NULL, low), high, nulls)
     known = codes != NULL
-    pairs = np.unique(labels[known] * attribute.size + codes[known])
+    pairs = np.sort(labels[known] * attribute.size + codes[known])
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     bounds = np.searchsorted(pairs, np.arange(starts.size + 1) * attribute.size)
     return ValueSets(attribute.name, bounds, pairs % attribute.size, nulls)
 
@@ -86,10 +93,13 @@ def loss_by_attribute(table: Table, labels: Ints, known: tuple[Box, ...] | None 
 
     A single category and a class of missing values have width 0; values and missing values together have width 1.
     """
-    records = np.bincount(labels, table.counts)
+    return widths(table, labels, known) @ np.bincount(labels, table.counts) / table.records
+
+
+def widths(table: Table, labels: Ints, known: tuple[Box, ...] | None = None) -> Floats:
+    """Per attribute and class the width divided by the span: what `loss_by_attribute` takes the mean of."""
     found = known or boxes(table, labels)
-    losses = [records @ _width(attribute, box) for attribute, box in zip(table.attributes, found, strict=True)]
-    return np.array(losses) / table.records
+    return np.stack([_width(attribute, box) for attribute, box in zip(table.attributes, found, strict=True)])
 
 
 def ncp(table: Table, labels: Ints) -> float:
@@ -101,6 +111,8 @@ def _width(attribute: Attribute, box: Box) -> Floats:
     if isinstance(box, ValueSets):
         number = np.diff(box.starts)
         width = np.where(number > 1, number, 0) / attribute.span
+    elif attribute.tree is not None:
+        width = attribute.tree.widths(box.low, box.high)
     else:
         lower, upper = attribute.edges
         width = (upper[box.high] - lower[box.low]) / (attribute.span or 1.0)

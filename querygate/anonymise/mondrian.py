@@ -8,25 +8,35 @@ could be intersected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 
-from querygate.anonymise.cells import Batch, Cells, argsort_packed, starts_of
-from querygate.anonymise.cuts import best_cut
+from querygate.anonymise.cells import Batch, Cells
+from querygate.anonymise.cuts import Candidate, best_cut
 from querygate.anonymise.gain import loss_after, loss_of_nodes
 from querygate.anonymise.guards import Guard
-from querygate.anonymise.table import Infeasible, Table
+from querygate.anonymise.table import NULL, Infeasible, Table
 from querygate.core.types import Bools, Ints
 
 Progress = Callable[[float], None]
 """Told the share of combinations whose class is final."""
 
+LARGE = 100_000
+"""Nodes of more combinations are divided one level after the other, all of them together."""
+
 SMALL = 2_000
-"""Nodes of so few combinations leave the common batch ..."""
+"""Then down to so few, and to the end, they go in groups ..."""
 
 GROUP = 40_000
-"""... and are finished in groups of about this many, which stay in the processor's cache."""
+"""... of about this many, which stay in the processor's cache. NumPy lets go of the interpreter while it works, so
+threads divide groups at the same time; the classes are numbered in the order of the groups, whoever was first."""
 
 NO_GAIN = 1e-12
 
@@ -36,24 +46,13 @@ def mondrian(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Pr
 
     Raises Infeasible if the table as a whole does not keep a promise.
     """
-    if k < 1:
-        raise ValueError("k is at least 1")
-    check_feasible(table, k, guards)
-    search = _Search(table, k, guards, progress)
-    small = []
-    batch = search.after_public_cuts(Batch.whole(table))
-    while batch.nodes:
-        rows = np.bincount(batch.node, minlength=batch.nodes)
-        small.append(batch.part(rows <= SMALL))
-        batch = search.level(batch.part(rows > SMALL))
-    for group in _groups(small):
-        while group.nodes:
-            group = search.level(group)
-    return _canonical(table, search.labels)
+    return Search(table, k, guards, progress).run(Batch.whole(table))
 
 
 def check_feasible(table: Table, k: int, guards: Sequence[Guard]) -> None:
     """Raise Infeasible unless one class of everything keeps every promise."""
+    if k < 1:
+        raise ValueError("k is at least 1")
     if table.records < k:
         raise Infeasible(f"{k}-anonymity")
     rows = np.arange(table.combinations)
@@ -62,15 +61,52 @@ def check_feasible(table: Table, k: int, guards: Sequence[Guard]) -> None:
             raise Infeasible(guard.name)
 
 
-class _Search:
+class Search:
     """The classes found so far."""
 
     def __init__(self, table: Table, k: int, guards: Sequence[Guard], progress: Progress | None) -> None:
+        check_feasible(table, k, guards)
         self.table, self.k, self.guards = table, k, guards
         self.progress = progress or (lambda share: None)
         self.labels = np.full(table.combinations, -1)
         self.classes = 0
         self.done = 0
+        self._each: Callable[..., Iterable[Any]] = map
+
+    def run(self, batch: Batch) -> Ints:
+        """Divide from the root on; the class of each combination."""
+        batch = self.after_public_cuts(batch)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            self._each = pool.map  # a few large nodes: attributes side by side
+            batch = self._stage([batch], LARGE)
+            self._each = map  # many small ones: groups of them
+            for most in (SMALL, 0):
+                batch = self._stage(batch.by_node().groups(max(most, GROUP)), most, pool)
+        return canonical(self.table, self.labels)
+
+    def _stage(self, groups: Iterable[Batch], most: int, pool: Executor | None = None) -> Batch:
+        """Divide each group until no node has more than `most` combinations; the nodes that are left of all groups."""
+        left = [Batch.whole(self.table).part(np.zeros(1, dtype=np.bool_))]
+        for small, classes in (pool.map if pool else map)(lambda group: self._divide(group, most), groups):
+            left += small
+            for found in classes:
+                self.labels[found.rows] = self.classes + found.node
+                self.classes += found.nodes
+                self.done += found.rows.size
+            self.progress(self.done / self.table.combinations)
+        return Batch.join(left)
+
+    def _divide(self, batch: Batch, most: int) -> tuple[list[Batch], list[Batch]]:
+        """Level by level: the nodes of at most so many combinations, and those that are classes."""
+        small, classes = [], []
+        while batch.nodes:
+            rows = np.bincount(batch.node, minlength=batch.nodes)
+            small.append(batch.part(rows <= most))
+            batch = batch.part(rows > most)
+            if batch.nodes:
+                batch, stopped = self.split(batch.by_node() if most >= LARGE else batch, public=False)
+                classes.append(stopped)
+        return small, classes
 
     def after_public_cuts(self, batch: Batch) -> Batch:
         """The nodes that remain when no public cut is feasible any more."""
@@ -82,35 +118,28 @@ class _Search:
             whole.append(stopped)
         return Batch.join(whole)
 
-    def level(self, batch: Batch) -> Batch:
-        """Split each node at its best cut; those without one are classes."""
-        if not batch.nodes:
-            return batch
-        batch, stopped = self.split(batch, public=False)
-        self.labels[stopped.rows] = self.classes + stopped.node
-        self.classes += stopped.nodes
-        self.done += stopped.rows.size
-        self.progress(self.done / self.table.combinations)
-        return batch
-
     def split(self, batch: Batch, *, public: bool) -> tuple[Batch, Batch]:
         """One level: the children that may be split further, and the nodes that stay as they are."""
-        all_cells = [Cells.of(batch, i, a) for i, a in enumerate(self.table.attributes)]
-        candidates = [
-            best_cut(batch, cells, self.k, self.guards, public=public)
-            for cells in all_cells
-            if cells.attribute.cuts or not public
-        ]
+        attributes = self.table.attributes
+        all_cells = list(self._each(Cells.of, repeat(batch), range(len(attributes)), attributes))
+        candidates = self.candidates(batch, all_cells, public=public)
         loss = loss_after(batch, all_cells, candidates)
         choice = loss.argmin(axis=0)
         loss = loss[choice, np.arange(batch.nodes)]
         size = all_cells[0].total
         worth = np.isfinite(loss) if public else loss_of_nodes(all_cells) - loss > NO_GAIN * size
-        choice = np.where(worth, choice, -1)[batch.node]
-        right = sum((c.right * (choice == i) for i, c in enumerate(candidates)), np.zeros_like(choice))
+        choice = np.where(worth, choice, -1).astype(np.int16)[batch.node]
+        right = np.zeros(choice.size, dtype=np.bool_)
+        for i, candidate in enumerate(candidates):
+            right |= (choice == i) & (candidate.right > 0)
         return self._divided(batch, right, worth)
 
-    def _divided(self, batch: Batch, right: Ints, worth: Bools) -> tuple[Batch, Batch]:
+    def candidates(self, batch: Batch, all_cells: Sequence[Cells], *, public: bool) -> list[Candidate]:
+        """The cuts among which every node chooses."""
+        cut = partial(best_cut, batch, k=self.k, guards=self.guards, public=public)
+        return list(self._each(cut, [cells for cells in all_cells if cells.attribute.cuts or not public]))
+
+    def _divided(self, batch: Batch, right: Bools, worth: Bools) -> tuple[Batch, Batch]:
         """Children in the order left, right; those under 2k records cannot be split again."""
         occupied = np.stack([np.ones_like(worth), worth], axis=1)
         number = (np.cumsum(occupied) - 1)[2 * batch.node + right]
@@ -119,30 +148,21 @@ class _Search:
         return divided.part(dividable), divided.part(~dividable)
 
 
-def _groups(batches: Sequence[Batch]) -> Iterator[Batch]:
-    """The nodes of several batches in groups of about GROUP combinations."""
-    everything = Batch.join(batches)
-    order, node = argsort_packed(everything.node)
-    starts = np.append(starts_of(node), node.size)
-    begin = 0
-    while begin < everything.nodes:
-        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + GROUP, side="right")) - 1)
-        members = order[starts[begin] : starts[end]]
-        yield Batch(
-            everything.rows[members],
-            everything.node[members] - begin,
-            end - begin,
-            tuple(c[members] for c in everything.codes),
-            everything.counts[members],
-        )
-        begin = end
-
-
-def _canonical(table: Table, labels: Ints) -> Ints:
+def canonical(table: Table, labels: Ints) -> Ints:
     """Number the classes by their first combination in lexicographic order, whatever the order of the rows."""
-    order = np.lexsort([a.codes for a in reversed(table.attributes)])
-    first = np.full(int(labels.max()) + 1, table.combinations)
-    np.minimum.at(first, labels[order], np.arange(order.size))
+    order = _lexicographic(table)
+    first = np.empty(int(labels.max()) + 1, dtype=np.int64)
+    first[labels[order][::-1]] = np.arange(order.size)[::-1]  # of several writes the last one stays
     rank = np.empty_like(first)
     rank[np.argsort(first)] = np.arange(first.size)
     return rank[labels]
+
+
+def _lexicographic(table: Table) -> Ints:
+    """The order of the combinations by their codes, first attribute first."""
+    if math.prod(a.size + 1 for a in table.attributes) >= 2**62:
+        return np.lexsort([a.codes for a in reversed(table.attributes)])
+    key = np.zeros(table.combinations, dtype=np.int64)
+    for attribute in table.attributes:
+        key = key * (attribute.size + 1) + (attribute.codes - NULL)
+    return np.arange(key.size) if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")

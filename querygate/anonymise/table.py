@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from querygate.anonymise.hierarchy import Hierarchy
 from querygate.core.types import Floats, Ints
 
 NULL = -1
@@ -33,7 +34,8 @@ class Attribute:
     """One quasi-identifier over the combinations.
 
     Ordered attributes (numbers, dates): code c stands for the interval from `lower[c]` to `upper[c]`; `cuts` are the
-    codes c such that a public cut lies just below code c. Nominal attributes (categories): codes are names.
+    codes c such that a public cut lies just below code c. Nominal attributes (categories): codes are names. A category
+    with a hierarchy is ordered: codes are places of its leaves, and what is published is a node of its `tree`.
     `span` is what a width is divided by: the width of the domain, or the number of values of a category.
     """
 
@@ -46,6 +48,7 @@ class Attribute:
     upper: Floats | None = None
     weight: float = 1.0
     cuts: tuple[int, ...] = ()
+    tree: Hierarchy | None = None
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.weight <= 0 or self.span < 0:
@@ -59,6 +62,8 @@ class Attribute:
                 raise ValueError(f"{self.name}: one finite edge per code, in rising order")
         if self.cuts and not (self.ordered and all(0 < c < self.size for c in self.cuts)):
             raise ValueError(f"{self.name}: cuts are codes between 1 and size - 1 of an ordered attribute")
+        if self.tree is not None and not (self.ordered and self.tree.size == self.size):
+            raise ValueError(f"{self.name}: a hierarchy has one leaf per code of an ordered attribute")
 
     @classmethod
     def nominal(cls, name: str, codes: Ints, size: int, weight: float = 1.0) -> Attribute:
@@ -73,6 +78,16 @@ class Attribute:
         lower, upper = edges[:-1], edges[1:]
         span = float(edges[-1] - edges[0])
         return cls(name, codes, lower.size, True, span, lower, upper, weight, cuts)
+
+    @classmethod
+    def hierarchical(cls, name: str, codes: Ints, tree: Hierarchy, weight: float = 1.0) -> Attribute:
+        """A category with a hierarchy, coded by the places of its leaves.
+
+        The line of leaves is as long as some nodes of the first level together; two thirds of it weigh as much as the
+        whole of another attribute (measured: docs/decisions/0018).
+        """
+        line = tree.positions
+        return cls(name, codes, tree.size, True, max(1.0, float(line[-1]) / 1.5), line, line, weight, tree=tree)
 
     @cached_property
     def edges(self) -> tuple[Floats, Floats]:

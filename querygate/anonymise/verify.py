@@ -12,6 +12,9 @@ triplets of what was written. Figures that come from logarithms or sums of share
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
 import numpy as np
 
 from querygate.core.types import Floats, Ints
@@ -91,11 +94,93 @@ def narrowest_hull(classes: Ints, low: Floats, high: Floats) -> float:
     return float(width.min())
 
 
+def closeness_in_tree(classes: Ints, values: Ints, counts: Ints | None = None, *, levels: Ints) -> float:
+    """Greatest earth mover's distance of a class from the whole along a tree; `levels[h][v]` is the ancestor of value
+    v at height h.
+
+    On a tree it is the sum over its edges of their length times what has to cross them. Values whose common ancestor
+    is at height h are h / height apart, so every edge is 1 / (2 height) long.
+    """
+    which, value, tally = _tally(classes, values, counts)
+    total, height = np.bincount(which, tally), len(levels) - 1
+    moved = np.zeros(total.size)
+    for level in levels[:-1]:
+        for node in np.unique(level):
+            here = level[value] == node
+            share = np.bincount(which[here], tally[here], total.size) / total
+            moved += np.abs(share - tally[here].sum() / tally.sum()) / (2 * height)
+    return round(float(moved.max()), DIGITS)
+
+
+def distinct_numbers(classes: Ints, values: Floats) -> int:
+    """Fewest different numbers in a class; nan is a missing value and no number."""
+    return min(np.unique(values[members][~np.isnan(values[members])]).size for members in _members(classes))
+
+
+def crowding(classes: Ints, values: Floats, counts: Ints | None = None, *, epsilon: float) -> float:
+    """Greatest share of a class within epsilon of the value of one of its members.
+
+    nan is a missing value, near other missing ones and far from every number.
+    """
+    records = np.ones(len(values), dtype=np.int64) if counts is None else counts
+    greatest = 0.0
+    for members in _members(classes):
+        members = members[np.argsort(values[members])]  # nan comes last
+        number, held = values[members], np.append(0, np.cumsum(records[members]))
+        number = number[~np.isnan(number)]
+        first, behind = np.searchsorted(number, number - epsilon), np.searchsorted(number, number + epsilon, "right")
+        near = held[behind] - held[first]
+        greatest = max(greatest, float(max(near.max(initial=0), held[-1] - held[number.size]) / held[-1]))
+    return greatest
+
+
+def guarded_share(classes: Ints, values: Ints, sets: Ints, counts: Ints, guarded: Sequence[Collection[int]]) -> float:
+    """Greatest share of a class that has a value from the set that one of its members guards.
+
+    Entries are records by value and by number of the set; `guarded` has the values of each set.
+    """
+    _, which = np.unique(classes, return_inverse=True)
+    size, greatest = np.bincount(which, counts), 0.0
+    for number, members in enumerate(guarded):
+        inside = np.isin(values, list(members))
+        wanted = np.unique(which[sets == number])
+        share = (np.bincount(which[inside], counts[inside], size.size) / size)[wanted]
+        greatest = max(greatest, float(share.max(initial=0.0)))
+    return greatest
+
+
+Side: TypeAlias = "tuple[float, float] | frozenset[int] | None"
+"""What a box says of one column: an interval, a set of codes, or nothing."""
+
+
+def fewest_matches(boxes: Iterable[Sequence[Side]], people: Sequence[Floats], persons: Ints) -> int:
+    """Fewest people of a population whose values lie in one of the boxes: the k of k-map. nan lies in none."""
+    least = int(persons.sum())
+    for box in boxes:
+        inside = np.ones(persons.size, dtype=np.bool_)
+        for side, values in zip(box, people, strict=True):
+            if isinstance(side, tuple):
+                inside &= (values >= side[0]) & (values <= side[1])
+            elif side is not None:
+                inside &= np.isin(values, list(side))
+        least = min(least, int(persons[inside].sum()))
+    return least
+
+
+def _members(classes: Ints) -> Iterator[Ints]:
+    """The entries of each class."""
+    order = np.argsort(classes, kind="stable")
+    return iter(np.split(order, np.flatnonzero(np.diff(classes[order])) + 1))
+
+
 def _tally(classes: Ints, values: Ints, counts: Ints | None) -> tuple[Ints, Ints, Ints]:
     """Each (class, value) that occurs with its records; classes numbered 0..m-1, in order of class and value."""
-    _, which = np.unique(classes, return_inverse=True)
-    order = np.lexsort((values, which))
-    which, values = which[order], values[order]
+    order = np.arange(classes.size)
+    step, rise = np.diff(classes), np.diff(values)
+    if not ((step > 0) | ((step == 0) & (rise >= 0))).all():  # cells are written in this order
+        order = np.lexsort((values, classes))
+    classes, values = classes[order], values[order]
+    which = np.cumsum(np.diff(classes, prepend=classes[:1]) != 0)
     begins = np.ones(order.size, dtype=np.bool_)
     begins[1:] = (np.diff(which) != 0) | (np.diff(values) != 0)
     records = np.ones_like(order) if counts is None else counts[order]

@@ -1,7 +1,7 @@
 """What the answers given tell about an isolated group, and how grave that is.
 
 The combination that isolates the group is applied to the answers, in fractions. Exact answers fix its total:
-`11*115 - 10*110 = 165`. Ranges leave a range. Severity (docs/reference/audit.md):
+`11*115 - 10*110 = 165`. Ranges leave a range. Severity (docs/how-to/audit-a-log.md):
 
     attempt    the query sets isolate fewer than k records; the answers are not known, or leave all of it open
     exposed    the answers narrow what the group has

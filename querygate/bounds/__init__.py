@@ -4,10 +4,21 @@ Pure array work on blocks of cells. An engine only groups cells to the columns a
 decides a range is here, once, for every engine.
 """
 
+from querygate.bounds.class_sums import moment_columns
 from querygate.bounds.evaluate import expression_bounds
 from querygate.bounds.gather import ROW, gather
 from querygate.bounds.membership import Membership, count_bounds
 from querygate.bounds.spread import Spread, spread
 from querygate.bounds.values import value_bounds
 
-__all__ = ["gather", "expression_bounds", "ROW", "Membership", "count_bounds", "value_bounds", "spread", "Spread"]
+__all__ = [
+    "gather",
+    "expression_bounds",
+    "ROW",
+    "Membership",
+    "count_bounds",
+    "moment_columns",
+    "value_bounds",
+    "spread",
+    "Spread",
+]

@@ -108,7 +108,7 @@ def _constant(e: Constant, size: int) -> Box:
 
 def _choice(e: Choice, block: Block) -> Box:
     """The hull of the branches that a record of the row may take, each over the values that lead to it."""
-    whole = e.type in ("integer", "date")
+    whole = e.type in ("integer", "date", "moment")
     kind: Any = np.int64 if whole else np.float64
     low, high = np.ones(block.size, dtype=kind), np.zeros(block.size, dtype=kind)
     members = Membership(block)

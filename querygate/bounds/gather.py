@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from querygate.bounds.class_sums import ClassRows, summed_column, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
 from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import pieces_of
@@ -16,7 +17,7 @@ from querygate.core.block import Block, NumberColumn
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated
 from querygate.core.plan import FetchedGroup, Key, Measure, MeasureCells, Plan
 from querygate.core.predicate import TRUE, And, Atom, Comparison, Or, Predicate, both, columns, either, is_free, negate
-from querygate.core.types import NUMERIC, Bools, Cells, Ints, Scalar
+from querygate.core.types import CALCULABLE, Bools, Cells, Ints, Scalar
 
 _AFFINE = frozenset({"add", "sub", "neg"})
 
@@ -46,17 +47,22 @@ def _gather_set(
     keys, which = rows.groups()
     total = not any(not isinstance(plan.keys[i].by, Constant) for i in chosen)  # no key that tells records apart
     decided, loose = _decided_columns(spreading.values())
+    cut = frozenset(by.column for by in spreading.values())
+    classes = ClassRows(block) if block.classified is not None else None
     groups: list[FetchedGroup] = []
     for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
         members = Membership(rows.block, check)
         measures = [replace(m, where=both([m.where, condition])) for m in plan.measures]
         measured = [_cells(measure, rows, members) for measure in measures]
+        free = [_is_free(measure, decided, loose, rows.block) for measure in measures]
+        apart = [is_free and _is_apart(m, cut, rows.block) for m, is_free in zip(measures, free, strict=True)]
         measured = [
-            c if _is_free(m, decided, loose, rows.block) else replace(c, free=False, solid=False)
-            for m, c in zip(measures, measured, strict=True)
+            c if is_free and not _ignores(m, cut, rows.block) else replace(c, free=False, solid=False)
+            for m, c, is_free in zip(measures, measured, free, strict=True)
         ]
+        each = list(zip(measures, measured, apart, strict=True))
         if not spreading:
-            cells = tuple(_part(cells, slice(None)) for cells in measured)
+            cells = _of_group(classes, each, np.arange(rows.block.size), rows.block)
             if total or cells[0].most.any():
                 groups.append(FetchedGroup(_told(plan, constants), cells, always=total))
             continue
@@ -68,7 +74,8 @@ def _gather_set(
                 continue  # nobody can be there
             check()
             told = {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
-            groups.append(FetchedGroup(_told(plan, {**constants, **told}), tuple(_part(c, here) for c in measured)))
+            cells = _of_group(classes, each, here, rows.block)
+            groups.append(FetchedGroup(_told(plan, {**constants, **told}), cells))
     return groups
 
 
@@ -107,7 +114,7 @@ def _cells(measure: Measure, rows: Spread, members: Membership) -> MeasureCells:
     sets: tuple[frozenset[int], ...] = ()
     ends, solid = [], True
     for value in measure.values:
-        if value.type not in NUMERIC:
+        if value.type not in CALCULABLE:
             sets = _value_sets(value, rows.block)
             continue
         low, high = expression_bounds(value, members, measure.where)
@@ -232,9 +239,33 @@ def _is_solid(e: Expression, where: Predicate, members: Membership, most: Ints) 
     return True
 
 
-def _part(cells: MeasureCells, rows: Ints | slice) -> MeasureCells:
+def _ignores(measure: Measure, cut: frozenset[str], block: Block) -> bool:
+    """Whether intervals and counts alone say less than is published: class sums tie values together."""
+    names = {name for value in measure.values for name in value.columns}
+    return bool(block.told & (names | cut) or undecided(measure, block))
+
+
+def _is_apart(measure: Measure, cut: frozenset[str], block: Block) -> bool:
+    """Whether nothing that has class sums decides who is selected."""
+    return not block.told & cut and not undecided(measure, block)
+
+
+def _of_group(
+    classes: ClassRows | None, each: Sequence[tuple[Measure, MeasureCells, bool]], here: Ints, block: Block
+) -> tuple[MeasureCells, ...]:
+    """The cells of one group, with what is told about their classes where a measure is a column that has it."""
+    made = []
+    for measure, cells, apart in each:
+        name, found = summed_column(measure), _part(cells, here)
+        if classes is not None and name is not None and found.values:
+            found = replace(found, classes=classes.cells(name, cells, here, block, apart=apart))
+        made.append(found)
+    return tuple(made)
+
+
+def _part(cells: MeasureCells, rows: Ints) -> MeasureCells:
     """The cells of one group in which somebody may be."""
-    held = np.flatnonzero(cells.most > 0) if isinstance(rows, slice) else rows[cells.most[rows] > 0]
+    held = rows[cells.most[rows] > 0]
     return MeasureCells(
         cells.size[held],
         cells.least[held],

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from querygate.bounds.pieces import pieces_of
+from querygate.bounds.thresholds import inside, summed_rows
 from querygate.core.block import (
     ALL_NULLS,
     MISSING,
@@ -130,12 +131,17 @@ def _code_bounds(test: HasAny, column: CodeColumn, block: Block) -> tuple[Ints, 
 def _number_bounds(atom: Atom, column: NumberColumn, block: Block) -> tuple[Ints, Ints]:
     pieces = pieces_of(atom, column)
     nothing = np.zeros(block.size, dtype=np.bool_)
-    inside = nothing if pieces is None else pieces.contain(column.low, column.high)
+    within = nothing if pieces is None else pieces.contain(column.low, column.high)
     touched = nothing if pieces is None else pieces.meet(column.low, column.high)
     null_true = atom.null == "true"
-    must = ((column.null == ALL_NULLS) | inside) & ((column.null == NO_NULLS) | null_true)
+    must = ((column.null == ALL_NULLS) | within) & ((column.null == NO_NULLS) | null_true)
     may = ((column.null != ALL_NULLS) & touched) | ((column.null != NO_NULLS) & null_true)
     least, most = np.where(must, block.n, 0), np.where(may, block.n, 0)
+    summed = summed_rows(atom.column, column, block)
+    if summed is not None and pieces is not None and len(pieces.first) == 1:
+        fewest, greatest = inside(summed, pieces)
+        least[summed.rows] = np.maximum(least[summed.rows], fewest)
+        most[summed.rows] = np.maximum(np.minimum(most[summed.rows], greatest), least[summed.rows])
     if not column.tight or block.whole is None:
         return least, most
     # Tight edges: in a whole class one member sits at each end, and one at least is missing where some are.

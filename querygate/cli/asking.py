@@ -88,4 +88,6 @@ def explain_verdict(verdict: dict[str, Any]) -> str:
         "ranges": verdict["width"],
         "epsilon": "0",
     }
+    if verdict.get("sharpened_by"):
+        told["ranges"] += f", sharpened by class moments of {', '.join(verdict['sharpened_by'])}"
     return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])

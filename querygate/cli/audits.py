@@ -14,7 +14,6 @@ from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_opt
 from querygate.cli.printing import print_json, print_records
 from querygate.gateway.auditing import Audit, Options
 from querygate.policy import load_policy
-from querygate.site.auditing import audit_file, audit_site
 from querygate.sql.logged import DIALECTS
 
 COLUMNS = ("severity", "kind", "users", "queries", "records", "where", "inferred")
@@ -61,6 +60,8 @@ def audit_file_command(
         secret = secret or tuple(c.name for c in policy.columns if c.role in ("sensitive", "codes"))
         known = tuple(c.name for c in policy.columns if c.role in ("quasi-identifier", "public", "identifier"))
         k = k or policy.k
+    from querygate.site.auditing import audit_file  # loads what can open data
+
     options = Options(k or 5, secret, known, dialect, _groups(together))
     _print({0: audit_file(log, source, options)}, form, reveal=True)
 
@@ -73,6 +74,8 @@ def audit_file_command(
 @site_option
 def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, form: str, site: Path) -> None:
     """Audit the site's own log of a dataset."""
+    from querygate.site.auditing import audit_site  # loads what can open a vault
+
     opened = open_here(site)
     found = audit_site(opened, dataset, Options(groups=_groups(together)))
     body = {"findings": sum(len(one.findings) for one in found.values()), "revealed": reveal}

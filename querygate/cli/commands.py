@@ -6,13 +6,18 @@ from pathlib import Path
 
 import click
 
+from querygate.cli import proofs  # noqa: F401  (adds its commands to `audit`)
 from querygate.cli.asking import query
-from querygate.cli.datasets import datasets, publish, rollback, versions
+from querygate.cli.audits import audit
+from querygate.cli.datasets import datasets, publish, retire, rollback, versions
 from querygate.cli.describing import describe
 from querygate.cli.doctor import doctor
 from querygate.cli.frame import Group
 from querygate.cli.logs import log
 from querygate.cli.people import key, user
+from querygate.cli.persons import person
+from querygate.cli.policies import policy
+from querygate.cli.reports import report
 from querygate.cli.sites import demo, init, serve
 from querygate.cli.stores import store
 
@@ -32,17 +37,22 @@ def main(site: Path | None, debug: bool) -> None:
 for command in (
     init,
     demo,
+    policy,
     publish,
+    report,
     datasets,
     describe,
     versions,
     rollback,
+    retire,
+    person,
     store,
     query,
     serve,
     user,
     key,
     log,
+    audit,
     doctor,
 ):
     main.add_command(command)

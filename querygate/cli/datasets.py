@@ -1,4 +1,4 @@
-"""Commands about datasets: publish, datasets, versions, rollback.
+"""Commands about datasets: publish, datasets, versions, rollback, retire.
 
 The custodian's root (`site.custody`) is imported inside the commands that publish, so that a process that serves
 never loads code that can open a vault.
@@ -6,7 +6,8 @@ never loads code that can open a vault.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,17 @@ import click
 
 from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
 from querygate.cli.printing import print_record, print_records, progress
+from querygate.cli.reports import tell_of_report
 from querygate.core.errors import NotPermitted
 from querygate.gateway.describe import make_summary
 from querygate.site.gate import OpenSite
+from querygate_adapters.retired import retired_in
 
 if TYPE_CHECKING:
     from querygate.gateway.publish import Report
+    from querygate.gateway.republish import OnOverlap, Republished
+    from querygate.gateway.tried import Tried
+    from querygate.site.reporting import Kind
 
 
 @click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
@@ -31,22 +37,46 @@ if TYPE_CHECKING:
     metavar="SOURCE",
     help="A .csv, .tsv or .parquet file, duckdb:FILE#table, or postgresql://user@host/database#schema.table.",
 )
+@click.option(
+    "--on-overlap",
+    type=click.Choice(["refuse", "sticky", "retire"]),
+    help="What is done where it tells too much together with earlier versions.  [default: as the policy says]",
+)
+@click.option(
+    "--report",
+    "kind",
+    type=click.Choice(["none", "json", "full"]),
+    default="full",
+    help="The report on the version: none, figures alone, or a page with pictures.  [default: full]",
+)
 @format_option
 @site_option
-def publish(policy: Path, source: str, form: str, site: Path) -> None:
+def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind, form: str, site: Path) -> None:
     """Publish a table as the next version of its dataset.
 
-    Nothing is served before the verifier has measured what was written. A publication that fails leaves the version
-    before as it is.
+    Nothing is served before the verifier has measured what was written, by itself and laid over every earlier version
+    that can be read. A publication that fails leaves the version before as it is. When the new version serves, a report
+    on it is made for the custodian, and kept in the vault: `querygate report` shows it.
     """
     from querygate.policy import load_policy
-    from querygate.site.custody import publish_to
+    from querygate.site.reporting import publish_with_report
 
     opened = open_here(site)
     rules = load_policy(policy)
     with progress() as tell:
-        report = publish_to(opened, rules, source, user=LOCAL.name, beside=policy.parent, progress=tell)
-    print_record(asdict(report), form, lambda: explain_report(report))
+        done = publish_with_report(
+            opened,
+            rules,
+            source,
+            user=LOCAL.name,
+            kind=kind,
+            beside=policy.parent,
+            progress=tell,
+            on_overlap=on_overlap,
+        )
+    record = {**asdict(done.published), "report": str(done.file) if done.file else None}
+    print_record(record, form, lambda: explain_report(done.published))
+    tell_of_report(done)
     _remind_of_copy(opened)
 
 
@@ -66,10 +96,13 @@ def datasets(form: str, site: Path) -> None:
 @format_option
 @site_option
 def versions(dataset: str, form: str, site: Path) -> None:
-    """List the versions of DATASET, and which one is served."""
+    """List the versions of DATASET: the one that is served, those that could be (readable), and those retired.
+
+    `answers` counts what was answered from each. It stays known to those who asked, whatever becomes of the version.
+    """
     opened = open_here(site)
     found = make_versions(opened, dataset)
-    print_records(found, form, columns=("version", "served", "published", "rows", "k_measured", "user"))
+    print_records(found, form, columns=("version", "state", "published", "rows", "k_measured", "answers", "user"))
 
 
 @click.command(cls=Command, example="querygate rollback patients 2")
@@ -78,13 +111,36 @@ def versions(dataset: str, form: str, site: Path) -> None:
 @format_option
 @site_option
 def rollback(dataset: str, version: int, form: str, site: Path) -> None:
-    """Serve VERSION of DATASET from now on, an earlier or a later one."""
+    """Serve VERSION of DATASET from now on, an earlier or a later one.
+
+    All versions that can be read were laid over each other when they were published, so this tells nothing new. One
+    that was retired is never served again.
+    """
     from querygate.site.custody import serve_version
 
     opened = open_here(site)
     before = serve_version(opened, dataset, version, user=LOCAL.name)
     done = {"dataset": dataset, "from": before, "to": version}
     print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {before}).")
+    _remind_of_copy(opened)
+
+
+@click.command(cls=Command, example="querygate retire patients 1")
+@click.argument("dataset")
+@click.argument("version", type=click.IntRange(1))
+@format_option
+@site_option
+def retire(dataset: str, version: int, form: str, site: Path) -> None:
+    """Never serve VERSION of DATASET again: its file in the store is removed, and later versions need not go with it.
+
+    What was answered from it remains known to those who asked. The version that is served cannot be retired; a
+    publication with --on-overlap retire takes its place and retires it in one step.
+    """
+    from querygate.site.custody import retire_version
+
+    opened = open_here(site)
+    retire_version(opened, dataset, version, user=LOCAL.name)
+    print_record({"dataset": dataset, "retired": version}, form, lambda: f"{dataset}: version {version} is retired.")
     _remind_of_copy(opened)
 
 
@@ -95,24 +151,30 @@ def _remind_of_copy(opened: OpenSite) -> None:
 
 
 def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
-    """Versions in the store, with what the log says of their publication."""
+    """Versions in the store and those that were, with what the log says of their publication and use."""
     serving = _served(opened, dataset)
-    published = {
-        event["body"]["version"]: event
-        for event in opened.log.events()
-        if event["kind"] == "publish" and event["dataset"] == dataset
-    }
-    found = []
-    for version in opened.store.versions(dataset):
-        event: Mapping[str, Any] = published.get(version, {"time": None, "user": None, "body": {}})
+    published: dict[int, Mapping[str, Any]] = {}
+    answers: Counter[int] = Counter()
+    for event in opened.log.events():
+        if event["dataset"] == dataset and event["kind"] == "publish":
+            published[event["body"]["version"]] = event
+        elif event["dataset"] == dataset and event["body"].get("outcome") == "answered":
+            answers[event["body"]["version"]] += 1
+    retired = retired_in(opened.site.store / dataset)
+    found: list[dict[str, Any]] = []
+    unknown: Mapping[str, Any] = {"time": None, "user": None, "body": {}}
+    for version in sorted({*opened.store.versions(dataset), *retired}):
+        entry = published.get(version, unknown)
         found.append(
             {
                 "version": version,
                 "served": version == serving,
-                "published": event["time"],
-                "rows": event["body"].get("rows"),
-                "k_measured": event["body"].get("k"),
-                "user": event["user"],
+                "state": "served" if version == serving else "retired" if version in retired else "readable",
+                "published": entry["time"],
+                "rows": entry["body"].get("rows"),
+                "k_measured": entry["body"].get("k"),
+                "answers": answers[version],
+                "user": entry["user"],
             }
         )
     return found
@@ -140,13 +202,48 @@ def explain_report(report: Report) -> str:
         f"  k         {measured.k} (measured)",
     ]
     lines += _figures("Sensitive columns, as measured", _sensitive(report))
+    lines += _figures("Guarantees beyond k, as measured", {name: f"{v:.4g}" for name, v in measured.kept.items()})
     lines += _figures("Records with a row in a joined table", {n: f"{found:,}" for n, found in report.joined.items()})
     lines += _figures("Tables that can be joined", {name: digest[:12] for name, digest in report.references.items()})
     lines += _figures("Mean width of a cell", {name: f"{width:.4g}" for name, width in measured.width.items()})
     lines += _figures("Mean share of its domain that a class covers", {n: f"{v:.1%}" for n, v in report.loss.items()})
+    lines += explain_comparison(report.comparison)
+    lines += explain_versions(report.versions)
     if report.warnings:
         lines += ["", "Warnings", *(f"  {warning}" for warning in report.warnings)]
     return "\n".join(lines)
+
+
+def explain_comparison(comparison: Sequence[Tried]) -> list[str]:
+    """What was tried, as a table; nothing where there was nothing to choose or to measure."""
+    if not any(tried.widths or tried.note for tried in comparison):
+        return []
+    names = list(comparison[0].widths)
+    rows = [["method", "k", "classes", "NCP", *names, "seconds"]]
+    for tried in comparison:
+        widths = [f"{tried.widths[name]:.2%}" if name == "count" else f"{tried.widths[name]:.4g}" for name in names]
+        figures = [f"{tried.k:,}", f"{tried.classes:,}", f"{tried.ncp:.2%}", *widths, f"{tried.seconds:.1f}"]
+        rows.append([f"{tried.method}{' (published)' if tried.chosen else ''}", *figures])
+    lengths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(text.ljust(length) for text, length in zip(row, lengths, strict=True)).rstrip() for row in rows]
+    notes = [tried.note for tried in comparison if tried.note]
+    return ["", "Methods, and the width of the range of each statistic", *(f"  {line}" for line in [*lines, *notes])]
+
+
+def explain_versions(found: Republished | None) -> list[str]:
+    """How the new version goes with earlier ones; nothing where there were none."""
+    if found is None:
+        return []
+    lines = ["", "Earlier versions"]
+    for version, pair in found.by_version.items():
+        lines.append(f"  laid over version {version}: the smallest group in both has {pair.smallest:,}")
+        if pair.left + pair.came:
+            lines.append(
+                f"    told to who knows it: {pair.came:,} came and {pair.left:,} left, or were left, in small groups"
+            )
+    lines += ["  classes of earlier versions were kept together"] if found.sticky else []
+    lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []
+    return lines
 
 
 def _sensitive(report: Report) -> dict[str, str]:

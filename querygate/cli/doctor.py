@@ -19,6 +19,7 @@ from querygate.site.health import (
     Health,
     clock_health,
     control_health,
+    key_health,
     log_health,
     permission_health,
     store_health,
@@ -52,6 +53,7 @@ def examine(site: Site) -> Iterator[Health]:
     yield from permission_health(site)
     if not control.ok:
         return
+    yield key_health(site)
     opened = open_gate(site)
     unbroken = log_health(opened)
     yield unbroken

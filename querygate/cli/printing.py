@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
@@ -136,17 +137,56 @@ def point_at(sql: str, span: Span) -> list[str]:
 # -- progress ----------------------------------------------------------------------------------------------
 
 
+BAR = 30
+SOON_S = 5.0
+"""Time left is not told before this much has passed: it would be a guess."""
+
+
+class Tell(Protocol):
+    def __call__(self, step: str, share: float | None = None, /) -> None: ...
+
+
+class _Bar:
+    """What is being done, and a bar with the time left where the share that is done is known."""
+
+    def __init__(self) -> None:
+        self._began_s = time.monotonic()
+        self._share: float | None = None
+
+    def line(self, step: str, share: float | None) -> str:
+        self._share = self._share if share is None else max(share, self._share or 0.0)
+        if self._share is None:
+            return f"{step} ..."
+        filled = int(self._share * BAR)
+        return f"[{'#' * filled}{'.' * (BAR - filled)}] {self._share:4.0%}{self._left(self._share)}  {step} ..."
+
+    def _left(self, share: float) -> str:
+        passed_s = time.monotonic() - self._began_s
+        if passed_s < SOON_S or not share:
+            return ""
+        left_s = round(passed_s * (1 - share) / share)
+        return f", {left_s // 60}:{left_s % 60:02d} left"
+
+
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """A function to be told of each step: one line that is written over on a terminal, plain lines elsewhere."""
+def progress() -> Iterator[Tell]:
+    """A function to be told of each step, and of the share of the whole that is done: one line that is written over on
+    a terminal, with a bar and the time left; a plain line for each step elsewhere.
+    """
     if not sys.stderr.isatty():
-        yield lambda text: click.echo(text, err=True)
+        told = [""]
+
+        def write(step: str, share: float | None = None, /) -> None:
+            if step != told[-1]:
+                told.append(step)
+                click.echo(step, err=True)
+
+        yield write
         return
-
-    def rewrite(text: str) -> None:
-        click.echo(f"\r\x1b[2K{text} ...", nl=False, err=True, color=True)
-
+    bar = _Bar()
     try:
-        yield rewrite
+        yield lambda step, share=None, /: click.echo(
+            f"\r\x1b[2K{bar.line(step, share)}", nl=False, err=True, color=True
+        )
     finally:
         click.echo("\r\x1b[2K", nl=False, err=True, color=True)

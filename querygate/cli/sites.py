@@ -22,6 +22,8 @@ VAULT_CODE = frozenset(
         "querygate_adapters.files",
         "querygate_adapters.postgres_source",
         "querygate_adapters.store_writer",
+        "querygate_adapters.persons",
+        "querygate_adapters.deleting",
     }
 )
 """Modules that can open a vault or read raw data. A process that serves from the store alone has none of them."""

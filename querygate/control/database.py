@@ -74,6 +74,20 @@ class Database:
         return self._connection().execute(sql, values).fetchall()
 
     @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """The file as it is now, for as long as the block takes, through a connection of its own that gives bytes.
+
+        Text that is no text (a byte was changed in the file) can be read this way too, and found out.
+        """
+        connection = _connect(self.path)
+        try:
+            connection.text_factory, connection.row_factory = bytes, None
+            connection.execute("BEGIN")
+            yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One write transaction: on disk when the block ends, without a trace when it raises."""
         connection = self._connection()

@@ -7,23 +7,28 @@ that somebody saw is in the log, and a query that never concluded counts as aske
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TextIO
 
-from querygate.control.chain import GENESIS, Entry, Verified, canonical, digest, verify_lines
+from querygate.control.chain import GENESIS, Entry, Verified, canonical, digest
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp
+from querygate.control.parts import verify_in_parts
+from querygate.control.segments import Archives
+from querygate.control.walk import queries_in, read_lines, read_segments, verify_log
 from querygate.core.ports import Outcome
 
 INTENT = "query.intent"
 OUTCOME = "query.outcome"
 
 _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
+_LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
 _OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
 _AT = "SELECT * FROM log WHERE seq = ?"
-_ALL = "SELECT seq FROM log ORDER BY seq"
 _INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # A query shows as its outcome or, where there is none, as its intent. The newest come first, for the limit.
@@ -37,11 +42,15 @@ _QUERIES = """SELECT seq FROM log AS entry
 
 
 class Log:
-    """The site's log. Writers in any number of threads and processes make one chain."""
+    """The site's log. Writers in any number of threads and processes make one chain.
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    Older entries may lie in `archives`; whoever reads the log reads those too.
+    """
+
+    def __init__(self, database: Database, clock: Clock, archives: Path | None = None) -> None:
+        self.database = database
+        self.clock = clock
+        self.archives = Archives(archives or database.path.parent / "logs")
 
     # -- writing -----------------------------------------------------------------------------------------
 
@@ -107,21 +116,32 @@ class Log:
     def _append(
         self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, Any]
     ) -> None:
-        text = canonical(body)
-        with self._database.writing() as connection:
-            last = connection.execute(_LAST).fetchone() or (0, GENESIS)
-            entry = Entry(
-                seq=last[0] + 1,
-                time=stamp(self._clock()),
-                kind=kind,
-                query_id=query_id,
-                user=_storable(user),
-                dataset=_storable(dataset),
-                body=text,
-                prev=last[1],
-            )
-            entry = replace(entry, hash=digest(entry.text()))
-            connection.execute(_INSERT, tuple(getattr(entry, name) for name in Entry.__slots__))
+        with self.database.writing() as connection:
+            self.append(connection, kind, query_id, user, dataset, body)
+
+    def append(
+        self,
+        connection: sqlite3.Connection,
+        kind: str,
+        query_id: str | None,
+        user: str | None,
+        dataset: str | None,
+        body: Mapping[str, Any],
+    ) -> None:
+        """The next entry, within a transaction of the caller."""
+        last = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
+        entry = Entry(
+            seq=last[0] + 1,
+            time=stamp(self.clock()),
+            kind=kind,
+            query_id=query_id,
+            user=_storable(user),
+            dataset=_storable(dataset),
+            body=canonical(body),
+            prev=last[1],
+        )
+        entry = replace(entry, hash=digest(entry.text()))
+        connection.execute(_INSERT, tuple(getattr(entry, name) for name in Entry.__slots__))
 
     # -- reading -----------------------------------------------------------------------------------------
 
@@ -133,14 +153,17 @@ class Log:
         limit: int | None = None,
     ) -> Iterator[dict[str, Any]]:
         """The query log, oldest first; with a limit, the latest so many. A query without outcome has "failed"."""
-        wanted = {
-            "since": None if since is None else stamp(since),
-            "user": user,
-            "dataset": dataset,
-            "limit": -1 if limit is None else limit,
-        }
-        found = self._database.rows(_QUERIES, wanted)
-        return map(_query_line, self._entries(row["seq"] for row in reversed(found)))
+        first = None if since is None else stamp(since)
+        wanted = {"since": first, "user": user, "dataset": dataset, "limit": -1 if limit is None else limit}
+        with self.database.snapshot() as connection:
+            found = [seq for (seq,) in connection.execute(_QUERIES, wanted)]
+            segments = [one for one in read_segments(connection) if first is None or one.until >= first]
+            left = None if limit is None else limit - len(found)
+            archived = queries_in(self.archives, segments, since=first, user=user, dataset=dataset, limit=left)
+            yield from map(_query_line, archived)
+            # One read each: answers may be large.
+            for seq in reversed(found):
+                yield _query_line(_as_fields(connection.execute(_AT, (seq,)).fetchone()))
 
     def answer(self, query_id: str) -> tuple[str, dict[str, Any]] | None:
         """Who asked and what was answered; None where no answer was given."""
@@ -152,39 +175,43 @@ class Log:
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Every entry as it is chained, queries and administration alike, oldest first."""
-        return map(json.loads, self._lines())
+        return map(json.loads, self.lines())
+
+    def lines(self) -> Iterator[bytes]:
+        """Every entry as a line of an exported log, archives first; of those that were discarded there are none."""
+        with self.database.snapshot() as connection:
+            yield from read_lines(connection, self.archives)
 
     def export(self, stream: TextIO) -> None:
         """Write every entry as one line of JSON: what `verify_lines` reads."""
-        for line in self._lines():
-            stream.write(line + "\n")
+        for line in self.lines():
+            stream.write(line.decode() + "\n")
 
     def verify(self, known: Verified | None = None) -> Verified:
-        """Check the whole chain. Raises ChainBroken; see `verify_lines` for `known`."""
-        return verify_lines(self._lines(), known)
-
-    def _lines(self) -> Iterator[str]:
-        return (entry.line() for entry in self._entries(row["seq"] for row in self._database.rows(_ALL)))
-
-    def _entries(self, seqs: Iterable[int]) -> Iterator[Entry]:
-        # One read each: answers may be large, and entries do not change between the reads.
-        for seq in seqs:
-            for row in self._database.rows(_AT, (seq,)):
-                yield Entry(**dict(row))
+        """Check the whole chain, archives included. Raises ChainBroken; see `Chain` for `known`."""
+        with self.database.snapshot() as connection:
+            found = verify_in_parts(connection, self.archives, known)
+            return found or verify_log(connection, self.archives, known)
 
     def _of_query(self, query_id: str, kind: str) -> Entry | None:
-        rows = self._database.rows(_OF_QUERY, (query_id, kind))
+        rows = self.database.rows(_OF_QUERY, (query_id, kind))
         return Entry(**dict(rows[0])) if rows else None
 
 
-def _query_line(entry: Entry) -> dict[str, Any]:
+def _as_fields(row: tuple[Any, ...]) -> dict[str, Any]:
+    """A row of bytes as the line of an export would be read."""
+    fields = dict(zip(Entry.__slots__, (v.decode() if isinstance(v, bytes) else v for v in row), strict=True))
+    return {**fields, "body": json.loads(fields["body"])}
+
+
+def _query_line(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The entry in the shape of the query log."""
-    body = json.loads(entry.body)
+    body = fields["body"]
     return {
-        "id": entry.query_id,
-        "time": entry.time,
-        "user": entry.user,
-        "dataset": entry.dataset,
+        "id": fields["query_id"],
+        "time": fields["time"],
+        "user": fields["user"],
+        "dataset": fields["dataset"],
         "version": body["version"],
         "sql": body["sql"],
         "mode": body["mode"],
@@ -192,8 +219,8 @@ def _query_line(entry: Entry) -> dict[str, Any]:
         "code": body.get("code"),
         "answer": body.get("answer"),
         "epsilon": body.get("epsilon"),
-        "prev": entry.prev,
-        "hash": entry.hash,
+        "prev": fields["prev"],
+        "hash": fields["hash"],
     }
 
 

@@ -49,4 +49,39 @@ LOG: Migration = (
        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG)
+ARCHIVES: Migration = (
+    # Entries that lie in an archive beside the database: from which to which, and the hashes at both ends.
+    """CREATE TABLE segment (
+        number    INTEGER PRIMARY KEY,
+        first     INTEGER NOT NULL,
+        last      INTEGER NOT NULL CHECK (last >= first),
+        prev      TEXT NOT NULL,
+        head      TEXT NOT NULL,
+        until     TEXT NOT NULL,
+        sha256    TEXT NOT NULL,
+        sealed    TEXT NOT NULL,
+        discarded TEXT
+    ) STRICT""",
+    """CREATE TRIGGER segment_at_the_end BEFORE INSERT ON segment
+       WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM segment)
+         OR NEW.first <> (SELECT coalesce(max(last), 0) + 1 FROM segment)
+       BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
+    """CREATE TRIGGER segment_no_update BEFORE UPDATE ON segment
+       WHEN OLD.discarded IS NOT NULL OR NEW.discarded IS NULL
+         OR (OLD.number, OLD.first, OLD.last, OLD.prev, OLD.head, OLD.until, OLD.sha256, OLD.sealed)
+         <> (NEW.number, NEW.first, NEW.last, NEW.prev, NEW.head, NEW.until, NEW.sha256, NEW.sealed)
+       BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
+    """CREATE TRIGGER segment_no_delete BEFORE DELETE ON segment
+       BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
+    # An entry leaves the database when an archive has it, and not before.
+    "DROP TRIGGER log_no_delete",
+    """CREATE TRIGGER log_no_delete BEFORE DELETE ON log
+       WHEN OLD.seq > (SELECT coalesce(max(last), 0) FROM segment)
+       BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
+    "DROP TRIGGER log_at_the_end",
+    """CREATE TRIGGER log_at_the_end BEFORE INSERT ON log
+       WHEN NEW.seq <> 1 + max((SELECT coalesce(max(seq), 0) FROM log), (SELECT coalesce(max(last), 0) FROM segment))
+       BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES)

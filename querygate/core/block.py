@@ -131,12 +131,54 @@ BlockColumn: TypeAlias = NumberColumn | SetColumn | CodeColumn
 
 
 @dataclass(frozen=True, slots=True)
+class Moments:
+    """What is published of a number in classes `label`, rising: the sum of its `n` known values lies in [sum_low,
+    sum_high], their variance in [var_low, var_high] (NaN: not told). A class that is not listed tells nothing.
+    """
+
+    label: Ints
+    n: Ints
+    sum_low: Floats
+    sum_high: Floats
+    var_low: Floats
+    var_high: Floats
+
+    def places(self, labels: Ints) -> Ints:
+        """Where each class stands here, -1 for one that is not listed."""
+        at = np.minimum(np.searchsorted(self.label, labels), max(self.label.size - 1, 0))
+        found = self.label[at] == labels if self.label.size else np.zeros(labels.size, dtype=np.bool_)
+        return np.where(found, at, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """The class of each row, the row of the projected block that it came from, and what is told about classes."""
+
+    label: Ints
+    row: Ints
+    moments: Mapping[str, Moments]
+
+    def take(self, rows: Ints) -> Classified:
+        return Classified(self.label[rows], self.row[rows], self.moments)
+
+    def without(self, name: str) -> Classified:
+        """Of a column whose intervals were changed, class sums no longer say anything."""
+        return Classified(self.label, self.row, {key: told for key, told in self.moments.items() if key != name})
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
-    """Rows of cells. `whole` tells which rows are a whole class (needed for tight edges only)."""
+    """Rows of cells. `whole` tells which rows are a whole class (needed for tight edges only).
+
+    `told` are numbers of whose classes more is published than intervals: what ignores that is not sharp. `classified`
+    has it, where the block was projected for it.
+    """
 
     n: Ints
     columns: Mapping[str, BlockColumn] = field(default_factory=dict)
     whole: Bools | None = None
+    told: frozenset[str] = frozenset()
+    classified: Classified | None = None
 
     @property
     def size(self) -> int:
@@ -149,7 +191,8 @@ class Block:
             c.low.nbytes + c.high.nbytes + c.null.nbytes for c in self.columns.values() if isinstance(c, NumberColumn)
         )
         sets = (c.sets.nbytes for c in self.columns.values() if isinstance(c, SetColumn | CodeColumn))
-        return int(self.n.nbytes + sum(numbers) + sum(sets))
+        labels = 0 if self.classified is None else self.classified.label.nbytes * 2
+        return int(self.n.nbytes + sum(numbers) + sum(sets) + labels)
 
     def number(self, name: str) -> NumberColumn:
         column = self.columns[name]
@@ -172,7 +215,10 @@ class Block:
     def take(self, rows: Ints) -> Block:
         """These rows, in this order, some perhaps several times."""
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        return Block(self.n[rows], columns, None if self.whole is None else self.whole[rows])
+        whole = None if self.whole is None else self.whole[rows]
+        classified = None if self.classified is None else self.classified.take(rows)
+        return Block(self.n[rows], columns, whole, self.told, classified)
 
     def with_column(self, name: str, column: BlockColumn) -> Block:
-        return Block(self.n, {**self.columns, name: column}, self.whole)
+        classified = None if self.classified is None else self.classified.without(name)
+        return Block(self.n, {**self.columns, name: column}, self.whole, self.told, classified)

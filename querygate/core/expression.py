@@ -34,7 +34,7 @@ from querygate.core.predicate import (
     is_true,
     negate,
 )
-from querygate.core.types import NUMERIC, Bools, Floats, Ints
+from querygate.core.types import CALCULABLE, Bools, Floats, Ints
 from querygate.core.valueset import ValueSet
 
 Expression: TypeAlias = "Ref | Constant | Tabulated | Call | Choice"
@@ -224,8 +224,8 @@ class Choice:
 
 
 def is_number(e: Expression) -> bool:
-    """Can it be calculated with? Days can, as whole numbers; flags and texts cannot."""
-    return e.type in NUMERIC
+    """Can it be calculated with? Days and moments can, as whole numbers; flags and texts cannot."""
+    return e.type in CALCULABLE
 
 
 def day_number(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from querygate.core.expression import Choice, Constant, Expression, Tabulated
 from querygate.core.predicate import Predicate, columns
-from querygate.core.types import Cells, Ints, Scalar
+from querygate.core.types import Cells, ClassCells, Ints, Scalar
 
 NONE = Constant(None, "null")
 """The formula of an output that is a key."""
@@ -93,6 +93,7 @@ class Plan:
     `outputs` are in the order of the select list; those from `shown` on serve ORDER BY only. `sets` are the grouping
     sets, as places of keys; without GROUP BY there is one, and it is empty. `inner` is the plan whose groups are the
     records of this one, where there is a query over groups. `following` are the other branches of a UNION ALL.
+    `notes` say how a statement was read, where it might be taken otherwise.
     """
 
     dataset: str
@@ -111,6 +112,7 @@ class Plan:
     inner: Plan | None = None
     following: tuple[Plan, ...] = ()
     offset: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -132,6 +134,7 @@ class MeasureCells:
     the wanted one is a category, `splits` four arrays per condition: least and most for which it is TRUE, then FALSE.
     `free` says that every selection and every end of an interval that the cells allow is consistent with the store, so
     that a statistic that is sharp over the cells is sharp; `solid` says so of every value between the ends too.
+    `classes` are the same cells with what is published of their classes, where the wanted value has class sums.
     """
 
     size: Ints
@@ -142,6 +145,7 @@ class MeasureCells:
     splits: tuple[tuple[Ints, Ints, Ints, Ints], ...] = ()
     free: bool = True
     solid: bool = True
+    classes: ClassCells | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from querygate.core.block import Block
 from querygate.core.types import Catalog, Floats, Ints
@@ -62,8 +62,11 @@ class Release(Protocol):
     @property
     def catalog(self) -> Catalog: ...
 
-    def project(self, names: Collection[str], limits: Limits) -> Block:
-        """The cells grouped to these columns: one aggregate read, in a fixed order."""
+    def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
+        """The cells grouped to these columns: one aggregate read, in a fixed order.
+
+        With `moments` (columns that have them, among the names) classes stay apart, and the block has their moments.
+        """
         ...
 
 
@@ -129,6 +132,15 @@ class Source(Protocol):
 
     def reading(self) -> AbstractContextManager[None]:
         """Around every read of the stream: turns the engine's complaints into coded errors that quote nothing."""
+        ...
+
+
+@runtime_checkable
+class Identified(Protocol):
+    """A source that can tell whether it is still the same."""
+
+    def identity(self) -> str:
+        """Equal texts: equal rows."""
         ...
 
 
@@ -225,8 +237,29 @@ class Workshop(Protocol):
         """
         ...
 
+    def class_values(self, column: str) -> tuple[Ints, Any, Ints]:
+        """(class, value, records) of a number, in rising order of class and value; missing values are left out."""
+        ...
+
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         """(class, smallest, largest raw value) of each class; NaN where all values are missing."""
+        ...
+
+    def raw_counts(
+        self, columns: Sequence[str], *, by: Literal["combination", "class"]
+    ) -> tuple[Ints, Mapping[str, Any], Ints]:
+        """(combination or class, raw values of each column, records) of everything that occurs, in rising order.
+
+        Numbers and days are floats, NaN where missing; texts are objects, None where missing.
+        """
+        ...
+
+    def check_persons(self, person: str) -> None:
+        """Every row has a value of this column, and no two have the same; ConfigError QG803 where not."""
+        ...
+
+    def forget_classes(self) -> None:
+        """Before the records are divided anew: as it was when all codes were set."""
         ...
 
     def close(self) -> None:

@@ -16,14 +16,19 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "public", "withheld"]
-Type = Literal["integer", "number", "date", "category", "boolean", "codes"]
+Type = Literal["integer", "number", "date", "timestamp", "category", "boolean", "codes"]
 Scalar: TypeAlias = "int | float | str | bool | None"
 
-NUMERIC: frozenset[str] = frozenset({"integer", "number", "date"})
+NUMERIC: frozenset[str] = frozenset({"integer", "number", "date", "timestamp"})
 """Types that the store keeps as intervals; code lists are kept as sets of items, the others as value sets."""
 
-DISCRETE: frozenset[str] = frozenset({"integer", "date"})
-"""Numeric types whose values are whole numbers (a date is its day number since 1970-01-01)."""
+DISCRETE: frozenset[str] = frozenset({"integer", "date", "timestamp"})
+"""Numeric types whose values are whole numbers: a date is its day number since 1970-01-01, a timestamp its microseconds
+since then."""
+
+CALCULABLE: frozenset[str] = frozenset({"integer", "number", "date", "moment"})
+"""Types of expressions whose values are numbers. A timestamp column is a moment there; what a function makes of days or
+moments and the database calls a timestamp is a text."""
 
 
 _TO_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -56,6 +61,8 @@ class Column:
     title: str = ""
     decimal: bool = False
     parents: tuple[tuple[str, str], ...] = ()  # (code or group of codes, the group it belongs to), codes
+    moments: Literal["none", "rounded", "exact"] = "none"  # what is told of the mean and variance of each class
+    shared: bool = False  # with moments: all known values of a class have one interval
 
     @property
     def is_numeric(self) -> bool:
@@ -152,6 +159,32 @@ class Cells:
     @property
     def count_high(self) -> int:
         return int(self.most.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCells:
+    """Cells of one group with the classes they belong to, for a column of which class sums are published.
+
+    Row i holds `size[i]` members of class `group[i]` (0..c-1, rising) with values in [floor, ceiling]; between `least`
+    and `most` of them are selected, and those have values in [low, high]. All members of a class with a known value are
+    in the rows, also those that cannot be selected. Per class: their sum lies in [sum_low, sum_high] and their variance
+    in [var_low, var_high] (NaN: not told). `apart` says that nothing but other columns decides who is selected.
+    """
+
+    low: Floats | Ints
+    high: Floats | Ints
+    floor: Floats | Ints
+    ceiling: Floats | Ints
+    size: Ints
+    least: Ints
+    most: Ints
+    group: Ints
+    sum_low: Floats
+    sum_high: Floats
+    var_low: Floats
+    var_high: Floats
+    integer: bool
+    apart: bool
 
 
 @dataclass(frozen=True, slots=True)

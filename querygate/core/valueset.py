@@ -21,13 +21,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from querygate.core.types import DISCRETE
+
 Kind = Literal["integer", "number", "text"]
 Cut: TypeAlias = "tuple[Any, int]"
 
 
 def kind_of(column_type: str) -> Kind:
-    """The axis on which values of a column type live. Dates are day numbers; booleans are the texts false, true."""
-    if column_type in ("integer", "date"):
+    """The axis on which values of a column type live. Dates and timestamps are whole numbers; booleans are texts."""
+    if column_type in DISCRETE:
         return "integer"
     return "number" if column_type == "number" else "text"
 

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from querygate.bounds import moment_columns
 from querygate.core.block import Block
 from querygate.core.errors import NotPermitted, Refusal
 from querygate.core.plan import Plan
@@ -111,7 +112,11 @@ def admit(state: State, gate: Gate) -> State:
 
 
 def fetch(state: State, gate: Gate) -> State:
-    blocks = tuple(state.release.project(plan.columns, gate.limits) for plan in _branches(state.plan))
+    release = state.release
+    blocks = tuple(
+        release.project(plan.columns, gate.limits, moment_columns(plan, release.catalog))
+        for plan in _branches(state.plan)
+    )
     return replace(state, blocks=blocks)
 
 
@@ -126,7 +131,8 @@ def protect(state: State, gate: Gate) -> State:
 def arrange(state: State, gate: Gate) -> State:
     catalog = state.release.catalog
     shown: list[Group] = []
-    notes = [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
+    notes = [*state.plan.notes]
+    notes += [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
     for plan, groups in zip(_branches(state.plan), state.groups, strict=True):
         arranged, told = arranging.arrange(groups, plan)
         shown += [shown_part(plan, group) for group in arranged if (group.count.high or 0) >= catalog.min_group]

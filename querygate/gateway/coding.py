@@ -98,6 +98,14 @@ WIDEST = (-(2**63) + 1, 2**63 - 1)
 """Whole numbers that can be negated; an undeclared domain of a public column reaches as far."""
 
 
+MOST_CATEGORIES, FEW_CATEGORIES = 10_000, 1_000
+
+
+def is_text(values: int, records: int) -> bool:
+    """Are these too many values for a category? Where most records have a value of their own, each one is a name."""
+    return values > MOST_CATEGORIES or (values > FEW_CATEGORIES and values > records / 2)
+
+
 def check_values(column: ColumnPolicy, profile: Profile) -> None:
     """Everything in the data must lie inside what the policy declares public. Says how many do not, never which."""
     problem = remedy = ""
@@ -108,6 +116,9 @@ def check_values(column: ColumnPolicy, profile: Profile) -> None:
         outside = int(profile.counts[(values < low) | (values > high)].sum())
         problem = f"{outside:,} values lie outside its domain" if outside else ""
         remedy = "Widen the domain, or correct the source."
+    elif column.hierarchy is None and is_text(len(profile.values), int(profile.counts.sum())):
+        problem = f"{len(profile.values):,} different values make it a text and not a category"
+        remedy = "Withhold it, give it a hierarchy, or map it to few categories in the source."
     elif column.values:
         unknown = ~np.isin(profile.values, np.array(column.values, dtype=object))
         outside = int(profile.counts[unknown].sum()) if len(profile.values) else 0

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from querygate.bounds import moment_columns
 from querygate.core.errors import Refusal
+from querygate.core.moments import moment_text
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
@@ -49,11 +51,13 @@ def make_description(catalog: Catalog, native: Native, limits: Limits) -> dict[s
 
 def make_verdict(plan: Plan, catalog: Catalog) -> dict[str, Any]:
     """The answer to a dry run: accepted, with these columns, at most so many groups, at this cost."""
+    sharpened = sorted({name for branch in (plan, *plan.following) for name in moment_columns(branch, catalog)})
     return {
         "accepted": True,
         "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
         "groups_at_most": sum(_most_groups(branch, catalog) for branch in (plan, *plan.following)),
         "width": expected_width(plan, catalog),
+        **({"sharpened_by": sharpened} if sharpened else {}),
         "canonical": plan.hash,
         "cost": {"epsilon": 0},
     }
@@ -107,6 +111,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append("The edges of the classes are values that occur.")
     if sensitive:
         said.append(f"Sensitive, published within each class and never beside a person: {sensitive}.")
+    said += _told_of_moments(catalog)
     if codes:
         said.append(f"Sets of codes, published as groups of codes of which a record has one at least: {codes}.")
     if public:
@@ -117,6 +122,16 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Groups that cannot hold {catalog.min_group:,} records are not shown.")
     said.append("Columns that are not listed are withheld.")
     said.append("Every figure is answered as a range that holds the true value; nothing is random.")
+    return said
+
+
+def _told_of_moments(catalog: Catalog) -> list[str]:
+    """What is published of sensitive numbers beyond intervals."""
+    said = []
+    for kind, how in (("rounded", "rounded to public cells"), ("exact", "as they are")):
+        names = ", ".join(column.name for column in catalog.columns if column.moments == kind)
+        if names:
+            said.append(f"Sums and variances of classes are published, {how}, so that means are sharper: {names}.")
     return said
 
 
@@ -173,8 +188,8 @@ def _middle(column: Column) -> str:
     quarter = (high - low) / 4
     ends = [low + quarter, high - quarter]
     texts = [f"{end:g}" for end in ends] if column.type == "number" else [_end(column, round(end)) for end in ends]
-    if column.type == "date":
-        texts = [f"DATE '{text}'" for text in texts]
+    if column.type in ("date", "timestamp"):
+        texts = [f"{column.type.upper()} '{text}'" for text in texts]
     return f"{_quoted(column.name)} BETWEEN {texts[0]} AND {texts[1]}"
 
 
@@ -196,7 +211,8 @@ def _column(column: Column) -> dict[str, Any]:
     }
     if column.is_numeric:
         ends = [column.low, column.high]
-        domain = [_end(column, int(end)) if column.type == "date" else end for end in ends if end is not None]
+        written = column.type in ("date", "timestamp")
+        domain = [_end(column, int(end)) if written else end for end in ends if end is not None]
         return {**body, "domain": domain or None}
     return {**body, "values": list(column.values)}
 
@@ -213,6 +229,8 @@ def _table(table: Reference, catalog: Catalog) -> dict[str, Any]:
 
 
 def _end(column: Column, value: int) -> str:
+    if column.type == "timestamp":
+        return moment_text(value)
     return dt.date.fromordinal(value + _EPOCH).isoformat() if column.type == "date" else str(value)
 
 

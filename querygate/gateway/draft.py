@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, Protocol
 
 import numpy as np
 
-from querygate.anonymise import Box, Table
+from querygate.anonymise import Box, Hierarchy, Table
+from querygate.anonymise.moments import Told
 from querygate.core.ports import Combinations, Profile, Workshop
 from querygate.core.types import Column, Ints, Reference
 from querygate.gateway.coding import NumberCodes
+from querygate.gateway.tried import Tried
 from querygate.policy import ColumnPolicy, Policy
 
-Progress = Callable[[str], None]
+
+class Progress(Protocol):
+    """Told what is being done, and what share of the whole publication is behind it, where that is known."""
+
+    def __call__(self, step: str, share: float | None = None, /) -> None: ...
+
+
+def tell_nobody(step: str, share: float | None = None, /) -> None:
+    """The progress of a publication that nobody watches."""
+
+
+class Step(Enum):
+    """The steps of a publication."""
+
+    LOAD, CODE, DIVIDE, GENERALISE, WRITE, VERIFY = range(6)
+
+    def reached(self, share: float) -> float:
+        """The share of the whole, when this share of the step is done.
+
+        >>> Step.DIVIDE.reached(0.5)
+        0.37
+        """
+        return round(sum(TIMES[: self.value]) + TIMES[self.value] * share, 4)
+
+
+TIMES = (0.05, 0.01, 0.62, 0.08, 0.03, 0.21)
+"""The share of each step in the time of a publication of ten million records."""
 
 
 @dataclass
@@ -24,20 +52,39 @@ class Draft:
     policy: Policy
     workshop: Workshop
     progress: Progress
+    _now: tuple[Step, str] = (Step.LOAD, "")
     rows: int = 0
     profiles: dict[str, Profile] = field(default_factory=dict)
     numbers: dict[str, NumberCodes] = field(default_factory=dict)
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    trees: dict[str, Hierarchy] = field(default_factory=dict)  # of categories with a hierarchy
     combinations: Combinations | None = None
     table: Table | None = None
     labels: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    comparison: tuple[Tried, ...] = ()
+    sticky: bool = False  # were classes made so that those of earlier versions stay together?
     boxes: tuple[Box, ...] = ()
     columns: list[Column] = field(default_factory=list)
     references: tuple[Reference, ...] = ()
     cells: dict[str, Any] = field(default_factory=dict)
+    told: dict[str, Told] = field(default_factory=dict)  # moments of classes, by column
     pairs: dict[str, list[Any]] = field(
         default_factory=lambda: {"column_id": [], "set_id": [], "value_id": [], "alone": []}
     )
+
+    def begin(self, step: Step, text: str) -> None:
+        self._now = step, text
+        self.within(0.0)
+
+    def say(self, text: str) -> None:
+        """The present step goes on with something else."""
+        self._now = self._now[0], text
+        self.progress(text)
+
+    def within(self, share: float) -> None:
+        """So much of the present step is done."""
+        step, text = self._now
+        self.progress(text, step.reached(share))
 
     @property
     def published(self) -> tuple[ColumnPolicy, ...]:

@@ -6,20 +6,28 @@ public intervals and sets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
 from querygate.anonymise import Intervals, ValueSets, boxes
 from querygate.core.types import Column, Ints
-from querygate.gateway.draft import Draft
+from querygate.gateway.draft import Draft, Step
+from querygate.gateway.hierarchies import nodes
+from querygate.gateway.moments import PER_CLASS, add_moments, moments_table, tells_missing_apart, without_values
 from querygate.policy import ColumnPolicy
+from querygate.policy.numbers import has_moments
 
 
 def generalise(draft: Draft) -> None:
     """Boxes of the classes and codes of the other columns, as the physical columns of the cells."""
-    draft.progress("generalising")
-    carried = [c for c in draft.published if c.role != "quasi-identifier" and c.carry != "hull"]
-    classes, codes, counts = draft.workshop.cells([c.name for c in carried])
+    draft.begin(Step.GENERALISE, "generalising")
+    apart = frozenset(c.name for c in draft.published if tells_missing_apart(draft, c))
+    carried = [
+        c for c in draft.published if c.role != "quasi-identifier" and (c.carry not in PER_CLASS or c.name in apart)
+    ]
+    classes, codes, counts = without_values(*draft.workshop.cells([c.name for c in carried]), apart)
     size = np.bincount(classes, counts).astype(np.int64)
     draft.cells = {"class": classes, "n": counts, "class_n": size[classes]}
     draft.boxes = boxes(draft.table, draft.labels) if draft.table else ()
@@ -27,7 +35,14 @@ def generalise(draft: Draft) -> None:
     for index, column in enumerate(draft.published):
         box = by_name.get(column.name)
         if isinstance(box, ValueSets):
-            nullable = _put_sets(draft, index, column, box, classes)
+            nullable = _put_sets(draft, index, *box.numbered(), box.nulls, classes)
+        elif isinstance(box, Intervals) and column.name in draft.trees:
+            found = nodes(draft.trees[column.name], box, draft.texts[column.name])
+            nullable = _put_sets(draft, index, *found, box.nulls, classes)
+        elif column.name in apart:
+            low, high, _ = _hull(draft, column)
+            missing = np.where(codes[column.name] < 0, 2, 0)
+            nullable = _put_box(draft, index, column, low[classes], high[classes], missing, np.arange(len(classes)))
         elif isinstance(box, Intervals):
             nullable = _put_box(draft, index, column, box.low, box.high, box.nulls, classes)
         elif column.carry == "hull":
@@ -38,6 +53,7 @@ def generalise(draft: Draft) -> None:
         else:
             nullable = _put_values(draft, index, column, codes[column.name])
         draft.columns.append(_published(draft, index, column, nullable))
+    add_moments(draft)
 
 
 def _hull(draft: Draft, column: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
@@ -68,10 +84,11 @@ def _put_box(draft: Draft, index: int, column: ColumnPolicy, low: Ints, high: In
     return nullable
 
 
-def _put_sets(draft: Draft, index: int, column: ColumnPolicy, box: ValueSets, classes: Ints) -> bool:
+def _put_sets(
+    draft: Draft, index: int, numbers: Ints, sets: Sequence[Sequence[int]], nulls: Ints, classes: Ints
+) -> bool:
     """A value-set column: equal sets share an id; NULL is a member with value id -1."""
-    numbers, sets = box.numbered()
-    some = (box.nulls > 0).astype(np.int64)
+    some = (nulls > 0).astype(np.int64)
     ids, which = np.unique(numbers * 2 + some, return_inverse=True)
     for set_id, key in enumerate(ids.tolist()):
         _add_set(draft, index, set_id, sorted(([-1] if key % 2 else []) + list(sets[key // 2])))
@@ -109,6 +126,8 @@ def _published(draft: Draft, index: int, column: ColumnPolicy, nullable: bool) -
         high=column.high,
         values=draft.texts.get(column.name, ()),
         title=column.title,
+        moments=draft.policy.anonymise.class_moments if has_moments(column) else "none",
+        shared=draft.policy.anonymise.class_moments != "none" and has_moments(column) and column.carry in PER_CLASS,
     )
 
 
@@ -120,6 +139,7 @@ def tables(draft: Draft) -> dict[str, pa.Table]:
     column_ids, value_ids, words = zip(*texts, strict=True) if texts else ((), (), ())
     return {
         "cells": pa.table(draft.cells),
+        **moments_table(draft),
         "set_value": pa.table({name: pa.array(draft.pairs[name], kind) for name, kind in kinds.items()}),
         "value_text": pa.table(
             {

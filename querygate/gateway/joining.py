@@ -52,8 +52,12 @@ def check_columns(policy: Policy, source: Source, joins: Sequence[Joined]) -> No
 
 
 def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, str]:
-    """The columns that go into the vault, with their types; withheld ones do not."""
-    wanted = [column for column in policy.columns if column.role != "withheld" and column.name not in exclude]
+    """The columns that go into the vault, with their types; withheld ones do not, unless they say what people guard."""
+    wanted = [
+        column
+        for column in policy.columns
+        if (column.role != "withheld" or column.name in policy.wishes) and column.name not in exclude
+    ]
     return {column.name: str(column.type or "category") for column in wanted}
 
 

@@ -6,41 +6,34 @@ what was written; whatever fails, the version before goes on serving.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from querygate.anonymise import (
-    ANONYMISERS,
-    Alpha,
-    Attribute,
-    Closeness,
-    Distinct,
-    Entropy,
-    Guard,
-    Infeasible,
-    Method,
-    NumericHull,
-    Recursive,
-    Sensitive,
-    Table,
-    loss_by_attribute,
-)
+from querygate.anonymise import Attribute, Method, Table, loss_by_attribute
 from querygate.core.errors import ConfigError
+from querygate.core.persons import Keeping, Meeting
 from querygate.core.ports import Joined, Profile, Source, Workshop
 from querygate.core.types import Catalog, Ints
+from querygate.gateway.choosing import choose, divided, needs_records
 from querygate.gateway.coding import bin_codes, check_values, exact_codes, grid_codes
-from querygate.gateway.draft import Draft, Progress
+from querygate.gateway.draft import Draft, Progress, Step, tell_nobody
 from querygate.gateway.generalise import generalise, tables
+from querygate.gateway.guarantees import make_guards
+from querygate.gateway.hierarchies import make_tree, places
 from querygate.gateway.joining import Beside, check_columns, open_joined, tell_no_others, wanted_columns
+from querygate.gateway.moments import PER_CLASS, own_intervals
+from querygate.gateway.number_report import NumberReport, describe_numbers
+from querygate.gateway.population import Population, read_population
 from querygate.gateway.references import read_references
+from querygate.gateway.republish import Handling, Republished, go_with_earlier, make_keeping, measure
+from querygate.gateway.tried import Tried
 from querygate.gateway.verify import Measured, Written, verify_release
 from querygate.policy import ColumnPolicy, Policy
-
-METHODS = {"auto": "mondrian", "mondrian": "mondrian"}
 
 
 class Publication(Protocol):
@@ -52,7 +45,13 @@ class Publication(Protocol):
 
     def write(self, catalog: Catalog, tables: Mapping[str, Any]) -> Written: ...
 
-    def switch(self) -> None: ...
+    def meet(self, workshop: Any, keeping: Keeping) -> Meeting | None:
+        """The rows of the workshop beside the people of all versions that can be read; None where there are none."""
+
+    def meet_written(self, keeping: Keeping, without: Collection[int]) -> AbstractContextManager[Meeting | None]:
+        """The same from the files alone, without the versions that are to be retired."""
+
+    def switch(self, retire: Sequence[int] = ()) -> None: ...
 
 
 class Shelf(Protocol):
@@ -76,6 +75,9 @@ class Report:
     seconds: float
     joined: Mapping[str, int]  # per joined table, records of the source that have a row there
     references: Mapping[str, str]  # per reference table, its hash
+    comparison: tuple[Tried, ...] = ()  # what was tried, the published one first
+    versions: Republished | None = None  # how it goes with earlier versions; None for a first one
+    numbers: tuple[NumberReport, ...] = ()  # per sensitive number, widths and leaks of the choice and its alternatives
 
 
 def publish(
@@ -86,30 +88,46 @@ def publish(
     now: Callable[[], str],
     clock_s: Callable[[], float],
     open_beside: Beside = tell_no_others,
-    progress: Progress = lambda text: None,
+    progress: Progress = tell_nobody,
     anonymiser: Method | None = None,
+    handling: Handling | None = None,
 ) -> Report:
     """Publish a source under a policy as the next version. ConfigError says what to change; nothing is half done.
 
     `open_beside` opens the other tables that the policy names. `anonymiser` stands in for the policy's method; its
-    classes are verified like any others.
+    classes are verified like any others. `handling` stands in for what the policy says about earlier versions.
     """
     began = clock_s()
+    retire: tuple[int, ...] = ()
+    handling = handling or Handling.by(policy)
     joins = open_joined(policy, open_beside)
+    population = read_population(policy, open_beside)
     check_columns(policy, source, joins)
     with shelf.publishing(policy.dataset) as publication:
         draft = Draft(policy, publication.workshop(), progress, references=read_references(policy, open_beside))
         try:
             load(draft, source, joins)
             code(draft)
-            partition(draft, anonymiser or ANONYMISERS.get(METHODS[policy.anonymise.method]))
+            partition(draft, anonymiser, population, clock_s)
+            keeping = make_keeping(policy)
+            meeting = publication.meet(draft.workshop, keeping) if handling.compare else None
+            if meeting is not None:
+                redivide = partial(_redivide, draft, anonymiser, population, clock_s)
+                retire = go_with_earlier(draft, meeting, handling, redivide)
             generalise(draft)
             catalog = make_catalog(draft, publication.version, now())
-            progress("writing and verifying")
-            measured = verify_release(publication.write(catalog, tables(draft)), policy, draft.workshop, draft.rows)
+            draft.begin(Step.WRITE, "writing")
+            written = publication.write(catalog, tables(draft))
+            draft.begin(Step.VERIFY, "verifying")
+            measured = verify_release(written, policy, draft.workshop, draft.rows, population)
+            numbers = describe_numbers(draft)
         finally:
             draft.workshop.close()
-        publication.switch()
+        versions = None
+        if meeting is not None:
+            with publication.meet_written(keeping, retire) as written_beside:
+                versions = measure(written_beside, handling, policy.k, sticky=draft.sticky, retired=retire)
+        publication.switch(retire)
     return Report(
         policy.dataset,
         publication.version,
@@ -122,6 +140,9 @@ def publish(
         clock_s() - began,
         draft.workshop.matched,
         {table.name: table.hash for table in draft.references},
+        draft.comparison,
+        versions,
+        numbers=numbers,
     )
 
 
@@ -130,9 +151,11 @@ def publish(
 
 def load(draft: Draft, source: Source, joins: Sequence[Joined]) -> None:
     """Raw rows into the vault, typed by the policy; identifiers as text; withheld columns stay where they are."""
-    draft.progress(" and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
+    draft.begin(Step.LOAD, " and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
     wanted = wanted_columns(draft.policy, exclude=[name for join in draft.policy.joins for name in join.columns])
     draft.rows = draft.workshop.load(source, wanted, joins)
+    if draft.policy.person:
+        draft.workshop.check_persons(draft.policy.person)
     if draft.rows < draft.policy.k:
         raise ConfigError(
             "QG803",
@@ -143,7 +166,7 @@ def load(draft: Draft, source: Source, joins: Sequence[Joined]) -> None:
 
 def code(draft: Draft) -> None:
     """Give every published value its code."""
-    draft.progress("coding")
+    draft.begin(Step.CODE, "coding")
     for column in draft.published:
         profile = draft.workshop.profile(column.name)
         check_values(column, profile)
@@ -152,6 +175,9 @@ def code(draft: Draft) -> None:
             codes = _number_codes(draft, column, profile)
         else:
             draft.texts[column.name] = tuple(sorted({*column.values, *map(str, profile.values)}))
+            if column.hierarchy is not None:
+                draft.trees[column.name] = make_tree(column, profile)
+                draft.texts[column.name] = tuple(sorted(draft.trees[column.name].leaves))
             codes = np.searchsorted(np.array(draft.texts[column.name], dtype=object), profile.values).astype(np.int64)
         draft.workshop.set_codes(column.name, profile.values, codes)
 
@@ -159,8 +185,10 @@ def code(draft: Draft) -> None:
 def _number_codes(draft: Draft, column: ColumnPolicy, profile: Profile) -> Ints:
     if column.role == "public" or (column.role == "quasi-identifier" and draft.policy.anonymise.edges == "tight"):
         numbers = exact_codes(column, profile)
-    elif column.role == "quasi-identifier" or column.carry == "hull":
+    elif column.role == "quasi-identifier" or column.carry in PER_CLASS:
         numbers = grid_codes(column)
+    elif column.carry == "univariate":
+        numbers = own_intervals(column, profile, draft.policy.k)
     else:
         bins = bin_codes(column)
         counts = np.bincount(bins.of(profile.values), profile.counts, bins.size).astype(np.int64)
@@ -170,29 +198,51 @@ def _number_codes(draft: Draft, column: ColumnPolicy, profile: Profile) -> Ints:
     return numbers.of(profile.values)
 
 
-def partition(draft: Draft, anonymiser: Method) -> None:
-    """Divide the distinct combinations of quasi-identifiers into classes."""
-    draft.progress("making classes")
+def partition(
+    draft: Draft, anonymiser: Method | None, population: Population | None, clock_s: Callable[[], float]
+) -> None:
+    """Divide the records, or the distinct combinations of quasi-identifiers, into classes."""
+    draft.begin(Step.DIVIDE, "making classes")
     policy = draft.policy
-    quasi = policy.named("quasi-identifier")
+    quasi = (*policy.named("quasi-identifier"), *(c for c in policy.named("sensitive") if c.carry == "joint"))
     sensitive = [c.name for c in policy.named("sensitive") if c.is_numeric]
     found = draft.combinations = draft.workshop.combinations(
-        [c.name for c in quasi], sensitive, by_record=anonymiser.by_record
+        [c.name for c in quasi],
+        sensitive,
+        by_record=anonymiser.by_record if anonymiser else needs_records(policy, draft.rows),
     )
     draft.table = Table(tuple(_attribute(draft, c, found.codes[c.name]) for c in quasi), found.counts)
-    try:
-        draft.labels = anonymiser(draft.table, policy.k, _guards(draft))
-    except Infeasible as infeasible:
-        raise ConfigError(
-            "QG803",
-            f"Even all records together do not satisfy {infeasible.guarantee}.",
-            "Relax it in the policy, or withhold the column.",
-        ) from None
+    guards = make_guards(draft, population)
+    if anonymiser is None:
+        draft.labels, draft.comparison = choose(draft, guards, clock_s)
+    else:
+        draft.labels = divided(anonymiser, draft.table, policy, policy.k, guards, draft.within)
     draft.workshop.set_classes(draft.labels)
+
+
+def _redivide(
+    draft: Draft,
+    anonymiser: Method | None,
+    population: Population | None,
+    clock_s: Callable[[], float],
+    method: Method | None,
+    k: int,
+) -> None:
+    """Divide the records once more, by another method or for another k."""
+    policy = draft.policy
+    draft.workshop.forget_classes()
+    draft.policy, draft.sticky, draft.comparison = replace(policy, k=k), method is not None, ()
+    try:
+        partition(draft, method or anonymiser, population, clock_s)
+    finally:
+        draft.policy = policy
 
 
 def _attribute(draft: Draft, column: ColumnPolicy, codes: Ints) -> Attribute:
     weight = column.weight or 1.0
+    if column.name in draft.trees:
+        tree = draft.trees[column.name]
+        return Attribute.hierarchical(column.name, places(tree, draft.texts[column.name])[codes], tree, weight)
     if not column.is_numeric:
         return Attribute.nominal(column.name, codes, len(draft.texts[column.name]) or 1, weight)
     numbers = draft.numbers[column.name]
@@ -201,42 +251,6 @@ def _attribute(draft: Draft, column: ColumnPolicy, codes: Ints) -> Attribute:
         return Attribute(column.name, codes, 1, True, 1.0, np.zeros(1), np.zeros(1), weight)
     span = float((column.high or 0) - (column.low or 0))
     return Attribute(column.name, codes, numbers.size, True, span, low, high, weight, numbers.cuts(column.cuts))
-
-
-def _guards(draft: Draft) -> list[Guard]:
-    guards: list[Guard] = []
-    found = draft.combinations
-    for column in draft.policy.named("sensitive"):
-        name = column.name
-        if column.is_numeric and column.guard and found is not None:
-            guards.append(
-                NumericHull(
-                    name, found.low[name], found.high[name], found.low_code[name], found.high_code[name], column.guard
-                )
-            )
-        if column.diversity is not None:
-            combination, value, count = draft.workshop.counts_by_combination(name)
-            null = len(draft.texts[name])  # a missing value is a value of its own to whoever looks for a secret
-            value = np.where(value < 0, null, value)
-            guards.append(_diversity(column, Sensitive(name, combination, value, count, size=null + 1)))
-    return guards
-
-
-def _diversity(column: ColumnPolicy, sensitive: Sensitive) -> Guard:
-    wanted = column.diversity
-    if wanted is None:
-        raise ValueError(f"column {column.name!r} has no diversity")
-    match wanted.kind:
-        case "distinct":
-            return Distinct(sensitive, int(wanted.l or 0))
-        case "entropy":
-            return Entropy(sensitive, float(wanted.l or 0))
-        case "recursive":
-            return Recursive(sensitive, float(wanted.c or 0), int(wanted.l or 0))
-        case "alpha":
-            return Alpha(sensitive, float(wanted.alpha or 0))
-        case "t-closeness":
-            return Closeness(sensitive, float(wanted.t or 0))
 
 
 def make_catalog(draft: Draft, version: int, published: str) -> Catalog:

@@ -30,10 +30,12 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Constant, Expression, Ref
 from querygate.core.plan import Aggregate, FetchedGroup, MeasureCells, Output, Plan
 from querygate.core.predicate import columns
-from querygate.core.types import Bools, Cells, Group, Range, Scalar
+from querygate.core.types import DISCRETE, Bools, Cells, Group, Range, Scalar
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
+from querygate.stats.cells import merged
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells
 from querygate.stats.distinct import count_distinct_of_sets, distinct_cells
+from querygate.stats.knowledge.class_cells import CLASS_STATISTICS
 from querygate.stats.tables import TABLE_STATISTICS, TableCells
 
 BY_ENDS = frozenset(
@@ -112,14 +114,30 @@ def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     elif aggregate.may_vanish is not None:
         found = _told_of_count(found, measures[aggregate.may_vanish])
     exact = cells.free if aggregate.statistic in BY_ENDS else cells.solid
-    if exact or found.is_exact:
+    if not exact and not found.is_exact:
+        found = replace(found, sharp=False, attained_low=None, attained_high=None)
+    return _told_of_classes(aggregate, found, cells)
+
+
+def _told_of_classes(aggregate: Aggregate, found: Range, cells: MeasureCells) -> Range:
+    """What class sums leave of a range. Both ranges hold, so what both say does; only the sharper knows who attains."""
+    if cells.classes is None or aggregate.family != "column" or aggregate.statistic not in CLASS_STATISTICS:
         return found
-    return replace(found, sharp=False, attained_low=None, attained_high=None)
+    sharper = CLASS_STATISTICS[aggregate.statistic](cells.classes)
+    if sharper is None or found.low is None or found.high is None or sharper.low is None or sharper.high is None:
+        return found
+    low, high = max(found.low, sharper.low), min(found.high, sharper.high)
+    if low > high:  # both hold, and what was computed lies where they meet: roundings of one value
+        return found
+    if (low, high) == (found.low, found.high) and found.sharp:
+        return found
+    return replace(sharper, low=low, high=high, may_be_null=found.may_be_null)
 
 
 def _column_cells(cells: MeasureCells) -> Cells:
     if cells.values:
-        return cells.values[0]
+        # Classes that are kept apart for their sums make many cells of few intervals.
+        return cells.values[0] if cells.classes is None else merged(cells.values[0])
     nothing = np.zeros_like(cells.least)
     return Cells(nothing, nothing, cells.least, cells.most, integer=True)
 
@@ -250,7 +268,7 @@ def _range_column(ranges: Sequence[Range], type_: str) -> NumberColumn:
     """Ranges as intervals. A count is a whole number however large, so beyond 64 bits it goes as a double."""
     ends = [(0, 0) if r.low is None or r.high is None else (r.low, r.high) for r in ranges]
     null = [ALL_NULLS if r.low is None else SOME_NULLS if r.may_be_null else NO_NULLS for r in ranges]
-    whole = type_ in ("integer", "date") and all(isinstance(e, int) and abs(e) < 2**62 for pair in ends for e in pair)
+    whole = type_ in DISCRETE and all(isinstance(e, int) and abs(e) < 2**62 for pair in ends for e in pair)
     table: Any = np.array(ends, dtype=np.int64 if whole else np.float64).reshape(-1, 2)
     low, high = table[:, 0].copy(), table[:, 1].copy()
     if not whole:

@@ -14,6 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from querygate.core.interval import shown
+from querygate.core.moments import moment_text
 from querygate.core.types import Answer, Group, Range, Scalar
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
@@ -54,6 +55,8 @@ def _end(value: int | float | None, column_type: str) -> int | float | str | Non
         return None
     if column_type == "date":
         return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
+    if column_type == "timestamp":
+        return moment_text(int(value))
     return value if math.isfinite(value) else str(value)  # JSON has no infinity
 
 

@@ -8,7 +8,7 @@ not hold stops the publication.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,7 +19,11 @@ from querygate.core.errors import ConfigError
 from querygate.core.ports import Workshop
 from querygate.core.types import Catalog, Column, Floats, Ints
 from querygate.gateway.coding import bin_codes, grid_codes
-from querygate.policy import ColumnPolicy, Policy
+from querygate.gateway.hierarchies import strays
+from querygate.gateway.population import Population
+from querygate.gateway.verify_guarantees import Release, measure_guarantees, published_values
+from querygate.gateway.verify_numbers import check_intervals, check_moments
+from querygate.policy import Policy
 
 
 class Written(Protocol):
@@ -28,6 +32,8 @@ class Written(Protocol):
     def cells(self, quasi: Sequence[int]) -> dict[str, Any]: ...
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
+
+    def moments(self, column: int) -> dict[str, Any]: ...
 
     def catalog(self) -> Catalog: ...
 
@@ -42,9 +48,12 @@ class Measured:
     t: dict[str, float] = field(default_factory=dict)  # farthest class from the whole, per sensitive column
     hull: dict[str, float] = field(default_factory=dict)  # narrowest raw hull of a class, per guarded number
     width: dict[str, float] = field(default_factory=dict)  # mean width of a cell, per numeric column
+    kept: dict[str, float] = field(default_factory=dict)  # the figure of every guarantee of the policy beyond k
 
 
-def verify_release(written: Written, policy: Policy, workshop: Workshop, rows: int) -> Measured:
+def verify_release(
+    written: Written, policy: Policy, workshop: Workshop, rows: int, population: Population | None = None
+) -> Measured:
     """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
     catalog = written.catalog()
     cells = written.cells([column.index for column in catalog.columns if column.role == "quasi-identifier"])
@@ -59,23 +68,31 @@ def verify_release(written: Written, policy: Policy, workshop: Workshop, rows: i
     for column in catalog.columns:
         if column.is_numeric:
             _check_number(column, policy, catalog.tight, cells, workshop)
+        if policy.column(column.name).hierarchy is not None:
+            _check_nodes(column, policy, written)
         _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
         wanted = policy.column(column.name)
         if column.role == "sensitive":
-            values = _values(column, cells)
+            values = published_values(column, cells)
             l[column.name] = verify.distinct_values(boxes, values)
             t[column.name] = verify.closeness(boxes, values, cells["n"], ordered=column.is_numeric)
-            _check_diversity(wanted, boxes, values, cells["n"])
             if column.is_numeric and wanted.guard:
                 classes, low, high = workshop.class_hulls(column.name)
                 hull[column.name] = verify.narrowest_hull(classes, low, high)
                 _check(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
-                _check(wanted.carry == "hull" or l[column.name] >= 2, f"two bins of {column.name} in each class")
-    return Measured(
-        k, int(sizes.max()), l, t, hull, {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
-    )
+                one = wanted.carry in ("hull", "joint")
+                _check(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
+    kept = {}
+    release = Release(catalog.columns, cells, boxes, written, workshop)
+    for guarantee in measure_guarantees(release, policy, population):
+        kept[guarantee.measure] = guarantee.figure
+        _check(guarantee.holds, guarantee.promise)
+    for found in check_moments(written, catalog, policy, cells, workshop):
+        _check(found.holds, found.promise)
+    width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
+    return Measured(k, int(sizes.max()), l, t, hull, width, kept)
 
 
 def _check(holds: bool, promise: str) -> None:
@@ -99,13 +116,30 @@ def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, 
         _check(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
     elif column.role != "public":
         public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
-        on_edges = np.isin(low[known], public.low).all() and np.isin(high[known], public.high).all()
-        _check(bool(on_edges), f"the edges of {name} are public")
+        below, above = (np.searchsorted(*pair) for pair in ((public.low, low[known]), (public.high, high[known])))
+        on_edges = _are_at(low[known], public.low, below) and _are_at(high[known], public.high, above)
+        _check(on_edges, f"the edges of {name} are public")
+        for found in check_intervals(column, wanted, policy.k, cells):
+            _check(found.holds, found.promise)
         if wanted.carry == "bins":
-            below, above = (np.unique(end[known], return_inverse=True)[1] for end in (low, high))
-            _, which = np.unique(below * (int(above.max(initial=0)) + 1) + above, return_inverse=True)
+            _, which = np.unique(below * public.size + above, return_inverse=True)
             held = np.bincount(which, cells["n"][known])
             _check(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
+
+
+def _check_nodes(column: Column, policy: Policy, written: Written) -> None:
+    """Whatever was written of a category with a hierarchy is a node of it, and not any set of values."""
+    set_ids, value_ids, texts = written.sets(column.index)
+    sets: dict[int, set[str]] = {}
+    for set_id, value_id in zip(set_ids.tolist(), value_ids.tolist(), strict=True):
+        sets.setdefault(set_id, set()).update([texts[value_id]] if value_id >= 0 else [])
+    stray = strays(policy.column(column.name), texts, map(frozenset, sets.values()))
+    _check(stray == 0, f"{column.name} is published as nodes of its hierarchy")
+
+
+def _are_at(values: Any, edges: Any, places: Ints) -> bool:
+    """Whether each value is the edge at its place."""
+    return not len(values) or bool((edges[np.minimum(places, len(edges) - 1)] == values).all())
 
 
 def _is_same(a: Floats, b: Floats) -> bool:
@@ -118,14 +152,6 @@ def _intervals(column: Column, cells: dict[str, Any]) -> tuple[Any, Any, Any]:
     return low.data, high.data, ~np.ma.getmaskarray(low)
 
 
-def _values(column: Column, cells: dict[str, Any]) -> Ints:
-    """A number for each published value of a sensitive column; a missing one has a number too."""
-    if not column.is_numeric:
-        return np.asarray(cells[f"c{column.index}_set"], dtype=np.int64)
-    low = cells[f"c{column.index}_lo"]
-    return np.unique(np.ma.filled(np.ma.asarray(low, dtype=np.float64), np.inf), return_inverse=True)[1].reshape(-1)
-
-
 def _off(column: Column, cells: dict[str, Any], written: Written, workshop: Workshop) -> int:
     """Published intervals or sets of a class that hold another number of raw rows than they say."""
     classes, counts = cells["class"], cells["n"]
@@ -136,20 +162,6 @@ def _off(column: Column, cells: dict[str, Any], written: Written, workshop: Work
     low, high = cells[f"c{column.index}_lo"], cells[f"c{column.index}_hi"]
     null = cells.get(f"c{column.index}_null", np.zeros(len(classes), dtype=np.int64))
     return workshop.intervals_off(column.name, classes, low, high, null, counts)
-
-
-def _check_diversity(wanted: ColumnPolicy, classes: Ints, values: Ints, counts: Ints) -> None:
-    d = wanted.diversity
-    if d is None:
-        return
-    tests: dict[str, Callable[[], bool]] = {
-        "distinct": lambda: verify.distinct_values(classes, values) >= int(d.l or 0),
-        "entropy": lambda: verify.entropy_l(classes, values, counts) >= float(d.l or 0) - 1e-8,
-        "recursive": lambda: verify.recursive_ratio(classes, values, counts, l=int(d.l or 0)) < float(d.c or 0),
-        "alpha": lambda: verify.largest_share(classes, values, counts) <= float(d.alpha or 0),
-        "t-closeness": lambda: verify.closeness(classes, values, counts) <= float(d.t or 0) + 1e-8,
-    }
-    _check(tests[d.kind](), f"{d.kind} diversity of {wanted.name}")
 
 
 def _width(column: Column, cells: dict[str, Any]) -> float:

@@ -13,6 +13,7 @@
 (2, 'withheld')
 """
 
+from querygate.policy.diversity import NO_WISH
 from querygate.policy.edges import MAX_EDGES, bin_edges, closed, grid_edges
 from querygate.policy.load import accepted_keys, load_policy, parse_policy
 from querygate.policy.model import (
@@ -22,10 +23,14 @@ from querygate.policy.model import (
     AuditOptions,
     ColumnPolicy,
     Diversity,
+    HierarchyPolicy,
     JoinPolicy,
+    KMapPolicy,
     Number,
     Policy,
     ReferencePolicy,
+    RepublishOptions,
+    StatisticPolicy,
 )
 
 __all__ = [
@@ -35,11 +40,16 @@ __all__ = [
     "Policy",
     "ColumnPolicy",
     "Diversity",
+    "HierarchyPolicy",
+    "NO_WISH",
     "AnonymiseOptions",
     "AnswerOptions",
     "AuditOptions",
     "ReferencePolicy",
+    "RepublishOptions",
+    "StatisticPolicy",
     "JoinPolicy",
+    "KMapPolicy",
     "Number",
     "PUBLISHED",
     "grid_edges",

@@ -8,11 +8,16 @@ from itertools import pairwise
 from typing import Any, cast
 
 from querygate.core.types import DISCRETE
+from querygate.policy.diversity import check_wishes, read_diversity
+from querygate.policy.durations import Duration, round_duration, show_duration
 from querygate.policy.edges import bin_edges, exact, grid_edges, round_step
-from querygate.policy.model import PUBLISHED, ColumnPolicy, Diversity, Number
+from querygate.policy.hierarchies import read_hierarchy
+from querygate.policy.model import PUBLISHED, ColumnPolicy, Number
+from querygate.policy.numbers import check_carry
 from querygate.policy.reading import VALUES, Bound, Table, listed, show_value
 
-NUMBERS = ("integer", "number", "date")
+NUMBERS = ("integer", "number", "date", "timestamp")
+TEXT_INSTEAD = "role withheld; or map it to few categories, or give it a hierarchy, with type category"
 SHOWN = ("quasi-identifier", "sensitive", "public")
 
 APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -24,23 +29,13 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bins": (("sensitive",), NUMBERS),
     "guard": (("sensitive",), NUMBERS),
     "values": (SHOWN, ("category",)),
-    "diversity": (("sensitive",), ("category", "boolean")),
+    "hierarchy": (("quasi-identifier", "sensitive"), ("category",)),
+    "diversity": (("sensitive",), ("category", "boolean", *NUMBERS)),
 }
 """Roles and types that a key is for. Role, type and title are for every column."""
 
 POSITIVE = Bound(above=0)
 WHOLE_STEP = Bound(least=1, whole=True)
-FROM_TWO = Bound(least=2, whole=True)
-SHARE = Bound(above=0, most=1)
-
-DIVERSITY = {
-    "distinct": {"l": FROM_TWO},
-    "entropy": {"l": Bound(above=1)},
-    "recursive": {"c": POSITIVE, "l": FROM_TWO},
-    "t-closeness": {"t": SHARE},
-    "alpha": {"alpha": SHARE},
-}
-"""The parameters that each kind needs, and the only ones it takes."""
 
 
 def read_columns(top: Table) -> tuple[ColumnPolicy, ...]:
@@ -54,6 +49,7 @@ def read_columns(top: Table) -> tuple[ColumnPolicy, ...]:
     if len(columns) == len(read) and not any(column.role == "quasi-identifier" for column in columns):
         accepted = "at least one column with role quasi-identifier (nothing would be protected without)"
         top.fail("columns", "has no quasi-identifier", accepted)
+    check_wishes(top, columns)
     _check_names(top, [column.name for column in columns if column.is_published])
     return columns
 
@@ -73,6 +69,9 @@ def _column(table: Table) -> ColumnPolicy | None:
         return None
     needs_type = role in PUBLISHED
     kind = table.choice("type") if needs_type or "type" in table else None
+    if needs_type and kind == "text":
+        table.fail("type", "text can hold anything about anybody and is never published", TEXT_INSTEAD)
+        kind = None
     column = ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, kind), table.text("title"))
     if needs_type and kind is None:
         return column  # what the other keys may be depends on the type
@@ -80,6 +79,8 @@ def _column(table: Table) -> ColumnPolicy | None:
     if not needs_type:
         return column
     column = _number(table, column) if column.is_numeric else _category(table, column)
+    if "diversity" in table and role == "sensitive":
+        column = replace(column, diversity=read_diversity(table, column))
     if role == "quasi-identifier":
         default = 2.0 if column.is_numeric else 1.0
         column = replace(column, weight=table.number("weight", POSITIVE) or default)
@@ -106,22 +107,9 @@ def _category(table: Table, column: ColumnPolicy) -> ColumnPolicy:
             table.fail("values", "is not a list of distinct texts", "a list of distinct texts, one at least")
         else:
             column = replace(column, values=tuple(sorted(raw)))
-    if "diversity" in table and column.role == "sensitive":
-        column = replace(column, diversity=_diversity(table.table("diversity"), len(column.values)))
+    if "hierarchy" in table and column.role in ("quasi-identifier", "sensitive"):
+        column = replace(column, hierarchy=read_hierarchy(table, table.problems.folder))
     return column
-
-
-def _diversity(table: Table, values: int) -> Diversity | None:
-    kind = table.choice("kind") if table.is_table else None
-    if kind is None:
-        return None
-    parameters = {key: table.required(key, bound) for key, bound in DIVERSITY[kind].items()}
-    for key in ("l", "c", "t", "alpha"):
-        if key in table and key not in parameters:
-            table.fail(key, f"is not a parameter of kind {kind}", listed(parameters))
-    if values and (parameters.get("l") or 0) > values:
-        table.fail("l", "is more than the column has values", f"at most {values}")
-    return Diversity(cast(Any, kind), **cast(Any, parameters))
 
 
 # -- numbers: each step keeps what it could read, so that one mistake does not hide the next ---------------
@@ -153,7 +141,8 @@ def _grid(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     if column.low is None or column.high is None:
         return column
     if grid is None:
-        grid = round_step(column.low, column.high, whole=column.type in DISCRETE)
+        step = round_step(column.low, column.high, whole=column.type in DISCRETE)
+        grid = round_duration(column.low, column.high) if column.type == "timestamp" else step
     column = replace(column, grid=grid)
     _check_edges(table, column, "grid")
     return column
@@ -178,18 +167,20 @@ def _cuts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
 
 def _sensitive(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     carry = table.choice("carry", "bins")
-    guard = _step(table, column, "guard", Bound(least=0, whole=column.type in DISCRETE))
+    any_width = Bound(least=0, whole=column.type in DISCRETE)
+    guard = _step(table, column, "guard", Duration(least=0) if column.type == "timestamp" else any_width)
     written = None
     if carry == "bins":
         written = _read_bins(table, column)
-    elif carry == "hull" and "bins" in table:
-        table.fail("bins", "does not apply to carry hull", 'for carry = "bins"')
+    elif carry is not None and "bins" in table:
+        table.fail("bins", f"does not apply to carry {carry}", 'for carry = "bins"')
     column = replace(column, carry=cast(Any, carry))
     if column.grid is None:
         return column
     two_steps = min(2 * column.grid, _width(column))
     guard = two_steps if guard is None else guard
     column = replace(column, guard=guard)
+    check_carry(table, column)
     if written is not None:
         return _fit_bins(table, column, written)
     return replace(column, bins=max(two_steps, guard)) if carry == "bins" else column
@@ -222,7 +213,7 @@ def _fit_bins(table: Table, column: ColumnPolicy, bins: Number | tuple[Number, .
         fits = bins <= _width(column)
         narrowest = exact(bins)
     if not fits:
-        accepted = f"edges within it, or a width of at most {_width(column)}"
+        accepted = f"edges within it, or a width of at most {_shown_width(column)}"
         table.fail("bins", f"leaves the domain {_shown_domain(column)}", accepted)
     elif narrowest < exact(guard):
         accepted = f"width at least {guard}, the guard e (silent: two grid steps), up to the domain's ends"
@@ -237,7 +228,7 @@ def _step(table: Table, column: ColumnPolicy, key: str, bound: Bound) -> Number 
     """A step along the column, not wider than its domain; None where the file is silent or wrong."""
     step = table.number(key, bound)
     if step is not None and column.low is not None and step > _width(column):
-        table.fail(key, "is wider than the domain", f"{bound.phrase} and at most {_width(column)}")
+        table.fail(key, "is wider than the domain", f"{bound.phrase} and at most {_shown_width(column)}")
         return None
     return step
 
@@ -250,12 +241,18 @@ def _check_edges(table: Table, column: ColumnPolicy, key: str) -> None:
 
 
 def _step_bound(column: ColumnPolicy) -> Bound:
+    if column.type == "timestamp":
+        return Duration(above=0)
     return WHOLE_STEP if column.type in DISCRETE else POSITIVE
 
 
 def _width(column: ColumnPolicy) -> Number:
     width = exact(column.high or 0) - exact(column.low or 0)
     return int(width) if column.type in DISCRETE else float(width)
+
+
+def _shown_width(column: ColumnPolicy) -> Number | str:
+    return show_duration(_width(column)) if column.type == "timestamp" else _width(column)
 
 
 def _values(column: ColumnPolicy) -> str:

@@ -20,17 +20,41 @@ PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "public"
 
 @dataclass(frozen=True, slots=True)
 class Diversity:
-    """What every class must keep of a sensitive category. Only the parameters of its kind are set.
+    """What every class must keep of a sensitive column. Only the parameters of its kind are set.
 
     distinct (l), entropy (l) and recursive (c, l): Machanavajjhala et al. 2007; t-closeness (t): Li et al. 2007;
-    alpha (no value may hold more than this share of a class): Wong et al. 2006.
+    alpha (no value may hold more than this share of a class): Wong et al. 2006; p-sensitive (p): Truta, Vinay 2006;
+    ke (e, distinct): Zhang et al. 2007; em (epsilon, m): Li et al. 2008; personalised (by, share): Xiao, Tao 2006.
     """
 
-    kind: Literal["distinct", "entropy", "recursive", "t-closeness", "alpha"]
+    kind: Literal["distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"]
     l: Number | None = None  # noqa: E741 - the name the literature and the policy file use
     c: float | None = None
     t: float | None = None
     alpha: float | None = None
+    distance: Literal["equal", "ordered", "hierarchy"] | None = None  # t-closeness; None: equal, of categories
+    p: int | None = None
+    e: Number | None = None
+    distinct: int | None = None
+    epsilon: Number | None = None
+    m: float | None = None
+    share: float | None = None
+    by: str | None = None  # the column that says what each person guards
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()  # names for sets of values
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyPolicy:
+    """How the values of a category are generalised: by a rule, or as the rows of a file say."""
+
+    preset: str = ""
+    rows: tuple[tuple[str, ...], ...] = ()  # value, its ancestors, root
+
+    def meaning(self) -> dict[str, Any]:
+        """The rule, or a hash of what is in the file; where it lies does not matter."""
+        if self.preset:
+            return {"preset": self.preset}
+        return {"sha256": hashlib.sha256(json.dumps(self.rows).encode()).hexdigest()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +70,12 @@ class ColumnPolicy:
     grid: Number | None = None  # quasi-identifying and sensitive numbers
     cuts: tuple[Number, ...] = ()  # quasi-identifying numbers
     weight: float | None = None  # quasi-identifiers
-    carry: Literal["bins", "hull"] | None = None  # sensitive numbers
+    carry: Literal["bins", "hull", "univariate", "joint"] | None = None  # sensitive numbers
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
     guard: Number | None = None  # e; 0 is off
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
-    diversity: Diversity | None = None  # sensitive categories
+    diversity: tuple[Diversity, ...] = ()  # sensitive columns
+    hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
 
     @property
     def is_numeric(self) -> bool:
@@ -64,16 +89,59 @@ class ColumnPolicy:
         """What is set, apart from the name. Of a column that stays in the vault only the role matters."""
         if not self.is_published:
             return {"role": self.role}
-        return _set_fields({key: value for key, value in asdict(self).items() if key != "name"})
+        fields = {key: value for key, value in asdict(self).items() if key != "name"}
+        kept = sorted((_set_fields(d) for d in fields["diversity"]), key=lambda d: json.dumps(d, sort_keys=True))
+        fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # one stands for itself, as it is written
+        if self.hierarchy is not None:
+            fields["hierarchy"] = self.hierarchy.meaning()
+        return _set_fields(fields)
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticPolicy:
+    """A statistic that should stay sharp; "count" is of no column, and stands for counts of many conditions.
+
+    >>> str(StatisticPolicy("corr", ("age", "sbp")))
+    'corr(age,sbp)'
+    """
+
+    kind: Literal["mean", "var", "sd", "median", "cov", "corr", "count"]
+    columns: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}({','.join(self.columns)})" if self.columns else self.kind
 
 
 @dataclass(frozen=True, slots=True)
 class AnonymiseOptions:
     """How classes are made."""
 
-    method: Literal["auto", "mondrian"] = "auto"
+    method: Literal[
+        "auto",
+        "mondrian",
+        "mondrian-relaxed",
+        "snake",
+        "snake-polished",
+        "boxes",
+        "top-down",
+        "bottom-up",
+        "univariate",
+    ] = "auto"
     edges: Literal["grid", "tight"] = "grid"
-    class_moments: Literal["none"] = "none"
+    class_moments: Literal["none", "rounded", "exact"] = "none"
+    search: Literal["guarded", "blind"] = "guarded"
+    statistics: tuple[StatisticPolicy, ...] = ()
+    max_width: tuple[tuple[StatisticPolicy, float], ...] = ()
+    largest_k: bool = False
+
+    def utility(self) -> dict[str, Any]:
+        """What is wanted of the statistics, as far as anything is."""
+        wanted = {
+            "statistics": sorted(map(str, self.statistics)),
+            "max_width": {str(statistic): width for statistic, width in self.max_width},
+            "largest_k": self.largest_k,
+        }
+        return {key: value for key, value in wanted.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +157,14 @@ class AuditOptions:
     """What the inline auditor does about what it finds."""
 
     on_differencing: Literal["alert"] = "alert"
+
+
+@dataclass(frozen=True, slots=True)
+class RepublishOptions:
+    """What is done where versions, laid together, tell people apart who were hidden in each of them."""
+
+    on_overlap: Literal["refuse", "sticky", "retire"] = "refuse"
+    few_changes: Literal["refuse", "report"] = "refuse"  # of people who came or left in groups below k
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +198,20 @@ class JoinPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class KMapPolicy:
+    """The population that classes are looked up in, and how many people of it each must match."""
+
+    population: str  # beside the policy file
+    k: int
+    columns: tuple[str, ...] = ()  # quasi-identifiers that the file has; empty: all of them
+    count: str = ""  # the column that says how many people a row stands for; empty: one
+
+    def meaning(self) -> dict[str, Any]:
+        """What is promised. Where the file lies does not matter."""
+        return {"k": self.k, "columns": sorted(self.columns), "count": self.count}
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """The privacy of one dataset. `columns` keeps the order of the file; `warnings` are for the custodian."""
 
@@ -135,6 +225,9 @@ class Policy:
     audit: AuditOptions = field(default_factory=AuditOptions)
     references: tuple[ReferencePolicy, ...] = ()
     joins: tuple[JoinPolicy, ...] = ()
+    k_map: KMapPolicy | None = None
+    person: str = ""  # the identifier that tells persons apart; empty: not told
+    republish: RepublishOptions = field(default_factory=RepublishOptions)
     warnings: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnPolicy:
@@ -145,6 +238,11 @@ class Policy:
     def named(self, *roles: Role) -> tuple[ColumnPolicy, ...]:
         """The columns with one of these roles, in the order of the file."""
         return tuple(column for column in self.columns if column.role in roles)
+
+    @property
+    def wishes(self) -> frozenset[str]:
+        """Columns that say what people guard. They are read into the vault, whatever their role."""
+        return frozenset(d.by for column in self.columns for d in column.diversity if d.by)
 
     def canonical(self) -> str:
         """The meaning as JSON: equal for files that differ only in order, spelling or defaults written out.
@@ -159,6 +257,18 @@ class Policy:
             meaning[key] = {table.name: table.meaning() for table in tables}
             if not tables:
                 del meaning[key]  # the hash of a policy without any is what it was before there were any
+        meaning["k_map"] = self.k_map.meaning() if self.k_map else None
+        if self.k_map is None:
+            del meaning["k_map"]
+        if self.anonymise.search == "guarded":
+            del meaning["anonymise"]["search"]
+        if not self.person:
+            del meaning["person"]
+        if self.republish == RepublishOptions():
+            del meaning["republish"]
+        for key in ("statistics", "max_width", "largest_k"):
+            del meaning["anonymise"][key]
+        meaning["anonymise"] |= self.anonymise.utility()
         return json.dumps(meaning, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     @property

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ConfigError
+from querygate.core.moments import DAY_US, moment_of, moment_text, read_moment
 from querygate.policy.model import Number
 
 INT64 = 2**63 - 1
@@ -26,6 +28,7 @@ VALUES = {
     "integer": "whole numbers of 64 bits",
     "number": "finite numbers up to 1e300 in size",
     "date": "dates such as 2024-01-31",
+    "timestamp": "moments such as 2024-01-31T12:00:00",
 }
 """What a value of each numeric type may be, for the reader of an error."""
 
@@ -82,6 +85,8 @@ def read_value(kind: str, raw: object) -> Number | None:
     """A value of a numeric column as it is kept, or None where it is not one (see VALUES)."""
     if kind == "date":
         return _day(raw)
+    if kind == "timestamp":
+        return _moment(raw)
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         return None
     if kind == "integer":
@@ -101,8 +106,20 @@ def _day(raw: object) -> int | None:
     return raw.toordinal() - EPOCH if type(raw) is datetime.date else None
 
 
+def _moment(raw: object) -> int | None:
+    """Microseconds since 1970-01-01 of a TOML date or time, in UTC if it has an offset, or of a text in ISO form."""
+    if isinstance(raw, str):
+        return read_moment(raw)
+    if isinstance(raw, datetime.datetime):
+        return moment_of(raw)
+    day = _day(raw)
+    return None if day is None else day * DAY_US
+
+
 def show_value(kind: str, value: Number) -> str:
     """A kept value as the custodian writes it."""
+    if kind == "timestamp":
+        return moment_text(int(value))
     return datetime.date.fromordinal(EPOCH + int(value)).isoformat() if kind == "date" else repr(value)
 
 
@@ -125,8 +142,9 @@ def dotted(path: Iterable[str]) -> str:
 class Problems:
     """Everything wrong with one file, one line each."""
 
-    def __init__(self, name: str, vocabulary: Vocabulary) -> None:
+    def __init__(self, name: str, vocabulary: Vocabulary, folder: Path = Path()) -> None:
         self.name = name
+        self.folder = folder  # of the file, where others that it names are beside it
         self.vocabulary = vocabulary
         self.lines: list[str] = []
 

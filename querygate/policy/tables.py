@@ -1,4 +1,6 @@
-"""Tables beside the source: public ones that statements may join, protected ones that are joined before publication."""
+"""Tables beside the source: public ones that statements may join, protected ones that are joined before publication,
+and the population that classes are looked up in.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from querygate.core.types import folded
-from querygate.policy.model import ColumnPolicy, JoinPolicy, ReferencePolicy
-from querygate.policy.reading import Table, listed
+from querygate.policy.model import ColumnPolicy, JoinPolicy, KMapPolicy, ReferencePolicy
+from querygate.policy.reading import Bound, Table, listed
 
 NAME = "[a-z][a-z0-9_]{0,62}"
 _FILE = r"(?i).+\.(csv|tsv|parquet)(\.gz)?"
@@ -49,6 +51,23 @@ def read_joins(top: Table, columns: Iterable[ColumnPolicy]) -> tuple[JoinPolicy,
     return tuple(found)
 
 
+def read_population(top: Table, columns: Iterable[ColumnPolicy]) -> KMapPolicy | None:
+    """The table [k_map]: the population that every class must be hidden in."""
+    if "k_map" not in top:
+        return None
+    table = top.table("k_map")
+    if not table.is_table:
+        return None
+    quasi = [column.name for column in columns if column.role == "quasi-identifier"]
+    named = _names(table, "columns") if "columns" in table else ()
+    if not set(named) <= set(quasi):
+        table.fail("columns", "names what is no quasi-identifier", listed(quasi))
+    count = table.text("count", _SOME_TEXT) if "count" in table else ""
+    k = table.required("k", Bound(least=2, whole=True))
+    linked = () if set(named) == set(quasi) else named  # silence means all of them
+    return KMapPolicy(_file(table, "population"), int(k or 0), linked, count)
+
+
 def _tables(top: Table, key: str) -> Iterator[tuple[str, Table]]:
     raw = top.raw.get(key, {})
     if not isinstance(raw, dict):
@@ -61,13 +80,11 @@ def _tables(top: Table, key: str) -> Iterator[tuple[str, Table]]:
             top.problems.add((key, name), "is not a name for a table", f"a name that matches {NAME}")
 
 
-def _file(table: Table) -> str:
-    raw = table.raw.get("file")
+def _file(table: Table, key: str = "file") -> str:
+    raw = table.raw.get(key)
     if isinstance(raw, str) and "://" not in raw and re.fullmatch(_FILE, raw):
         return raw
-    table.fail(
-        "file", "is not the name of a file" if "file" in table else "is missing", "a .csv, .tsv or .parquet file"
-    )
+    table.fail(key, "is not the name of a file" if key in table else "is missing", "a .csv, .tsv or .parquet file")
     return ""
 
 

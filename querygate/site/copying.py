@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from querygate.core.errors import ConfigError
 from querygate.site.gate import OpenSite
-from querygate_adapters.duckdb_store import DuckDBRelease, current_version, version_file, versions_in
+from querygate_adapters.duckdb_store import DuckDBRelease, current_version, version_file
 from querygate_adapters.postgres_writer import PostgresShelf
 from querygate_adapters.releases import catalog_to_json
+from querygate_adapters.retired import readable_in, retired_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def copy_store(
 def _copy_dataset(opened: OpenSite, shelf: PostgresShelf, dataset: str, progress: Callable[[str], None]) -> Copied:
     folder = opened.site.store / dataset
     there = shelf.versions(dataset)
-    missing = [version for version in versions_in(folder) if version not in there]
+    missing = [version for version in readable_in(folder) if version not in there]
     served = current_version(folder)
     if served is None:
         raise ConfigError("QG804", f"No version of {dataset} is served here.", "Publish it, then copy it.")
@@ -63,4 +64,7 @@ def _copy_dataset(opened: OpenSite, shelf: PostgresShelf, dataset: str, progress
         progress(f"{dataset}: copying version {version}")
         shelf.copy(version_file(folder, version))
     shelf.serve(dataset, served)
+    for version in sorted(set(there) & set(retired_in(folder))):
+        progress(f"{dataset}: removing version {version}, which was retired")
+        shelf.remove(dataset, version)
     return Copied(dataset, tuple(missing), served)

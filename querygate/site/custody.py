@@ -3,37 +3,48 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from querygate.control import stamp
+from querygate.core.ports import Source
+from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.publish import Report, publish
+from querygate.gateway.republish import Handling, OnOverlap
 from querygate.policy import Policy
 from querygate.site.gate import OpenSite, now
 from querygate_adapters.sources import open_source
 from querygate_adapters.store_writer import PublisherShelf
 
 
+def open_shelf(opened: OpenSite) -> PublisherShelf:
+    return PublisherShelf(opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"])
+
+
 def publish_to(
     opened: OpenSite,
     policy: Policy,
-    source: str,
+    source: str | Source,
     *,
     user: str,
     beside: Path = Path(),
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Progress = tell_nobody,
+    on_overlap: OnOverlap | None = None,
+    handling: Handling | None = None,
 ) -> Report:
-    """Publish a source into a site and put it on record. `beside` is the folder of the policy file."""
-    shelf = PublisherShelf(opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"])
+    """Publish a source into a site and put it on record. `beside` is the folder of the policy file.
+
+    `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions.
+    """
     report = publish(
         policy,
-        open_source(source),
-        shelf,
+        open_source(source) if isinstance(source, str) else source,
+        open_shelf(opened),
         now=lambda: stamp(now()),
         clock_s=time.perf_counter,
         open_beside=lambda specification: open_source(specification, beside),
         progress=progress,
+        handling=handling or Handling.by(policy, on_overlap),
     )
     body: dict[str, Any] = {
         "version": report.version,
@@ -42,7 +53,16 @@ def publish_to(
         "policy_hash": policy.hash,
     }
     body |= {"references": dict(report.references)} if report.references else {}
+    if report.versions is not None:
+        body["versions"] = {
+            "laid_over": sorted(report.versions.by_version),
+            "smallest": report.versions.together.smallest,
+            "sticky": report.versions.sticky,
+            "retired": list(report.versions.retired),
+        }
     opened.log.note("publish", user=user, dataset=policy.dataset, body=body)
+    for version in report.versions.retired if report.versions else ():
+        _note_retired(opened, policy.dataset, version, report.version, user)
     return report
 
 
@@ -51,3 +71,14 @@ def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str) ->
     before = PublisherShelf(opened.site.store, opened.site.vault).serve_version(dataset, version)
     opened.log.note("rollback", user=user, dataset=dataset, body={"from": before, "to": version})
     return before
+
+
+def retire_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> None:
+    """Never serve a version again, and put that on record."""
+    shelf = open_shelf(opened)
+    shelf.retire(dataset, version)
+    _note_retired(opened, dataset, version, shelf.served(dataset), user)
+
+
+def _note_retired(opened: OpenSite, dataset: str, version: int, by: int | None, user: str) -> None:
+    opened.log.note("version.retire", user=user, dataset=dataset, body={"version": version, "by": by})

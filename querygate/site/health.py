@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from querygate.control import ChainBroken, Database
+from querygate.control import ChainBroken, Database, load_key
+from querygate.control.evidence import PRIVATE, has_library
 from querygate.core.errors import ConfigError
 from querygate.site.gate import OpenSite, now
 from querygate.site.layout import Site
@@ -84,9 +85,21 @@ def log_health(opened: OpenSite) -> Health:
     return Health("log", True, f"{verified.entries:,} entries, unbroken")
 
 
+def key_health(site: Site) -> Health:
+    """Which key signs the log?"""
+    if not has_library():
+        return Health("log key", True, "none: signatures need the extra `evidence`")
+    if not (site.folder / PRIVATE).exists():
+        return Health("log key", True, "none yet: `querygate log key` makes one")
+    try:
+        return Health("log key", True, load_key(site.folder).public.fingerprint)
+    except ConfigError as error:
+        return Health("log key", False, error.detail, error.remedy)
+
+
 def permission_health(site: Site) -> Iterator[Health]:
-    """Are vault, store and control database closed to everyone but their owner?"""
-    for path in (site.vault, site.store, site.control):
+    """Are vault, store, control database, archives and key closed to everyone but their owner?"""
+    for path in (site.vault, site.store, site.control, site.folder / "logs", site.folder / PRIVATE):
         if path.exists():
             yield _permissions(path)
 

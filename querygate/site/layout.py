@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from querygate.control.evidence import has_library, load_key
 from querygate.core.errors import ConfigError
 from querygate.site.settings import FILE, SETTINGS, Settings, load_settings
 
@@ -41,6 +42,8 @@ def init_site(folder: Path) -> Site:
     for setting in SETTINGS:
         value = f'"{setting.default}"' if isinstance(setting.default, str) else setting.default
         lines += [f"# {setting.help}", f"# {setting.name} = {value}", ""]
+    if has_library():
+        load_key(folder)  # makes the key with which the log is signed
     (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
     return open_site(folder)
 

@@ -9,6 +9,8 @@ plan        keys, measures, outputs
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from querygate.core.errors import Refusal
@@ -16,7 +18,7 @@ from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.types import Catalog
 from querygate.sql.allow import allow
-from querygate.sql.compose import compose
+from querygate.sql.compose import compose, schema_notes
 from querygate.sql.parse import parse, too_deep
 from querygate.sql.plan import make_plan
 from querygate.sql.suggest import suggest
@@ -47,9 +49,10 @@ def understand(sql: str, catalog: Catalog, native: Native, limits: Limits | None
 def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
     check_wording = start_check(sql, tree, native)
+    notes = schema_notes(tree, catalog)
     plans = [make_plan(query, catalog, native, limits) for query in compose(tree, catalog)]
     check_wording()
-    return join_plans(plans)
+    return replace(join_plans(plans), notes=notes)
 
 
 def _edited(sql: str, limits: Limits) -> exp.Expr | None:

@@ -149,9 +149,11 @@ def read_aggregate(node: exp.Expr) -> Asked | None:
     if isinstance(node, exp.Anonymous):
         return Asked(str(node.this).lower(), tuple(node.expressions))
     name = AGGREGATE_NODES.get(type(node))
-    if name is None or isinstance(node.this, exp.Order):
-        return None
     inside = node.this
+    if isinstance(inside, exp.Order) and not isinstance(inside.this, exp.Distinct):
+        inside = inside.this  # no aggregate here depends on the order of its values
+    if name is None or isinstance(inside, exp.Order):
+        return None
     if any(_listed(part) for key, part in node.args.items() if key not in _READ):
         return None  # MIN(x, 2) is another aggregate
     others = [part for key in _READ[1:] for part in _listed(node.args.get(key))]

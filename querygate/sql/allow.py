@@ -57,7 +57,7 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Cube: frozenset({"expressions"}),
     exp.GroupingSets: frozenset({"expressions"}),
     exp.Tuple: frozenset({"expressions"}),
-    exp.Order: frozenset({"expressions"}),
+    exp.Order: frozenset({"this", "expressions"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Limit: frozenset({"expression"}),
     exp.Offset: frozenset({"expression"}),
@@ -103,14 +103,27 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
             exp.SplitPart, exp.StartsWith, exp.StrPosition, exp.Substring, exp.Trim, exp.Upper,
             exp.DateAdd, exp.DateDiff, exp.DateFromParts, exp.Day, exp.Dayname, exp.DayOfWeek, exp.DayOfWeekIso,
             exp.DayOfYear, exp.Extract, exp.LastDay, exp.Month, exp.Monthname, exp.Quarter, exp.TimestampTrunc,
-            exp.TimeToStr, exp.Week, exp.Year,
+            exp.TimeToStr, exp.Week, exp.Year, exp.DayOfMonth, exp.Hour, exp.TimeToUnix, exp.WeekOfYear,
+            exp.Acos, exp.Acosh, exp.Asin, exp.Asinh, exp.Atan, exp.Atan2, exp.Atanh, exp.Cos, exp.Cosh, exp.Cot,
+            exp.Degrees, exp.IsInf, exp.Radians, exp.Sin, exp.Sinh, exp.Tan, exp.Tanh,
+            exp.BitwiseAnd, exp.BitwiseLeftShift, exp.BitwiseNot, exp.BitwiseOr, exp.BitwiseRightShift, exp.BitwiseXor,
+            exp.Ascii, exp.BitLength, exp.Hex, exp.Levenshtein, exp.MD5, exp.Translate, exp.Unicode,
         ),
         _ANY,
     ),
 }  # fmt: skip
 """Kinds of nodes and the parts each may have."""
 
-FUNCTIONS = frozenset({"date_part", "date_sub", "even", "isfinite", "gcd", "lcm"}) | TESTS
+FUNCTIONS = TESTS | frozenset(
+    {
+        "bin", "bit_count", "even", "fdiv", "fmod", "gamma", "gcd", "isfinite", "lcm", "lgamma", "round_even",
+        "roundbankers", "signbit", "to_base",
+        "damerau_levenshtein", "hamming", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "nfc_normalize",
+        "ord", "prefix", "strip_accents", "strlen", "suffix",
+        "century", "date_part", "date_sub", "datepart", "datesub", "decade", "era", "isoyear", "julian", "millennium",
+        "weekday", "yearweek",
+    }
+)  # fmt: skip
 """Scalar functions that the parser knows by name only."""
 
 _CLAUSES = {

@@ -9,6 +9,7 @@ dataset, or one over the groups of another. A column that is withheld is unknown
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -19,12 +20,14 @@ from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.buckets import write_out_buckets
 from querygate.sql.parse import span_of
+from querygate.sql.projections import projected
 from querygate.sql.references import join_reference
-from querygate.sql.tables import Names, Tables, quoted_column
+from querygate.sql.tables import Names, Tables, nameless, quoted_column
 
 LARGEST = 20_000
-SCHEMAS = frozenset({"main", "public"})
-"""Schemas a dataset may be said to be in; its own name is another."""
+SYSTEM_SCHEMAS = frozenset({"information_schema", "pg_catalog", "pg_temp", "pg_toast", "system", "temp"})
+"""Where a database keeps tables of its own. Elsewhere a schema is the place of the custodian's table, and the gate has
+one dataset of a name: telemetry.crashes is crashes."""
 
 
 @dataclass
@@ -75,7 +78,8 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
     for join in tree.args.get("joins") or ():
         where = _and(where, join_reference(join, catalog, ctes, tables, lambda e: _origin(e, inner, catalog)))
     tree.set("joins", None)
-    if not top:
+    projects = top and inner is not None and not tree.args.get("distinct") and not _is_grouped(tree)
+    if not top or projects:
         _expand_stars(tree, tables)
     _name_items(tree)
     if _substitute(tree, tables, catalog) > LARGEST:
@@ -83,6 +87,9 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
     own = tree.args.get("where")
     both = _and(where, own.this if own else None)
     tree.set("where", exp.Where(this=both) if both is not None else None)
+    if inner is not None and projects:
+        merged = projected(tree, inner.tree, _named(inner.tree))
+        return Query(merged, inner.inner, inner.disjoint)
     return Query(tree, inner, disjoint)
 
 
@@ -115,14 +122,23 @@ def _source(source: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr]) ->
 
 
 def _check_dataset(table: exp.Table, catalog: Catalog) -> None:
-    schema = folded(table.args["db"].name) if table.args.get("db") else "main"
-    if folded(table.name) != folded(catalog.dataset) or schema not in SCHEMAS | {folded(catalog.dataset)}:
+    schema = folded(table.args["db"].name) if table.args.get("db") else ""
+    if folded(table.name) != folded(catalog.dataset) or schema in SYSTEM_SCHEMAS:
         raise UnsupportedSQL(
             "QG205",
             "FROM does not name the dataset that was asked.",
             f"Write FROM {catalog.dataset}.",
             span=span_of(table),
         )
+
+
+def schema_notes(tree: exp.Expr, catalog: Catalog) -> tuple[str, ...]:
+    """Schemas that were named and not looked at, so that nobody believes to have asked another table."""
+    usual = {"", "main", "public", folded(catalog.dataset)}
+    named = sorted({table.db for table in tree.find_all(exp.Table) if folded(table.db) not in usual})
+    return tuple(
+        f"A dataset is in no schema: {name}.{catalog.dataset} was read as {catalog.dataset}." for name in named
+    )
 
 
 def _rows_of(query: Query, alias: str) -> _Source:
@@ -133,23 +149,23 @@ def _rows_of(query: Query, alias: str) -> _Source:
             "QG206", "LIMIT inside a subquery chooses rows by chance.", "Leave it out.", span=span_of(tree)
         )
     tree.set("order", None)  # the order of rows has no meaning to an aggregate
-    if tree.args.get("distinct") or tree.args.get("offset"):
-        _check_groups_only(tree)
+    if tree.args.get("distinct") and not _is_grouped(tree):
+        tree.set("group", exp.Group(all=True))
+        tree.set("distinct", None)
+    if tree.args.get("offset"):
+        raise UnsupportedSQL(
+            "QG206", "OFFSET inside a subquery chooses rows by chance.", "Leave it out.", span=span_of(tree)
+        )
     if _is_grouped(tree):
         names: Names = {}
-        for name in filter(None, map(name_of, tree.expressions)):
+        for place, item in enumerate(tree.expressions):
+            name = name_of(item) or nameless(place)
+            if not name_of(item):
+                item.replace(exp.alias_(item.copy(), name, quoted=True))
             names[folded(name)] = quoted_column(name)
-        return names, None, query.disjoint, query, alias
+        return names, None, [], query, alias
     clause = tree.args.get("where")
     return _named(tree), clause.this if clause else None, query.disjoint, query.inner, alias
-
-
-def _check_groups_only(tree: exp.Select) -> None:
-    """DISTINCT and OFFSET over rows would need to know the rows."""
-    if tree.args.get("offset") or not _is_grouped(tree):
-        raise UnsupportedSQL(
-            "QG206", "DISTINCT and OFFSET are not available over rows.", "Group the rows instead.", span=span_of(tree)
-        )
 
 
 def _is_grouped(tree: exp.Select) -> bool:
@@ -160,14 +176,12 @@ def _is_grouped(tree: exp.Select) -> bool:
 
 def _named(tree: exp.Select) -> Names:
     """The select list by name; what has no name cannot be called, and of two of one name neither."""
+    called = Counter(folded(name_of(item)) for item in tree.expressions)
     names: Names = {}
-    twice = set()
-    for item in tree.expressions:
+    for place, item in enumerate(tree.expressions):
         name = folded(name_of(item))
-        twice |= {name} & names.keys()
-        if name:
-            names[name] = _unaliased(item)
-    return {name: value for name, value in names.items() if name not in twice}
+        names[name if name and called[name] == 1 else nameless(place)] = _unaliased(item)
+    return names
 
 
 def _unaliased(item: exp.Expr) -> exp.Expr:
@@ -273,11 +287,14 @@ class _Scope:
                 return 1
             raise _unknown_column(node, self.catalog, self.tables)
         node.meta["qualified"] = bool(table)
+        node.meta["called"] = name
         if isinstance(found, exp.Column):
             node.set("this", found.this.copy())
             node.set("table", None)
             return 1
         bracket = exp.Paren(this=found.copy())
+        for part in bracket.find_all(exp.Column):
+            part.meta.setdefault("called", "")
         bracket.meta.update(node.meta)
         node.replace(bracket)
         return sum(1 for _ in found.walk())

@@ -35,6 +35,7 @@ from querygate.sql.allow import COMPARISONS
 from querygate.sql.codes import code_test, is_code_test
 from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
 from querygate.sql.literals import constant, constants, is_constant
+from querygate.sql.moments import by_calendar
 from querygate.sql.parse import span_of
 from querygate.sql.steps import decided
 
@@ -84,6 +85,9 @@ def condition(node: exp.Expr, context: Context) -> Predicate:
     found = context.columns_of(node)
     if len(found) <= 1 and all(is_tabulable(column) for column in found):
         return _tabulated(node, context)
+    calendar = by_calendar(node, found[0], context.native) if len(found) == 1 else None
+    if calendar is not None and calendar.type == "boolean":
+        return calendar.where(bool)
     return _general(node, context)
 
 
@@ -240,7 +244,7 @@ def _compared(left: Expression, sign: str, right: Expression, context: Context, 
     if "null" in (left.type, right.type):
         return NULL
     if is_number(left) and is_number(right):
-        if (left.type == "date") != (right.type == "date"):
+        if left.type != right.type and {"date", "moment"} & {left.type, right.type}:
             raise _refused(node)
         return comparison(left, sign, right)
     if left.type == right.type and left.type in ("category", "boolean") and sign in ("=", "<>"):

@@ -148,7 +148,9 @@ def step_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         if column is not None and not any(is_aggregate(around) for around in _ancestors(node)):
             step = _step(column)
             is_item = node.parent is tree
-            node.replace(exp.alias_(step, column.name) if is_item and column.type != "date" else step)
+            node.replace(
+                exp.alias_(step, column.name) if is_item and column.type not in ("date", "timestamp") else step
+            )
     return tree
 
 
@@ -215,7 +217,7 @@ def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
             _replace_by_groups(tree, item, column)
         elif column.type == "boolean":
             item.replace(exp.Avg(this=exp.cast(exp.column(column.name), "INT")))
-        elif column.type == "date" or name in _ONE_OF_MANY:
+        elif column.type in ("date", "timestamp") or name in _ONE_OF_MANY:
             item.replace(exp.Min(this=exp.column(column.name)))
             tree.append("expressions", exp.Max(this=exp.column(column.name)))
         else:
@@ -310,7 +312,7 @@ def _count() -> exp.Expr:
 
 def _summary(column: Column) -> exp.Expr:
     name = exp.column(column.name)
-    return exp.Min(this=name) if column.type == "date" else exp.Avg(this=name)
+    return exp.Min(this=name) if column.type in ("date", "timestamp") else exp.Avg(this=name)
 
 
 def _is_wide(column: Column) -> bool:
@@ -320,7 +322,7 @@ def _is_wide(column: Column) -> bool:
 def _step(column: Column) -> exp.Expr:
     """FLOOR(x / step) * step, with a step of one digit; of a date its year."""
     name = exp.column(column.name)
-    if column.type == "date":
+    if column.type in ("date", "timestamp"):
         return exp.func("YEAR", name)
     width = float(column.high or 0) - float(column.low or 0)
     size = 10.0 ** math.floor(math.log10(max(width, 1e-9) / MOST_STEPS))

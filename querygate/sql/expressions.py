@@ -22,6 +22,7 @@ from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.allow import COMPARISONS
 from querygate.sql.codes import is_code_test
+from querygate.sql.moments import by_calendar
 from querygate.sql.parse import span_of
 from querygate.sql.steps import stepped
 from querygate.sql.wording import own_wording, wording_over_x
@@ -88,9 +89,12 @@ def expression(node: exp.Expr, context: Context) -> Expression:
     if not columns:
         return _constant(node, context)
     if isinstance(node, exp.Column):
-        return Ref(columns[0].name, columns[0].type)
+        return Ref(columns[0].name, "moment" if columns[0].type == "timestamp" else columns[0].type)
     if len(columns) == 1 and is_tabulable(columns[0]):
         return tabulate(node, columns[0], context)
+    calendar = by_calendar(node, columns[0], context.native) if len(columns) == 1 else None
+    if calendar is not None:
+        return calendar
     compile_ = _truth if is_code_test(node) else _COMPILERS.get(type(node))
     if compile_ is None:
         raise _refused(node)
@@ -115,8 +119,8 @@ def number(node: exp.Expr, context: Context) -> Expression:
 
 def is_tabulable(column: Column) -> bool:
     """Has it so few values that each can be looked at?"""
-    if column.is_codes:
-        return False  # its values are sets of codes
+    if column.is_codes or column.type == "timestamp":
+        return False  # its values are sets of codes, or microseconds
     if not column.is_numeric:
         return len(column.values) <= MOST_VALUES
     if not column.is_discrete or column.low is None or column.high is None:
@@ -181,6 +185,8 @@ def _arithmetic(name: str) -> Compile:
         kinds = {left.type, right.type}
         if "null" in kinds:
             return Constant(None, "null")
+        if "moment" in kinds:
+            raise _refused(node)
         if "date" in kinds:
             return _with_days(name, left, right, node)
         whole = kinds == {"integer"} and name != "div"
@@ -353,7 +359,7 @@ def _common_type(parts: list[Expression], node: exp.Expr) -> str:
 
 
 def _no_days(inner: Expression, node: exp.Expr) -> None:
-    if inner.type == "date":
+    if inner.type in ("date", "moment"):
         raise _refused(node)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated
 from querygate.core.meaning import told
 from querygate.core.plan import Key
+from querygate.core.predicate import TRUE
 from querygate.core.types import Column, Scalar
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context, axis, expression, is_tabulable
@@ -21,18 +23,23 @@ from querygate.sql.parse import span_of
 MOST_SETS = 64
 
 
+def is_constant(term: exp.Expr) -> bool:
+    """Is it the same for every record?"""
+    return not any(isinstance(part, exp.Column) or is_aggregate(part) for part in term.walk())
+
+
 def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
     """The terms of a GROUP BY, each once, and the sets of them that are grouped by. Positions are looked up."""
     terms: list[exp.Expr] = []
     sets: list[tuple[int, ...]] = [()]
 
     def place(node: exp.Expr) -> int:
-        node = _meant(node, items)
+        node = meant(node, items)
         if node not in terms:
             terms.append(node)
         return terms.index(node)
 
-    for part in _all_items(items) if clause.args.get("all") else _parts(clause):
+    for part in all_items(items) if clause.args.get("all") else _parts(clause):
         if isinstance(part, exp.Tuple) and part.expressions:
             raise _refused(part, "A bracket of columns is one value to the database.", "List the columns without it.")
         sets = [(*before, *added) for before in sets for added in _sets_of(part, place)]
@@ -40,6 +47,9 @@ def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Ex
             raise UnsupportedSQL(
                 "QG212", f"There are more than {MOST_SETS} grouping sets.", "Ask for fewer.", span=span_of(clause)
             )
+    fixed = next(filter(is_constant, terms), None)
+    if fixed is not None and len(sets) > 1:  # in the sets without it, it would be NULL wherever it is written
+        raise _refused(fixed, "A constant makes no grouping sets.", "Leave it out of GROUP BY.")
     return terms, [tuple(dict.fromkeys(chosen)) for chosen in sets]
 
 
@@ -48,7 +58,7 @@ def _parts(clause: exp.Group) -> list[exp.Expr]:
     return [part for parts in listed for part in parts]
 
 
-def _all_items(items: list[exp.Expr]) -> list[exp.Expr]:
+def all_items(items: list[exp.Expr]) -> list[exp.Expr]:
     """GROUP BY ALL: every item of the select list that is no aggregate."""
     plain = [item.this if isinstance(item, exp.Alias) else item for item in items]
     return [item for item in plain if not any(is_aggregate(node) for node in item.walk())]
@@ -78,11 +88,12 @@ def _group(term: exp.Expr, place: Any) -> tuple[int, ...]:
     return (place(term),)
 
 
-def _meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+def meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     """A term is an expression, a name of the select list, or a position in it."""
+    named = bool(node.meta.get("item"))
     node = node.unnest()
-    if isinstance(node, exp.Literal):
-        if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= len(items):
+    if isinstance(node, exp.Literal) and not node.is_string and not named:
+        if not str(node.this).isdigit() or not 1 <= int(node.this) <= len(items):
             raise UnsupportedSQL(
                 "QG214", f"A position lies between 1 and {len(items)}.", "Name the column instead.", span=span_of(node)
             )
@@ -102,12 +113,30 @@ def make_key(node: exp.Expr, context: Context) -> Key:
     if isinstance(found, Ref):
         return _column_key(context.known(found), node, context)
     if isinstance(found, Constant):
-        raise _refused(node, "A constant makes no groups.", "Leave it out of GROUP BY.")
+        found = Choice(((TRUE, found),), found, found.type)  # one group, which is there if anybody is
     if isinstance(found, Tabulated):
         return Key(_id(found, context), found.type, found, _ordered(found.results))
     if not isinstance(found, Choice) or not all(isinstance(value, Constant) for _, value in found.ways):
         raise _continuous(node)
     return Key(_id(found, context), found.type, found, _ordered([_value(value) for _, value in found.ways]))
+
+
+def possible_groups(keys: Sequence[Key]) -> int:
+    """How many groups an answer may have. Keys that cut one column into runs of values cut it together."""
+    together: dict[str, list[Tabulated]] = {}
+    possible = 1
+    product: dict[str, int] = {}
+    for key in keys:
+        by = key.by
+        if isinstance(by, Tabulated) and (by.of_category or len(set(by.results)) == len(by.results)):
+            together.setdefault(by.column, []).append(by)
+            product[by.column] = product.get(by.column, 1) * len(key.values)
+        else:
+            possible *= len(key.values)
+    for column, tables in together.items():
+        parts = tables[0].values if tables[0].of_category else {start for by in tables for start in by.starts.tolist()}
+        possible *= min(product[column], len(parts) + 1) if len(tables) > 1 else product[column]
+    return possible
 
 
 def _column_key(column: Column, node: exp.Expr, context: Context) -> Key:
@@ -147,8 +176,8 @@ def shown(value: Any) -> Scalar:
 
 
 def _continuous(node: exp.Expr, column: Column | None = None) -> UnsupportedSQL:
-    what = f"Column {column.name} ({column.type}) has" if column is not None else "This has"
-    name = column.name if column is not None else "column"
+    name = node.name if isinstance(node, exp.Column) else column.name if column is not None else "column"
+    what = f"Column {name} ({column.type}) has" if column is not None else "This has"
     return _refused(
         node,
         f"{what} too many values to be groups.",

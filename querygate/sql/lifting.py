@@ -15,6 +15,7 @@ from querygate.core.plan import Key
 from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context
+from querygate.sql.keys import is_constant
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
 from querygate.sql.tables import quoted_column
@@ -57,14 +58,17 @@ class Groups:
                 return joint
         if is_aggregate(node):
             return quoted_column(self.measures.aggregate(node).id)
-        if node in self.terms:
+        if node in self.terms and not is_constant(node):
             return quoted_column(self.keys[self.terms.index(node)].id)
         if isinstance(node, exp.Column):
             raise self.not_grouped(node)
         copy = node.copy()
+        if is_constant(node):  # bare, as in IS NULL and in the base of a logarithm
+            return copy
         for name, value in node.args.items():
             if isinstance(value, exp.Expr) and not isinstance(value, (exp.Identifier, exp.DataType, exp.Var)):
-                copy.set(name, exp.Paren(this=self.lift(value)) if _is_value(value) else value.copy())
+                lifted = _is_value(value) and not is_constant(value)
+                copy.set(name, exp.Paren(this=self.lift(value)) if lifted else value.copy())
             elif isinstance(value, list):
                 copy.set(name, [self.lift(v) if isinstance(v, exp.Expr) else v for v in value])
         return copy

@@ -16,11 +16,13 @@ from decimal import Decimal
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.moments import read_moment
 from querygate.core.types import Column
 from querygate.sql.parse import span_of
 
 EPOCH = dt.date(1970, 1, 1).toordinal()
 EXACT_DOUBLE = 2**53
+_MOMENTS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ)
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -43,6 +45,8 @@ def constant(node: exp.Expr, column: Column) -> int | float | str | Decimal | No
         return None
     if column.type == "date":
         return _date(node, column)
+    if column.type == "timestamp":
+        return _moment(node, column)
     if column.type == "boolean":
         if isinstance(node, exp.Boolean):
             return "true" if node.this else "false"
@@ -125,6 +129,19 @@ def _date(node: exp.Expr, column: Column) -> int:
         except ValueError:
             pass
     raise _mismatch(node, column, "a date like '2015-12-31'")
+
+
+def _moment(node: exp.Expr, column: Column) -> int:
+    """A text, a timestamp or a day, which begins at midnight."""
+    days_only = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE
+    if isinstance(node, exp.Cast) and (days_only or node.to.this in _MOMENTS) and not node.to.expressions:
+        node = node.this
+    if isinstance(node, exp.Literal) and node.is_string:
+        text = str(node.this)
+        found = read_moment(text) if not days_only or _ISO_DATE.fullmatch(text) else None
+        if found is not None:
+            return found
+    raise _mismatch(node, column, "a moment like '2015-12-31 23:59:00'")
 
 
 def _mismatch(node: exp.Expr, column: Column, wanted: str) -> UnsupportedSQL:

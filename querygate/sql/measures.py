@@ -73,7 +73,7 @@ class Measures:
         asked = read_aggregate(node)
         if asked is None:
             raise _refused(node)
-        filtered = _as_filter(asked)
+        filtered = as_filter(asked)
         try:
             return self._read(filtered, node)
         except UnsupportedSQL:
@@ -105,6 +105,7 @@ class Measures:
         parameters = self._parameters(known, asked.arguments[1:], node)
         measure = self.measure(both([where, value.present]), value)
         type_ = value.type if known.value else "number"
+        type_ = "timestamp" if type_ == "moment" else type_
         family = "distinct" if asked.distinct and known.statistic not in ("min", "max") else "column"
         return self.add(family, known.statistic, measure, type_, parameters=parameters)
 
@@ -112,10 +113,15 @@ class Measures:
         found = expression(node, self.context)
         if found.type == "boolean" and name == "sum" and isinstance(found, Ref | Tabulated):
             return expression(exp.Cast(this=node.copy(), to=exp.DataType.build("BIGINT")), self.context)
-        if not is_number(found) or (found.type == "date" and not known.dates):
+        in_time = found.type in ("date", "moment")
+        if not is_number(found) or (in_time and not known.dates):
             column = node.unnest()
-            what = f"{column.name} ({found.type})" if isinstance(column, exp.Column) else f"a {found.type}"
-            other = "MIN and MAX" if found.type == "date" else "COUNT, or group by it"
+            what = (
+                f"{column.name} ({self.context.column(column).type})"
+                if isinstance(column, exp.Column)
+                else f"a {found.type}"
+            )
+            other = "MIN and MAX" if in_time else "COUNT, or group by it"
             raise UnsupportedSQL(
                 "QG209", f"{name.upper()} is not available for {what}.", f"Use {other}.", span=span_of(node)
             )
@@ -219,7 +225,11 @@ class Measures:
             return None
         if found.statistic == "count":
             return measure.where, ONE, found.may_vanish
-        return (measure.where, measure.values[0], found.measure) if measure.values[0].type != "date" else None
+        return (
+            (measure.where, measure.values[0], found.measure)
+            if measure.values[0].type not in ("date", "moment")
+            else None
+        )
 
     def _is_positive(self, e: Expression) -> bool:
         """Is it above zero wherever it is there, by what is public of the column?"""
@@ -240,7 +250,7 @@ def _decided(p: Predicate) -> Predicate:
     return either([is_true(p), is_true(negate(p))])
 
 
-def _as_filter(asked: Asked) -> Asked:
+def as_filter(asked: Asked) -> Asked:
     """Aggregates pass over NULL, so of CASE WHEN p THEN x END they see x where p is TRUE: as with FILTER (WHERE p)."""
     if not asked.arguments or asked.name not in NAMES or NAMES[asked.name].family != "column":
         return asked

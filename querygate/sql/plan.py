@@ -21,10 +21,11 @@ from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
 from querygate.sql.identity import with_meaning
-from querygate.sql.keys import grouping_sets, make_key, shown
+from querygate.sql.keys import grouping_sets, is_constant, make_key, possible_groups, shown
 from querygate.sql.lifting import Groups
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
+from querygate.sql.projections import item_of, with_items
 
 RESERVED = "_group"
 """The name under which an answer's row tells its group's count range."""
@@ -53,7 +54,7 @@ def _columns_of(inner: Plan) -> dict[str, Column]:
     for i, output in enumerate(inner.outputs[: inner.shown]):
         values: tuple[Any, ...] = inner.keys[output.source].values if output.kind == "key" else ()
         known = [value for value in values if value is not None]
-        type_: Any = "category" if output.type == "timestamp" else output.type
+        type_: Any = "category" if output.type == "timestamp" and output.kind == "key" else output.type
         low = high = None
         if type_ in ("integer", "number") and known:
             low, high = known[0], known[-1]
@@ -127,7 +128,7 @@ class _Draft:
     def _check_distinct(self, group: exp.Group | None) -> None:
         """Rows of groups differ in their keys, so DISTINCT changes nothing as long as all keys are shown."""
         shown_keys = {output.source for output in self.outputs if output.kind == "key"}
-        hidden = set(range(len(self.groups.terms))) - shown_keys
+        hidden = {i for i, term in enumerate(self.groups.terms) if not is_constant(term)} - shown_keys
         if self.tree.args.get("distinct") and (hidden or not self.one_set):
             raise UnsupportedSQL(
                 "QG206",
@@ -172,12 +173,12 @@ class _Draft:
         """A name that no column has may be one of the select list."""
         for node in list(group.find_all(exp.Column)):
             if folded(node.name) not in self.context.columns:
-                node.replace(exp.Paren(this=self._item(node).copy()))
+                item = exp.Paren(this=self._item(node).copy())
+                item.meta["item"] = True  # a number there is no position
+                node.replace(item)
 
     def _check_groups(self, group: exp.Group | None) -> None:
-        possible = 1
-        for key in self.groups.keys:
-            possible *= len(key.values)
+        possible = possible_groups(self.groups.keys)
         if possible > self.limits.max_groups:
             raise UnsupportedSQL(
                 "QG212",
@@ -198,6 +199,8 @@ class _Draft:
             raise UnsupportedSQL(
                 "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
             )
+        if self._is_of_day(node):
+            return self._dependent_key(node, name)
         lifted = self.groups.lift(node)
         context = self.groups.as_context
         formula = expression(lifted, context)
@@ -216,7 +219,16 @@ class _Draft:
                 "Group by this expression to see it.",
                 span=span_of(node),
             )
-        return Output(name or _name(node), "range", formula.type, formula=formula)
+        type_ = "timestamp" if formula.type == "moment" else formula.type
+        return Output(name or _name(node), "range", type_, formula=formula)
+
+    def _is_of_day(self, node: exp.Expr) -> bool:
+        """Is it a function of a day that is grouped by? As a key that day is a text, of which there is no year."""
+        terms, keys = self.groups.terms, self.groups.keys
+        parts = list(node.walk(prune=lambda part: part in terms))
+        held = [part for part in parts if part in terms or isinstance(part, exp.Column)]
+        days = [part for part in held if part in terms and keys[terms.index(part)].type in ("date", "timestamp")]
+        return bool(days) and days == held and self.one_set and node not in terms and not any(map(is_aggregate, parts))
 
     def _dependent_key(self, node: exp.Expr, name: str) -> Output:
         """A function of a key beside it: grouping by both is grouping by the key."""
@@ -233,21 +245,7 @@ class _Draft:
         return Output(name or "constant", "key", formula.type, len(self.groups.keys) - 1)
 
     def _item(self, node: exp.Column) -> exp.Expr:
-        """The item of the select list that a name calls."""
-        named = [
-            item
-            for item in self.tree.expressions
-            if isinstance(item, exp.Alias) and folded(item.alias) == folded(node.name)
-        ]
-        if len(named) != 1:
-            raise UnsupportedSQL(
-                "QG214",
-                f"The select list has {len(named)} columns of this name.",
-                "Give each its own.",
-                span=span_of(node),
-            )
-        found: exp.Expr = named[0].this
-        return found
+        return item_of(node, self.tree.expressions)
 
     # -- HAVING, ORDER BY and LIMIT ------------------------------------------------------------------------------
 
@@ -255,7 +253,7 @@ class _Draft:
         clause = self.tree.args.get("having")
         if clause is None:
             return None
-        meant = self._with_items(clause.this)
+        meant = self._with_items(with_items(clause.this, self.tree.expressions, self.groups.terms))
         self._check_all(meant)
         return is_true(condition(self.groups.lift(meant), self.groups.as_context))
 

@@ -61,7 +61,17 @@ class Tables:
         return list(listed.values())
 
     def every_name(self) -> list[str]:
-        return list(dict.fromkeys(name for names in self.names.values() for name in names))
+        every = dict.fromkeys(name for names in self.names.values() for name in names)
+        return [name for name in every if not is_nameless(name)]
+
+
+def nameless(place: int) -> str:
+    """Under which an item of a select list that nobody can call is known all the same, so that `*` does not lose it."""
+    return f"\0{place}"  # no statement has this character
+
+
+def is_nameless(name: str) -> bool:
+    return name.startswith("\0")
 
 
 def quoted_column(name: str, table: str = "") -> exp.Column:

@@ -37,6 +37,23 @@ def _ends(ends: Floats | Ints, inward: np.ufunc, integer: bool) -> Floats | Ints
     return whole
 
 
+def merged(cells: Cells) -> Cells:
+    """Cells of one interval as one: they allow the same data sets, and fewer of them are bounded faster.
+
+    >>> merged(Cells(np.array([1, 5, 1]), np.array([2, 9, 2]), np.array([1, 0, 2]), np.array([1, 3, 4]), True)).most
+    array([5, 3])
+    """
+    order = np.lexsort((cells.high, cells.low))
+    low, high = cells.low[order], cells.high[order]
+    new = np.ones(low.size, dtype=np.bool_)
+    new[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    starts = np.flatnonzero(new)
+    if starts.size == low.size:
+        return cells
+    least, most = (np.add.reduceat(counts[order], starts) for counts in (cells.least, cells.most))
+    return Cells(low[starts], high[starts], least, most, cells.integer)
+
+
 def mirrored(cells: Cells) -> Cells:
     """The cells of -x, so that a lower end is the upper end of the mirror image."""
     return Cells(-cells.high, -cells.low, cells.least, cells.most, cells.integer)

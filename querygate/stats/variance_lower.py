@@ -279,8 +279,8 @@ def _minimise(sweep: Sweep, first: float, last: float, level: float, ddof: int) 
 
 
 def _promising(sweep: Sweep, left: Floats, right: Floats, level: float) -> tuple[Floats, Floats]:
-    """The intervals that may hold the minimum: their bound is not above the best value seen."""
+    """The intervals that may hold the minimum: their bound is not above the best value seen, roundings aside."""
     middle = (left + right) / 2
     best = sweep.bound(middle, middle, level).min()
-    kept = sweep.bound(left, right, level) <= best
+    kept = sweep.bound(left, right, level) <= best + sweep.margin
     return left[kept], right[kept]

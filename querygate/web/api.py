@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Response, request
 
+from querygate.control import stamp
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal, Request
 from querygate.gateway import answer as gateway
@@ -48,6 +49,8 @@ class Api:
         if found is None or not (principal.is_custodian or principal.name == found[0]):
             # One wording, so that nobody learns which queries others have asked.
             raise NotPermitted("QG304", "There is no answer with this id for you.", "Ask the query again.")
+        if principal.name != found[0]:
+            self._opened.log.note("answer.read", user=principal.name, body={"query_id": query_id})
         media, write = render.FORMATS[form]
         response = Response(write(found[1]), content_type=media)
         response.headers["Content-Disposition"] = f'attachment; filename="{found[1]["query_id"]}.{form}"'
@@ -65,12 +68,12 @@ class Api:
         )
 
     def read_log(self, principal: Principal) -> Response:
-        entries = self._opened.log.queries(
-            since=_read_moment("since"),
-            user=request.args.get("user"),
-            dataset=request.args.get("dataset"),
-            limit=_read_limit("limit"),
-        )
+        since, limit = _read_moment("since"), _read_limit("limit")
+        user, dataset = request.args.get("user"), request.args.get("dataset")
+        asked = {"since": None if since is None else stamp(since), "user": user, "limit": limit}
+        body = {name: value for name, value in asked.items() if value is not None}
+        self._opened.log.note("log.read", user=principal.name, dataset=dataset, body=body)
+        entries = self._opened.log.queries(since=since, user=user, dataset=dataset, limit=limit)
         return give({"entries": list(entries)})
 
     # -- for whoever runs the site -----------------------------------------------------------------------

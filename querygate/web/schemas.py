@@ -166,9 +166,14 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "What to expect of the ranges: exact where only public columns are used, sharp where "
                 "they are as narrow as the store allows, outer where the form of the statement may cost width.",
             },
+            "sharpened_by": {
+                **array(TEXT),
+                "description": "Columns whose published class moments make ranges narrower; absent if there are none.",
+            },
             "canonical": {**TEXT, "description": "Equal for statements of equal meaning."},
             "cost": record("Privacy budget that the query would use.", {"epsilon": NUMBER}),
         },
+        optional=("sharpened_by",),
         example={
             "accepted": True,
             "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],
@@ -228,7 +233,7 @@ SCHEMAS: dict[str, Schema] = {
             "name": TEXT,
             "title": TEXT,
             "role": {"enum": ["quasi-identifier", "sensitive", "codes", "public"]},
-            "type": {"enum": ["integer", "number", "date", "category", "boolean", "codes"]},
+            "type": {"enum": ["integer", "number", "date", "timestamp", "category", "boolean", "codes"]},
             "nullable": TRUTH,
             "domain": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
             "values": array(TEXT),

@@ -11,6 +11,7 @@ import pytest
 
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.ports import Limits
+from querygate.gateway.republish import Handling
 from querygate.site.copying import Copied, copy_store
 from querygate.site.gate import OpenSite, open_gate
 from querygate.site.health import store_health
@@ -78,6 +79,18 @@ def place(postgres: Server, tmp_path: Path) -> Place:
 
 
 # -- copying -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_retired_version_is_removed_there_too(place: Place) -> None:
+    place.copy()
+    put(place.opened, POLICY, NEW, handling=Handling("retire"))
+    before = place.tables()
+    (copied,) = place.copy()
+
+    assert (copied.copied, copied.served) == ((2,), 2)
+    assert place.store.versions("t") == (2,)
+    assert place.store.current("t").catalog.rows == len(NEW["age"])
+    assert len(place.tables()) == len(before)  # the cells of one version came, those of another went
 
 
 def test_versions_come_over_and_the_pointer_follows(place: Place) -> None:

@@ -24,8 +24,9 @@ from querygate.site.layout import open_site
 from tests.unit.publish.making import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
+POLICY += '[republish]\non_overlap = "sticky"\n'
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
-NEW = {"age": list(range(20, 60)), "ward": list("abcd") * 10}
+NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abcd") * 9)[:34]}
 
 PUBLISHERS = """
 import os, resource, signal, sys, time

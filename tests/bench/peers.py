@@ -101,7 +101,7 @@ def run() -> list[dict[str, Any]]:
         python = Path(folder) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         for name, (packages, adapter) in PEERS.items():
-            missing = _install(python, packages)
+            missing = install(python, packages)
             if missing:
                 rows.append(row(f"peer {name}", math.nan, "", f"cannot be installed here: {missing}"))
                 continue
@@ -110,7 +110,7 @@ def run() -> list[dict[str, Any]]:
     return rows
 
 
-def _install(python: Path, packages: list[str]) -> str:
+def install(python: Path, packages: list[str]) -> str:
     """The last line of what went wrong, or nothing."""
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
     try:

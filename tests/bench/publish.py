@@ -1,22 +1,39 @@
-"""Publishing one million rows with five quasi-identifiers, source to served cells."""
+"""Publishing one and ten million rows with five quasi-identifiers, source to served cells: time, memory, growth.
+
+Each publication is a process of its own, so that its peak of memory is its own. Seconds of each step are printed, and
+the exponent with which time grows from one million rows to ten.
+"""
 
 from __future__ import annotations
 
+import json
+import math
+import resource
+import subprocess
+import sys
 import tempfile
 import time
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from querygate.policy import parse_policy
+from querygate.core.types import Principal, Request
+from querygate.gateway.answer import answer
+from querygate.gateway.render import to_dict
+from querygate.policy import load_policy
 from querygate.site.custody import publish_to
-from querygate.site.gate import open_gate
+from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import init_site
 from tests.report import row
 
-ROWS = 1_000_000
-TARGET_S = 20.0
+MILLION = 1_000_000
+TARGET_S = {MILLION: 10.0, 10 * MILLION: 90.0}
+TARGET_MB = 4096.0
+TARGET_EXPONENT = 1.15
+
 POLICY = """
 dataset = "people"
 k = 5
@@ -45,24 +62,128 @@ type = "integer"
 domain = [40, 300]
 """
 
+PEOPLE = """
+SELECT CAST(floor(random() * 100) AS INTEGER) AS age, CAST(floor(1000 * random() * random()) AS INTEGER) AS zip,
+    CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex, 'race ' || floor(6 * random() * random()) AS race,
+    'level ' || floor(16 * random()) AS education, CAST(90 + floor(80 * random()) AS INTEGER) AS sbp
+"""
+
+# Numbers with missing values, a wide and a narrow category, a sensitive number and a sensitive category.
+MIXED_POLICY = """
+dataset = "people"
+k = 5
+[columns.age]
+role = "quasi-identifier"
+type = "integer"
+domain = [0, 120]
+grid = 1
+[columns.weight]
+role = "quasi-identifier"
+type = "number"
+domain = [0, 200]
+grid = 1
+[columns.county]
+role = "quasi-identifier"
+type = "category"
+[columns.sex]
+role = "quasi-identifier"
+type = "category"
+[columns.admitted]
+role = "quasi-identifier"
+type = "date"
+domain = ["2020-01-01", "2024-12-31"]
+grid = 7
+[columns.sbp]
+role = "sensitive"
+type = "integer"
+domain = [40, 300]
+[columns.disease]
+role = "sensitive"
+type = "category"
+diversity = { kind = "distinct", l = 2 }
+"""
+
+MIXED = """
+SELECT CASE WHEN random() < 0.95 THEN CAST(floor(random() * 100) AS INTEGER) END AS age,
+    CASE WHEN random() < 0.9 THEN 40 + 100 * random() * random() END AS weight,
+    'county ' || floor(200 * random() * random()) AS county,
+    CASE WHEN random() < 0.48 THEN 'F' WHEN random() < 0.96 THEN 'M' END AS sex,
+    DATE '2020-01-01' + CAST(floor(random() * 1800) AS INTEGER) AS admitted,
+    CASE WHEN random() < 0.97 THEN CAST(90 + floor(80 * random()) AS INTEGER) END AS sbp,
+    'disease ' || floor(30 * random() * random()) AS disease
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What one publication took, and what came of it."""
+
+    seconds: float
+    steps: dict[str, float]
+    peak_mb: float
+    classes: int
+    cells: int
+    k: int
+
 
 def run() -> list[dict[str, Any]]:
+    rows, seconds = [], {}
+    for number, target_s in TARGET_S.items():
+        made = published(POLICY, PEOPLE, number)
+        seconds[number] = made.seconds
+        name = f"publish {number // MILLION} million rows x 5 quasi-identifiers"
+        rows.append(row(name, made.seconds, "s", _told(made), ratio=made.seconds / target_s, target=1.0))
+        rows.append(row(f"{name}: memory", made.peak_mb, "MB", "peak", ratio=made.peak_mb / TARGET_MB, target=1.0))
+    exponent = math.log10(seconds[10 * MILLION] / seconds[MILLION])
+    rows.append(row("publish: growth exponent", exponent, "", "1 to 10 million rows", ratio=exponent / TARGET_EXPONENT,
+                    target=1.0))  # fmt: skip
+    made = published(MIXED_POLICY, MIXED, MILLION)
+    rows.append(row("publish 1 million rows, mixed and with missing values", made.seconds, "s", _told(made)))
+    return rows
+
+
+def published(policy: str, people: str, rows: int) -> Published:
+    """Publish so many random people in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "people.parquet"
         raw = duckdb.connect()
+        raw.execute("SET threads = 1")  # the same people every time
         raw.execute("SELECT setseed(0.5)")
-        raw.execute(
-            "COPY (SELECT CAST(floor(random() * 100) AS INTEGER) AS age, "
-            "CAST(floor(1000 * random() * random()) AS INTEGER) AS zip, "
-            "CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex, "
-            "'race ' || floor(6 * random() * random()) AS race, 'level ' || floor(16 * random()) AS education, "
-            "CAST(90 + floor(80 * random()) AS INTEGER) AS sbp "
-            f"FROM range({ROWS})) TO '{path}' (FORMAT parquet)"
-        )
-        opened = open_gate(init_site(Path(folder) / "site"))
-        began = time.perf_counter()
-        report = publish_to(opened, parse_policy(POLICY), str(path), user="bench")
-        seconds = time.perf_counter() - began
-    against = f"{report.classes:,} classes, {report.cells:,} cells, k = {report.measured.k}"
-    name = "publish 1 million rows x 5 quasi-identifiers"
-    return [row(name, seconds, "s", against, ratio=seconds / TARGET_S, target=1.0)]
+        raw.execute(f"COPY ({people} FROM range({rows})) TO '{folder}/people.parquet' (FORMAT parquet)")
+        Path(folder, "policy.toml").write_text(policy)
+        command = [sys.executable, "-m", "tests.bench.publish", folder, str(rows)]
+        made = Published(**json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout))
+    print(f"{rows:,} rows: " + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in made.steps.items()), flush=True)
+    return made
+
+
+def _publish(folder: Path, rows: int) -> Published:
+    opened = open_gate(init_site(folder / "site"))
+    times: list[tuple[str, float]] = []
+
+    def tell(step: str, share: float | None = None, /) -> None:
+        if not times or times[-1][0] != step:
+            times.append((step, time.perf_counter()))
+
+    began = time.perf_counter()
+    policy = load_policy(folder / "policy.toml")
+    report = publish_to(opened, policy, str(folder / "people.parquet"), user="bench", progress=tell)
+    _check_served(opened, rows)
+    times.append(("", time.perf_counter()))
+    steps = {step: end - at for (step, at), (_, end) in pairwise(times)}
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Published(times[-1][1] - began, steps, peak_mb, report.classes, report.cells, report.measured.k)
+
+
+def _check_served(opened: OpenSite, rows: int) -> None:
+    request = Request(Principal("bench", "researcher"), "people", "SELECT COUNT(*) AS n FROM people")
+    [found] = to_dict(answer(request, opened.gate))["rows"]
+    if (found["n"]["low"], found["n"]["high"]) != (rows, rows):
+        raise AssertionError("what is served is not what was published")
+
+
+def _told(made: Published) -> str:
+    return f"{made.classes:,} classes, {made.cells:,} cells, k = {made.k}"
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(_publish(Path(sys.argv[1]), int(sys.argv[2])))))

@@ -77,7 +77,7 @@ def run(line: str) -> str:
 def quiet(words: list[str]) -> str:
     """Without the steps that a terminal shows while it waits; a refusal is told on standard error too."""
     result = CliRunner().invoke(main, words)
-    return result.stdout or re.sub(r"^(?!QG)[a-z ]+\n", "", result.stderr, flags=re.MULTILINE)
+    return result.stdout or re.sub(r"^[a-z][\w ,:-]*\n", "", result.stderr, flags=re.MULTILINE)
 
 
 # -- the researcher's: everything happens over HTTP -------------------------------------------------------------

@@ -62,7 +62,4 @@ SELECT COUNT(NULL), AVG(NULL) FROM patients;
 SELECT COUNT(* EXCLUDE (age)) FROM patients;
 
 # code: QG207
-SELECT SUM(age ORDER BY born) FROM patients;
-
-# code: QG207
 SELECT SUM(AVG(age)) FROM patients;

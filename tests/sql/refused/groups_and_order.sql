@@ -16,7 +16,7 @@ SELECT sex, COUNT(*) FROM patients GROUP BY 3;
 # code: QG214
 SELECT sex, COUNT(*) FROM patients GROUP BY 0;
 
-# code: QG214
+# code: QG211
 SELECT sex, COUNT(*) FROM patients GROUP BY '1';
 
 # code: QG212

@@ -100,3 +100,10 @@ SELECT COUNT(*) FROM patients PIVOT (COUNT(*) FOR sex IN ('F'));
 
 # code: QG205
 SELECT COUNT(*) FROM $1;
+
+# code: QG205
+# suggests: SELECT COUNT(*) FROM patients
+SELECT COUNT(*) FROM information_schema.patients;
+
+# code: QG205
+SELECT COUNT(*) FROM temp.patients;

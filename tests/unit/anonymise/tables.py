@@ -32,6 +32,24 @@ def _random_attribute(rng: np.random.Generator, index: int, rows: int, *, nulls:
     return Attribute.ordered_by(f"n{index}", codes, np.arange(size + 1.0), public, weight)
 
 
+def random_number(seed: int, *, nulls: bool = True, cuts: bool = True, rows: int | None = None) -> Table:
+    """A table with one number as its only quasi-identifier."""
+    rng = np.random.default_rng(seed)
+    size = 64
+    codes = np.minimum(rng.geometric(0.05, rows or int(rng.integers(4, 60))) - 1, size - 1)
+    if nulls and rng.random() < 0.5:
+        codes[rng.random(codes.size) < 0.1] = -1
+    public = tuple(sorted(set(rng.integers(1, size, 2).tolist()))) if cuts and rng.random() < 0.6 else ()
+    values, counts = np.unique(codes, return_counts=True)
+    return Table((Attribute.ordered_by("age", values, np.arange(size + 1.0), public),), counts)
+
+
+def by_record(table: Table) -> Table:
+    """The same table with one row for each record."""
+    each = np.repeat(np.arange(table.combinations), table.counts)
+    return Table(tuple(replace(a, codes=a.codes[each]) for a in table.attributes), np.ones(each.size, dtype=np.int64))
+
+
 def random_sensitive(seed: int, table: Table, size: int = 4) -> Sensitive:
     """One value per record, some values rarer than others."""
     rng = np.random.default_rng(seed)

@@ -71,7 +71,7 @@ def test_it_shares_nothing_with_the_algorithms():
         for node in ast.walk(ast.parse(inspect.getsource(verify)))
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
-    assert imported == {"__future__", "numpy", "querygate.core.types"}
+    assert imported == {"__future__", "collections.abc", "typing", "numpy", "querygate.core.types"}
 
 
 def test_a_record_moved_out_of_a_smallest_class_is_caught():

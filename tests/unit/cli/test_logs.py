@@ -44,12 +44,12 @@ def test_a_table_keeps_a_statement_to_one_line(logged):
 
 
 def test_the_chain_is_verified_here_and_as_a_file(logged, tmp_path):
-    here = logged("log", "verify")
-    assert here.exit_code == 0
-    head = here.stdout.splitlines()[1]
     out = tmp_path / "log.jsonl"
     assert logged("log", "export", "--out", out).exit_code == 0
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    here = logged("log", "verify")
+    assert here.exit_code == 0
+    head = here.stdout.splitlines()[1]
     assert logged("log", "verify", out).stdout == here.stdout
     assert logged("log", "verify", out, "--known", head).exit_code == 0
     with out.open() as lines:
@@ -69,9 +69,10 @@ def test_an_altered_file_is_found(logged, tmp_path):
 
 
 def test_a_log_that_was_cut_off_shows_against_a_known_head(logged, tmp_path):
+    lines = logged("log", "export").stdout.splitlines(keepends=True)
     head = logged("log", "verify").stdout.splitlines()[1]
     cut = tmp_path / "cut.jsonl"
-    cut.write_text("".join(logged("log", "export").stdout.splitlines(keepends=True)[:-1]))
+    cut.write_text("".join(lines[:-1]))
     assert logged("log", "verify", cut).exit_code == 0
     assert logged("log", "verify", cut, "--known", head).exit_code == 1
 
@@ -82,3 +83,53 @@ def test_an_export_replaces_nothing(logged, tmp_path):
     assert logged("log", "export", "--out", out).exit_code == 2
     assert out.read_text() == "mine"
     assert logged("log", "export", "--out", tmp_path / "no" / "folder").exit_code == 2
+
+
+# -- evidence --------------------------------------------------------------------------------------------
+
+
+def test_a_signed_export_is_checked_by_whoever_has_the_public_key(logged, tmp_path):
+    out, key = tmp_path / "log.jsonl", tmp_path / "public.pem"
+    assert logged("log", "export", "--out", out, "--sign").exit_code == 0
+    key.write_text(logged("log", "key").stdout)
+    signature = tmp_path / "log.jsonl.sig"
+    checked = ("log", "verify", out, "--signature", signature, "--key", key)
+    done = logged(*checked)
+    assert done.exit_code == 0
+    assert "were signed at" in done.stdout
+    whole = out.read_bytes()
+    out.write_bytes(whole[: whole[:-1].rindex(b"\n") + 1])  # the last entry is gone
+    assert logged("log", "verify", out).exit_code == 0
+    assert logged(*checked).exit_code == 1
+    out.write_bytes(whole)
+    signature.write_bytes(signature.read_bytes().replace(b'"first":1', b'"first":2'))
+    done = logged(*checked, "--format", "json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["verified"] is False
+
+
+def test_a_signature_needs_files(logged, tmp_path):
+    assert logged("log", "export", "--sign").exit_code == 2
+    (tmp_path / "x.sig").write_text("")
+    assert logged("log", "verify", "--signature", tmp_path / "x.sig").exit_code == 2
+
+
+def test_there_is_nothing_old_to_archive_or_discard(logged):
+    assert logged("log", "rotate", "--keep", 1).stdout == "No entry is older.\n"
+    assert logged("log", "discard", "--keep", 1).stdout == "No archive is older.\n"
+    assert logged("log", "rotate").exit_code == 2
+
+
+# -- who looked ------------------------------------------------------------------------------------------
+
+
+def test_reading_is_on_record_with_what_was_asked_and_not_what_was_seen(logged):
+    logged("log", "list", "--user", "local", "--dataset", "clinic", "--limit", 5)
+    logged("log", "verify")
+    last = json.loads(logged("log", "export").stdout.splitlines()[-2])
+    assert (last["kind"], last["user"], last["dataset"]) == ("log.read", "local", "clinic")
+    assert last["body"] == {"user": "local", "limit": 5}
+
+
+def test_an_export_ends_with_the_entry_that_tells_of_it(logged):
+    assert json.loads(logged("log", "export").stdout.splitlines()[-1])["kind"] == "log.export"

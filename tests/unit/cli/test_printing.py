@@ -50,9 +50,27 @@ def test_progress_is_one_line_on_a_terminal(monkeypatch):
     assert terminal.getvalue().endswith("\r\x1b[2K")
 
 
+def test_a_known_share_is_a_bar_with_the_time_left(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    seconds = iter([0.0, 1.0, 30.0, 40.0, 50.0])
+    monkeypatch.setattr(printing.time, "monotonic", lambda: next(seconds))
+    with printing.progress() as tell:
+        tell("reading", 0.1)
+        tell("dividing", 0.2)
+        tell("dividing: snake")
+        tell("dividing", 0.1)
+    lines = terminal.getvalue().split("\r\x1b[2K")[1:]
+    assert lines[0] == f"[{'#' * 3}{'.' * 27}]  10%  reading ..."
+    assert lines[1] == f"[{'#' * 6}{'.' * 24}]  20%, 2:00 left  dividing ..."
+    assert lines[2] == f"[{'#' * 6}{'.' * 24}]  20%, 2:40 left  dividing: snake ..."
+    assert lines[3].startswith(f"[{'#' * 6}{'.' * 24}]  20%")  # it never goes back
+
+
 def test_progress_is_plain_lines_elsewhere(capsys):
     with printing.progress() as tell:
-        tell("reading")
+        tell("reading", 0.0)
+        tell("reading", 0.1)
         tell("writing")
     assert capsys.readouterr().err == "reading\nwriting\n"
 

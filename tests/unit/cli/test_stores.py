@@ -69,7 +69,8 @@ def test_a_change_on_a_served_site_says_how_to_bring_it_there(run, site, hospita
     run("store", "copy", "--to", hospital)
     (tmp_path / "clinic.csv").write_text(csv_text(30))
     there = {"QUERYGATE_STORE": hospital}
-    published = run("publish", "--policy", "clinic.toml", "--source", "clinic.csv", env=there)
+    words = ("publish", "--policy", "clinic.toml", "--source", "clinic.csv", "--on-overlap", "retire")
+    published = run(*words, env=there)
     assert "querygate store copy" in published.stderr
     assert len(rows(run, env=there)) == 2
     assert "version 1, 40 rows" in run("doctor", env=there).stdout

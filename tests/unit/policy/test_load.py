@@ -83,7 +83,7 @@ def test_the_study_is_read_as_written():
         ),
         ColumnPolicy("sex", "quasi-identifier", "category", weight=1.0, values=("F", "M")),
         ColumnPolicy(*("sbp", "sensitive", "integer"), low=40, high=300, grid=5, carry="bins", bins=10, guard=10),
-        ColumnPolicy("disease", "sensitive", "category", diversity=Diversity("distinct", l=2)),
+        ColumnPolicy("disease", "sensitive", "category", diversity=(Diversity("distinct", l=2),)),
     )
     assert policy.answers.modes == ("interval",)
     assert policy.warnings == ()
@@ -177,7 +177,7 @@ def test_public_numbers_need_no_domain_and_may_have_one():
 )
 def test_every_kind_of_diversity(written, diversity):
     column = sensitive(f'type = "category"\nvalues = ["a", "b", "c"]\ndiversity = {written}')
-    assert column.diversity == diversity
+    assert column.diversity == (diversity,)
     assert column.values == ("a", "b", "c")
 
 

@@ -17,13 +17,15 @@ from querygate.core.types import Ints, Principal, Request
 from querygate.gateway.answer import answer
 from querygate.gateway.publish import Report, publish
 from querygate.gateway.render import to_dict
-from querygate.policy import parse_policy
+from querygate.gateway.republish import Handling
+from querygate.policy import Policy, parse_policy
 from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import init_site
 from querygate_adapters.sources import open_source
 from querygate_adapters.store_writer import PublisherShelf
 
 RESEARCHER = Principal("tester", "researcher")
+ALONE = Handling(compare=False)
 Anonymise = Callable[..., Ints]
 
 AGE = """
@@ -51,23 +53,27 @@ def write_parquet(path: Path, columns: Mapping[str, Any]) -> Path:
 
 def put(
     opened: OpenSite,
-    policy: str,
+    policy: str | Policy,
     columns: Mapping[str, Any] | Path,
     *,
     anonymiser: Anonymise | None = None,
     shelf: Any = None,
+    handling: Handling | None = ALONE,
 ) -> Report:
-    """Publish columns, or a file, under the text of a policy."""
+    """Publish columns, or a file, under a policy or its text. Earlier versions are left alone unless `handling` says
+    otherwise; None is as the policy says.
+    """
     path = columns
     if not isinstance(path, Path):
         path = write_parquet(opened.site.folder.parent / "source.parquet", columns)
     return publish(
-        parse_policy(policy),
+        policy if isinstance(policy, Policy) else parse_policy(policy),
         open_source(str(path)),
         shelf or shelf_of(opened),
         now=lambda: "2026-01-01T00:00:00Z",
         clock_s=time.perf_counter,
         anonymiser=Method(anonymiser) if anonymiser else None,
+        handling=handling,
     )
 
 

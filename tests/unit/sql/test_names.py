@@ -93,3 +93,15 @@ def test_a_suggestion_names_columns_so_that_they_are_found() -> None:
 def test_only_ascii_is_folded() -> None:
     assert folded("AbC_é") == folded("aBc_é") != folded("abc_É")
     assert folded("K") != folded("\u212a")  # the Kelvin sign, which Python lowers to k
+
+
+def test_a_schema_is_where_the_custodian_has_the_table() -> None:
+    hashes = {
+        understand(f"SELECT COUNT(*) FROM {table}", CATALOG, NATIVE).hash
+        for table in ("studie", "main.studie", "clinic.studie", '"Clinic"."STUDIE"')
+    }
+
+    assert len(hashes) == 1
+    (note,) = understand("SELECT COUNT(*) FROM clinic.studie", CATALOG, NATIVE).notes
+    assert note == "A dataset is in no schema: clinic.studie was read as studie."
+    assert understand("SELECT COUNT(*) FROM main.studie", CATALOG, NATIVE).notes == ()

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from querygate.core.types import Cells, Range
-from querygate.stats import inference, variance_upper
+from querygate.stats import variance_upper
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, mean_difference, welch_p, welch_t
 from querygate.stats.inference import mean_ci_high, mean_ci_low
 from tests.unit.stats.adversarial import draws, hard_cells

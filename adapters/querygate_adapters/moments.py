@@ -1,0 +1,43 @@
+"""Moments of classes in a store: the sum and the variance of a sensitive number in each class, as public cells.
+
+    class_moment(column_id, class, n, sum_lo, sum_hi, var_lo, var_hi)     variances may be NULL; one row at most a class
+
+A store that publishes no moments has no such table, and one that does says so in its catalog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from querygate.core.block import Moments
+from querygate.core.types import Catalog, Column
+
+TABLE = "class_moment"
+COLUMNS = "column_id, class, n, sum_lo, sum_hi, var_lo, var_hi"
+"""Table and columns; `class` and `n` are whole numbers, the cells doubles."""
+
+
+def has_moments(catalog: Catalog) -> bool:
+    return any(column.moments != "none" for column in catalog.columns)
+
+
+def wanted_columns(catalog: Catalog, names: Collection[str]) -> list[Column]:
+    """The columns of these names that have moments."""
+    return [column for column in catalog.columns if column.name in names and column.moments != "none"]
+
+
+def make_moments(found: list[Any]) -> Moments:
+    """From class, n, sum_lo, sum_hi, var_lo, var_hi as arrays, in order of class; a missing variance is NaN."""
+    label, n = (np.asarray(column, dtype=np.int64) for column in found[:2])
+    told = Moments(label, n, *(_floats(column) for column in found[2:]))
+    if (np.diff(told.label) <= 0).any() or not (told.sum_low <= told.sum_high).all():
+        raise ValueError("the moments of the classes are damaged")
+    return told
+
+
+def _floats(column: Any) -> Any:
+    """One zero only, as engines differ in which of -0.0 and 0.0 they keep."""
+    return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64) + 0.0

@@ -1,0 +1,160 @@
+"""Rows with their classes, for numbers whose class sums are published: what the statistics need to use them.
+
+A class adds up over all its members, so the rows that a group cannot select are brought along. A row is told apart from
+its parts in other groups by the row of the projected block that it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from querygate.bounds.pieces import pieces_of
+from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, Moments, NumberColumn
+from querygate.core.expression import Ref
+from querygate.core.plan import Measure, MeasureCells, Plan
+from querygate.core.predicate import And, Atom, Or, Predicate, columns, is_not_null
+from querygate.core.types import Bools, Catalog, ClassCells, Floats, Ints
+
+SUMMED = frozenset({"sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"})
+"""Statistics of a column that class sums make sharper."""
+
+
+def summed_columns(plan: Plan) -> frozenset[str]:
+    """The columns whose class sums would make an answer sharper."""
+    if plan.inner is not None:
+        return summed_columns(plan.inner)
+    wanted = (plan.measures[a.measure] for a in plan.aggregates if a.family == "column" and a.statistic in SUMMED)
+    return frozenset(name for measure in wanted if (name := summed_column(measure)) is not None)
+
+
+def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
+    """The columns whose class moments are worth reading: measured ones, and those that a condition may cut within a
+    class that has one interval, so that its sum says how many can be beyond a threshold."""
+    if plan.inner is not None:
+        return moment_columns(plan.inner, catalog)
+    told = {column.name: column for column in catalog.columns if column.moments != "none"}
+    conditions = (p for measure in plan.measures for p in (measure.where, *measure.splits))
+    leaves = (leaf for leaf in _leaves(list(conditions)) if isinstance(leaf, Atom) and leaf.column in told)
+    cut = {leaf.column for leaf in leaves if leaf != is_not_null(leaf.column)}
+    return frozenset(name for name in told if name in summed_columns(plan) or (name in cut and told[name].shared))
+
+
+def summed_column(measure: Measure) -> str | None:
+    """The column that a measure takes as it is."""
+    value = measure.values[0] if len(measure.values) == 1 else None
+    return value.column if isinstance(value, Ref) else None
+
+
+class ClassRows:
+    """The rows of a projected block by their class."""
+
+    def __init__(self, block: Block) -> None:
+        if block.classified is None:
+            raise ValueError("this block was not projected by class")
+        self.block, self._label = block, block.classified.label
+        self._moments = block.classified.moments
+        self._order = np.argsort(self._label, kind="stable")
+        self._sorted = self._label[self._order]
+
+    def cells(self, name: str, found: MeasureCells, rows: Ints, part: Block, *, apart: bool) -> ClassCells | None:
+        """The cells of one group: `rows` of a part of the block (spread over groups), and all others of their classes.
+
+        None where a class cannot be told: a number of missing values that is not known.
+        """
+        moments = self._moments.get(name)
+        held = rows[found.most[rows] > 0]
+        if moments is None or not held.size or part.classified is None:
+            return None
+        origin = part.classified.row[held]
+        classes = np.unique(self._label[origin])
+        every = self._rows_of(classes)
+        column = self.block.number(name)
+        every = every[column.null[every] != ALL_NULLS]
+        by_row = np.argsort(every)
+        at = by_row[np.minimum(np.searchsorted(every[by_row], origin), every.size - 1)] if every.size else origin
+        if not every.size or not np.array_equal(every[at], origin) or np.unique(at).size < at.size:
+            return None  # a row twice in a group, or one without a known value: nothing that a spread block has
+        if (column.null[every] == SOME_NULLS).any():
+            return None
+        return self._filled(moments, found, held, at, every, classes, column, apart)
+
+    def _filled(
+        self,
+        moments: Moments,
+        found: MeasureCells,
+        held: Ints,
+        at: Ints,
+        every: Ints,
+        classes: Ints,
+        column: NumberColumn,
+        apart: bool,
+    ) -> ClassCells:
+        floor, ceiling, size = column.low[every], column.high[every], self.block.n[every]
+        least, most = np.zeros_like(size), np.zeros_like(size)
+        low, high = floor.copy(), ceiling.copy()
+        least[at], most[at] = found.least[held], found.most[held]
+        low[at], high[at] = found.values[0].low[held], found.values[0].high[held]
+        group = np.searchsorted(classes, self._label[every])
+        told = _told(moments, classes, floor, ceiling, size, group)
+        return ClassCells(low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart)
+
+    def _rows_of(self, classes: Ints) -> Ints:
+        """All rows of these classes, class by class."""
+        first, last = (np.searchsorted(self._sorted, classes, side=side) for side in ("left", "right"))
+        times = last - first
+        inside = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+        rows: Ints = self._order[np.repeat(first, times) + inside]
+        return rows
+
+
+def _told(
+    moments: Moments, classes: Ints, floor: Floats | Ints, ceiling: Floats | Ints, size: Ints, group: Ints
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Ends of sums and variances by class. A class that is not listed has the sum that its intervals allow."""
+    at = moments.places(classes)
+    members = np.bincount(group, size, classes.size).astype(np.int64)
+    known = (at >= 0) & (moments.n[at] == members) if moments.n.size else at >= 0
+    reach = np.bincount(group, size * np.maximum(np.abs(floor), np.abs(ceiling)).astype(np.float64), classes.size)
+    margin = 1e-12 * reach  # far beyond what adding the intervals of a class can lose
+    lowest = np.bincount(group, size * floor.astype(np.float64), classes.size) - margin
+    highest = np.bincount(group, size * ceiling.astype(np.float64), classes.size) + margin
+    if not known.any():
+        nothing = np.full(classes.size, np.nan)
+        return lowest, highest, nothing, nothing
+    sums = np.where(known, moments.sum_low[at], lowest), np.where(known, moments.sum_high[at], highest)
+    return *sums, np.where(known, moments.var_low[at], np.nan), np.where(known, moments.var_high[at], np.nan)
+
+
+# -- what is told of classes, and what ignores it --------------------------------------------------------------------
+
+
+def undecided(measure: Measure, block: Block) -> frozenset[str]:
+    """Numbers with class sums that a condition leaves open in some row: who is selected then depends on their values.
+
+    A condition that holds for all values of a row, or for none, ties nothing to what is told about classes.
+    """
+    open_: set[str] = set()
+    for leaf in _leaves([measure.where, *measure.splits]):
+        names = columns(leaf) & block.told
+        if names and not (isinstance(leaf, Atom) and _decides(leaf, block.number(leaf.column))):
+            open_ |= names
+    return frozenset(open_)
+
+
+def _leaves(conditions: list[Predicate]) -> Iterator[Predicate]:
+    for p in conditions:
+        if isinstance(p, And | Or):
+            yield from _leaves(list(p.parts))
+        else:
+            yield p
+
+
+def _decides(atom: Atom, column: NumberColumn) -> bool:
+    pieces = pieces_of(atom, column)
+    known = column.null != ALL_NULLS
+    if pieces is None or not known.any():
+        return not (column.null == SOME_NULLS).any()
+    decided: Bools = pieces.contain(column.low, column.high) | ~pieces.meet(column.low, column.high)
+    return bool(decided[known].all()) and not (column.null == SOME_NULLS).any()

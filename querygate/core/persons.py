@@ -1,0 +1,58 @@
+"""The people of a new version beside those of the earlier ones, as publishing asks for them. All of it is vault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from querygate.core.types import Bools, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What tells persons apart (None: all that is known of a record), and what a group of them has to keep: at least so
+    many different values of a column, numbers of a column at least so far apart.
+    """
+
+    person: str | None
+    values: Mapping[str, int]
+    widths: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """All who were in the same classes of every version, as one entry; -1 stands for a version they are not in.
+
+    `earlier` has a column for each of the versions, `kept` says whether the entry keeps what is asked of a group.
+    """
+
+    earlier: Ints
+    now: Ints
+    people: Ints
+    kept: Bools
+
+
+class Meeting(Protocol):
+    """The rows of a new version, and the people of the earlier ones."""
+
+    @property
+    def versions(self) -> tuple[int, ...]: ...
+
+    @property
+    def by_person(self) -> bool:
+        """Are persons told apart by their own column, in every version?"""
+        ...
+
+    @property
+    def changed(self) -> tuple[int, int]:
+        """How many of the earlier versions are not in the new one, and how many of the new one were in none."""
+        ...
+
+    def history(self) -> Ints:
+        """With whom each record was together, in the order of the combinations by record; -1 for a newcomer."""
+        ...
+
+    def met(self) -> Met:
+        """What the classes of the new version make of the groups of the earlier ones."""
+        ...

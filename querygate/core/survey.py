@@ -1,0 +1,48 @@
+"""What a look over a source tells of its columns: figures for the custodian, from which a policy is proposed.
+
+Figures are of raw data. They may be shown to its custodian and to nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from querygate.core.ports import Source
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFigures:
+    """One column. Numbers of values are exact and count records; shares are of a sample of the values that are there.
+
+    `readable` says how many values can be read as each type of a policy. `low` and `high` are the ends of a number
+    column, in days since 1970-01-01 those of a date and in microseconds those of a timestamp, None of anything else.
+    """
+
+    name: str
+    rows: int
+    missing: int = 0
+    distinct: int = 0
+    readable: Mapping[str, int] = field(default_factory=dict)
+    low: float | None = None
+    high: float | None = None
+    values: tuple[tuple[str, int], ...] = ()  # each value with its records, where there are few
+    matches: Mapping[str, float] = field(default_factory=dict)  # share of values that are such a text, by pattern
+    contains: Mapping[str, float] = field(default_factory=dict)  # share of values that have such a text inside
+    words: float = 0.0  # mean words of a value
+    largest: int = 0  # records that have the most frequent value
+
+    @property
+    def known(self) -> int:
+        return self.rows - self.missing
+
+    def all_are(self, kind: str) -> bool:
+        """Can every value be read as this type?"""
+        return self.known > 0 and self.readable.get(kind, 0) == self.known
+
+
+class Surveyor(Protocol):
+    """Looks over a source. `patterns` are regular expressions (RE2) by name."""
+
+    def __call__(self, source: Source, patterns: Mapping[str, str]) -> tuple[ColumnFigures, ...]: ...

@@ -1,0 +1,20 @@
+"""A line of the comparison that the publish report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A partition that was made, and what it is worth. All figures are of the whole table."""
+
+    method: str
+    k: int
+    classes: int
+    ncp: float  # mean share of its domain that a class covers, over all quasi-identifiers
+    widths: Mapping[str, float]  # statistic -> width of its guaranteed range; of count, as a share of the records
+    seconds: float
+    chosen: bool = False
+    note: str = ""

@@ -1,0 +1,146 @@
+"""Signs that a column identifies people: its name, and what its values look like.
+
+The kinds follow the list of the HIPAA Privacy Rule, 45 CFR 164.514(b)(2)(i). Names are compared as words, so that
+`patientFirstName`, `PATIENT_FIRST_NAME` and `patient first name` are one; value patterns are regular expressions that
+RE2 and Python read alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """One kind of identifier: names that speak of it, and a pattern of its values where they have one."""
+
+    kind: str
+    names: str
+    pattern: str = ""
+    inside: bool = False  # is the pattern telling enough to be looked for within a longer text?
+    least: int = 20  # a column of fewer values is no identifier whatever it is called: `phone` may be yes or no
+
+
+_PERSON = "first|last|middle|family|given|full|maiden|nick|user|patient|person|member|mother|father|parent|spouse"
+_NUMBER = "id|ids|no|nr|num|number|key|code"
+_STREETS = "street|st|avenue|ave|road|rd|drive|dr|lane|ln|court|ct|boulevard|blvd|place|pl|way|circle|cir"
+
+DETECTORS = (
+    Detector(
+        "name of a person",
+        rf"^(name|initials?)$|\b({_PERSON}|physician|doctor|nurse)s? (name|initials?)\b"
+        r"|\b(sur|fore|first|last|middle|full|nick|user)name\b|\b(fname|lname|guardian|next of kin)\b",
+        r"[A-Z][a-z]+,? (?:[A-Z]\.? )?[A-Z][a-z]+(?:[ '-][A-Z][a-z]+)*",
+        least=25,  # initials are letters of the alphabet
+    ),
+    Detector(
+        "social security or other national number",
+        r"\b(ssn|ss no|social security|national insurance|nino|nhs (no|number)|passport|tax id|tin|personnummer|cpr)\b",
+        r"[0-9]{3}-[0-9]{2}-[0-9]{4}",
+        inside=True,
+    ),
+    Detector(
+        "telephone or fax number",
+        r"\b(tele|mobile|cell|home|work)?(phone|fax)s?\b|\b(tel|mobile (no|number)|cell (no|number))\b",
+        r"(?:\+?[0-9]{1,3}[ .-]?)?(?:\([0-9]{2,4}\) ?|[0-9]{2,4}[ .-])[0-9]{3,4}[ .-][0-9]{3,4}(?: ?x[0-9]+)?",
+        inside=True,
+    ),
+    Detector("e-mail address", r"\be ?mails?\b", r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}", inside=True),
+    Detector(
+        "internet address",
+        r"^ip$|\bip ?addr(ess)?\b",
+        r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}",
+        inside=True,
+    ),
+    Detector("web address", r"\b(url|website|web ?page|homepage|link)\b", r"(?:https?://|www\.)\S+", inside=True),
+    Detector(
+        "street address or place on the map",
+        r"\b(street|address|addr(ess)? ?[0-9]?|house (no|number)|apartment|apt|unit number|po box)\b"
+        r"|\b(latitude|longitude|lat|lon|lng|geo ?(code|hash)|coordinates?)\b",
+        rf"[0-9]+[A-Za-z]? (?:[A-Za-z.]+ ){{1,4}}(?i:{_STREETS})\.?(?:[ ,].*)?",
+    ),
+    Detector(
+        "account, card or policy number",
+        rf"\b(account|acct|iban|card|policy|insurance|member|beneficiary|subscriber) ({_NUMBER})\b|\b(account|iban)\b",
+        r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?|(?:[0-9]{4}[ -]){3}[0-9]{4}",
+    ),
+    Detector(
+        "licence, certificate or vehicle number",
+        r"\b(licen[cs]e|certificate|plate|vin|npi|dea (no|number))\b",
+    ),
+    Detector(
+        "device number",
+        r"\b(device (id|no|number|serial)|serial( (no|number))?|imei|udi|mac( address)?)\b",
+        r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}",
+    ),
+    Detector(
+        "picture or biometric feature", r"\b(photo|image|picture|finger ?print|iris|retina|voice ?print|signature)\b"
+    ),
+    Detector(
+        "record number",
+        r"\b(mrn|seqn|uuid|guid|hadm|icustay|barcode)\b|\b(medical )?record( number)?$"
+        rf"|\b(record|patient|pat|subject|person|participant|respondent|encounter|visit|stay|case|chart|study|accession"
+        rf"|specimen|sample|claim|clm|episode|household|family|provider|prvdr) ({_NUMBER})\b"
+        r"|(^|(?<!concept) )(id|ident|rowid|index)$",
+        r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
+    ),
+)
+
+PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detector.pattern} | {
+    "icd9cm": r"[0-9]{3}\.?[0-9]{0,2}|[Vv][0-9]{2}\.?[0-9]{0,2}|[Ee][0-9]{3}\.?[0-9]?",
+    "icd10cm": r"[A-TV-Za-tv-z][0-9][0-9A-Ba-b]\.?[0-9A-TV-Za-tv-z]{0,4}",
+    "postcode": r"[0-9]{5}(?:-[0-9]{4})?",
+    "compact date": r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])",
+    "missing by name": r"(?i:na|n/a|nan|null|none|nil|missing|unknown|\?|\.|-|-9|-99|-999)",
+}
+"""Every pattern that is looked for, by its name."""
+
+MOSTLY = 0.5
+"""Share of values from which a pattern decides what the column is."""
+
+ALIKE = 100
+"""Values from which a pattern decides that names do not speak for: fewer may be a list of words that look like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What speaks for an identifier. `share` of the sampled values look like it; `named`: so does its name."""
+
+    kind: str
+    named: bool
+    share: float = 0.0
+
+
+def words_of(name: str) -> str:
+    """A column's name as small words.
+
+    >>> words_of("patientFirstName"), words_of("BENE_BIRTH_DT"), words_of("BPSysAve")
+    ('patient first name', 'bene birth dt', 'bp sys ave')
+    """
+    parts = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
+    return " ".join(re.findall(r"[^\W_]+", parts)).lower()
+
+
+def identifier_sign(name: str, matches: Mapping[str, float], distinct: int) -> Sign | None:
+    """The strongest sign that a column identifies people, None where there is none.
+
+    >>> identifier_sign("contact", {"e-mail address": 0.98}, 500)
+    Sign(kind='e-mail address', named=False, share=0.98)
+    >>> identifier_sign("phone", {}, 2), identifier_sign("phone", {}, 2000).kind
+    (None, 'telephone or fax number')
+    """
+    words = words_of(name)
+    told = []
+    for detector in DETECTORS:
+        sign = Sign(detector.kind, bool(re.search(detector.names, words)), matches.get(detector.kind, 0.0))
+        if (sign.named and distinct >= detector.least) or (sign.share >= MOSTLY and distinct >= ALIKE):
+            told.append(sign)
+    return max(told, key=lambda sign: (sign.share >= MOSTLY, sign.named, sign.share), default=None)
+
+
+def traces(contains: Mapping[str, float]) -> list[Sign]:
+    """Identifiers inside the values of a column that is not one itself, in texts above all."""
+    found = [Sign(d.kind, False, contains.get(d.kind, 0.0)) for d in DETECTORS if d.inside]
+    return [sign for sign in found if sign.share > 0]

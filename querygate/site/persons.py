@@ -1,0 +1,65 @@
+"""Deleting people from a site, and what the log says of it: never who, but enough to prove it to somebody who asks."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from dataclasses import asdict
+from pathlib import Path
+
+from querygate.core.ports import Source
+from querygate.gateway.deletion import Deletion, delete_person, person_of
+from querygate.gateway.draft import Progress, tell_nobody
+from querygate.gateway.publish import Report
+from querygate.gateway.republish import Handling
+from querygate.policy import Policy
+from querygate.site.custody import open_shelf, publish_to
+from querygate.site.gate import OpenSite
+from querygate_adapters.deleting import Without
+from querygate_adapters.sources import open_source
+
+KEY_FILE = "person.key"
+"""In the vault: what turns a person's key into what the log calls them. Nobody without it can, even by trying all."""
+
+
+def delete_from(
+    opened: OpenSite,
+    policy: Policy,
+    key: str,
+    *,
+    user: str,
+    source: str | None = None,
+    keep_versions: bool = False,
+    beside: Path = Path(),
+    progress: Progress = tell_nobody,
+) -> Deletion:
+    """Delete a person from a dataset, with an entry in the log before and one after."""
+    person = person_of(policy, key)
+    name = pseudonym(opened, policy.dataset, key)
+
+    def begin(versions: tuple[int, ...], rows: int) -> None:
+        body = {"person": name, "versions": list(versions), "rows": rows, "keep_versions": keep_versions}
+        opened.log.note("person.delete", user=user, dataset=policy.dataset, body=body)
+
+    def publish(given: Source, handling: Handling) -> Report:
+        return publish_to(opened, policy, given, user=user, beside=beside, progress=progress, handling=handling)
+
+    shelf = open_shelf(opened)
+    given = Without(open_source(source), person) if source else None
+    done = delete_person(policy, person, shelf, publish, source=given, keep_versions=keep_versions, begin=begin)
+    body = {"person": name, **{field: value for field, value in asdict(done).items() if field != "dataset"}}
+    opened.log.note("person.deleted", user=user, dataset=policy.dataset, body=body)
+    return done
+
+
+def pseudonym(opened: OpenSite, dataset: str, key: str) -> str:
+    """What the log calls a person: HMAC-SHA256 under a key that lies in the vault."""
+    path = opened.site.vault / KEY_FILE
+    if not path.exists():
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(secrets.token_bytes(32))
+    message = f"{dataset}\x1f{key}".encode()
+    return hmac.new(path.read_bytes(), message, hashlib.sha256).hexdigest()[:32]

@@ -1,0 +1,145 @@
+"""The largest total and mean of selections whose classes have a cap: one device for means and for mean squares.
+
+In class c the selected members have a total of at most sum(s v), v the most that each can have, and of at most
+spare + sum(s w), w the least that a member has who is not selected: the total of the class is capped, and what is not
+selected takes its least part of it. For every share p of [0, 1] the selected total is at most
+
+    (1 - p) spare + sum(s (p v + (1 - p) w)),
+
+and for the best p that is the minimum of both (linear programming duality, one multiplier per class). So any p gives a
+bound: the search for p need not be trusted, only the ordinary largest mean that is taken at what it finds.
+Proof: docs/explanation/proofs/class-sums.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from querygate.core.types import Floats, Ints
+from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, tree_sum, up
+from querygate.stats.ratio import largest_mean
+
+_ROUNDS = 20
+_CLOSE = 1e-13
+
+
+class Capped(NamedTuple):
+    """Rows that can be selected: what a selected member has at most, what another has at least, and its class.
+
+    `spare` is per class the cap of the total less the least total of all its members, rounded up.
+    """
+
+    value: Floats
+    base: Floats
+    least: Ints
+    most: Ints
+    group: Ints
+    spare: Floats
+
+
+class Found(NamedTuple):
+    """No selection exceeds `bound`; `reached` is what the best selection found has, where its cap is reached too."""
+
+    bound: float
+    reached: float
+
+
+def largest_capped_sum(rows: Capped) -> Found:
+    """The largest total; that of the empty selection counts, where it is possible."""
+    share = _shares(rows, 0.0)
+    weight, fixed = _weights(rows, share)
+    taken = np.where(weight > 0.0, rows.most, rows.least)
+    bound = up(dot_bounds(taken, weight).high + fixed)
+    return Found(bound, _reached(rows, share, 0.0)[0])
+
+
+def largest_capped_mean(rows: Capped, ddof: int, start: float) -> Found:
+    """The largest total divided by the number of selected members less ddof.
+
+    From any level the best shares there give a bound that is no higher, and the best shares at that bound the next: a
+    few rounds reach the least of all (Newton's method on a convex function that falls).
+
+    Requires: more than ddof members that are selected for certain; otherwise there is no bound.
+    """
+    certain = exact_sum(rows.least)
+    if certain <= ddof:
+        return Found(math.inf, math.nan)
+    best, level, share = math.inf, start, np.ones_like(rows.spare)
+    for _ in range(_ROUNDS):
+        tried = _shares(rows, level)
+        bound = _mean_bound(rows, tried, certain, ddof)
+        if bound < best:
+            share = tried
+        if not bound < best - _CLOSE * abs(best):
+            best = min(best, bound)
+            break
+        best = level = bound
+    total, count = _reached(rows, share, best)
+    return Found(best, total / (count - ddof))
+
+
+def _mean_bound(rows: Capped, share: Floats, certain: int, ddof: int) -> float:
+    """The ordinary largest mean at these shares: what is fixed is laid upon the members that are certain."""
+    weight, fixed = _weights(rows, share)
+    laid = np.nextafter(weight + up(fixed / certain), np.inf)
+    free = rows.most - rows.least
+    values, least = np.concatenate([laid, weight]), np.concatenate([rows.least, np.zeros_like(free)])
+    most = np.concatenate([rows.least, free])
+    kept = most > 0
+    return largest_mean(values[kept], least[kept], most[kept], ddof).bound
+
+
+def _weights(rows: Capped, share: Floats) -> tuple[Floats, float]:
+    """p v + (1 - p) w of each row, and the sum of (1 - p) spare, both rounded up."""
+    p = share[rows.group]
+    size = np.abs(rows.value) + np.abs(rows.base)
+    weight = rows.base + p * (rows.value - rows.base) + 8 * UNIT * size
+    kept = share < 1.0
+    fixed = np.nextafter((1.0 - share[kept]) * rows.spare[kept] + 4 * UNIT * np.abs(rows.spare[kept]), np.inf)
+    return np.where(p < 1.0, weight, rows.value), up(math.fsum(fixed.tolist()))
+
+
+def _shares(rows: Capped, level: float) -> Floats:
+    """The best share of each class at a level: where its bound, convex in p, stops falling.
+
+    A row is worth taking from the p on at which p v + (1 - p) w exceeds the level; each that is taken adds its
+    (most - least)(v - w) to the slope, which begins at -spare.
+    """
+    classes, width = rows.spare.size, rows.value - rows.base
+    free = (rows.most - rows.least) * width
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        at = np.where(rows.base > level, 0.0, np.where(rows.value > level, (level - rows.base) / width, 1.0))
+    first = rows.least * width + np.where(at == 0.0, free, 0.0)
+    slope = np.bincount(rows.group, first, classes) - rows.spare
+    share = np.where(slope >= 0.0, 0.0, 1.0)
+    later = np.flatnonzero((at > 0.0) & (at < 1.0) & (free > 0.0) & (slope < 0.0)[rows.group])
+    if not later.size:
+        return share
+    later = later[np.lexsort((at[later], rows.group[later]))]
+    group, climbed = rows.group[later], np.cumsum(free[later])
+    begins = np.searchsorted(group, group)
+    climbed = climbed - (climbed - free[later])[begins]
+    flat = slope[group] + climbed >= 0.0
+    np.minimum.at(share, group[flat], at[later][flat])
+    return share
+
+
+def _reached(rows: Capped, share: Floats, level: float) -> tuple[float, int]:
+    """Total and number of a selection as good as whole members allow. Its caps are reached, so it is a value."""
+    p = share[rows.group]
+    weight, width = rows.base + p * (rows.value - rows.base), rows.value - rows.base
+    close = (np.abs(weight - level) <= 1e-9 * (np.abs(weight) + abs(level))) & (p > 0.0) & (p < 1.0) & (width > 0.0)
+    taken = np.where((weight > level) & ~close, rows.most, rows.least)
+    classes = rows.spare.size
+    room = rows.spare - np.bincount(rows.group, taken * width, classes)
+    some = np.flatnonzero(close)
+    _, one = np.unique(rows.group[some], return_index=True)  # one row of a class is taken in part
+    at = some[one]
+    more = np.floor(np.clip(room[rows.group[at]] / width[at], 0, rows.most[at] - rows.least[at]))
+    taken[at] += more.astype(np.int64)
+    plain = np.bincount(rows.group, taken * rows.value, classes)
+    capped = rows.spare + np.bincount(rows.group, taken * rows.base, classes)
+    return tree_sum(np.minimum(plain, capped))[0], exact_sum(taken)

@@ -1,0 +1,102 @@
+"""Random tables whose sensitive numbers are carried in every way and told with moments, and statements about them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet
+
+from querygate.core.errors import ConfigError
+from querygate.policy import parse_policy
+from querygate.site.custody import publish_to
+from querygate.site.gate import open_gate
+from querygate.site.layout import init_site
+from tests.property.random_cases import Case, random_condition, with_nulls
+
+FUNCTIONS = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "COUNT", "MIN", "MAX", "MEDIAN")
+
+
+def random_number(rng: random.Random, rows: int) -> tuple[str, list[Any], list[Any], float]:
+    """Type, values with ties, domain and guard: small and far from zero, whole and in thirds, of both signs."""
+    if rng.random() < 0.5:
+        base, spread = rng.choice([0, 120, -40, 10**6, 2**40]), rng.choice([3, 12, 60, 1000])
+        values: list[Any] = [base + rng.randint(-spread, spread) for _ in range(rows)]
+        return (
+            "integer",
+            values,
+            [base - spread - rng.randint(0, 9), base + spread + rng.randint(1, 9)],
+            rng.randint(1, 3),
+        )
+    base, scale = rng.choice([0.0, 20.0, -7.5, 1e9, -1e12]), rng.choice([1.0, 30.0, 1e-3, 1e6])
+    if abs(base) > 1e8 * scale:
+        scale = abs(base) * 1e-9
+    values = [base + scale * (rng.choice([rng.uniform(-9, 9), rng.randint(-27, 27) / 3])) for _ in range(rows)]
+    return "number", values, [base - scale * 9.5, base + scale * 9.5], scale * rng.choice([0.1, 0.5, 1.0])
+
+
+def moment_case(seed: int, folder: Path) -> Case | None:
+    """A table published with moments through the real path; None where no partition keeps the guards."""
+    rng = random.Random(seed)
+    rows, k = rng.choice([12, 30, 80, 200]), rng.choice([2, 3, 5, 10])
+    moments = rng.choice(["rounded", "rounded", "exact"]) if k >= 10 else "rounded"
+    columns: dict[str, list[Any]] = {
+        "age": with_nulls(rng, [rng.randint(0, 90) for _ in range(rows)]),
+        "sex": with_nulls(rng, rng.choices("FMX", weights=[4, 4, 1], k=rows)),
+        "ward": rng.choices("ab", k=rows),
+    }
+    lines = ['dataset = "t"', f"k = {k}"]
+    cuts = rng.choice(["", "cuts = [30, 60]"])
+    lines += ["[columns.age]", 'role = "quasi-identifier"', 'type = "integer"', "domain = [0, 100]", "grid = 1", cuts]
+    lines += ["[columns.sex]", 'role = "quasi-identifier"', 'type = "category"']
+    lines += ["[columns.ward]", 'role = "sensitive"', 'type = "category"']
+    for name in ("x", "y")[: rng.randint(1, 2)]:
+        kind, values, domain, guard = random_number(rng, rows)
+        columns[name] = with_nulls(rng, values)
+        carry = rng.choice(["bins", "bins", "hull", "univariate", "joint"])
+        lines += [f"[columns.{name}]", 'role = "sensitive"', f'type = "{kind}"', f"domain = {domain!r}"]
+        lines += [f'carry = "{carry}"', f"guard = {guard!r}"]
+    edges = rng.choice(["grid", "grid", "tight"])
+    lines += ["[anonymise]", f'edges = "{edges}"', f'class_moments = "{moments}"', 'method = "mondrian"']
+    policy = parse_policy("\n".join(lines))
+    folder.mkdir(exist_ok=True)
+    source = folder / "t.parquet"
+    pyarrow.parquet.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), source)
+    opened = open_gate(init_site(folder / "site"))
+    try:
+        publish_to(opened, policy, str(source), user="tester")
+    except ConfigError as error:
+        if error.code != "QG803" or "verifier" in str(error):
+            raise
+        return None
+    truth = duckdb.connect()
+    truth.execute(f"ATTACH '{folder}/site/vault/t/v00001.duckdb' AS vault (READ_ONLY)")
+    truth.execute("CREATE VIEW t AS SELECT * FROM vault.rows")
+    return Case(policy, opened, truth)
+
+
+def moment_query(rng: random.Random, case: Case) -> str:
+    """Statistics of a number: of all, of those that a condition on any column selects, and by group."""
+    names = [c.name for c in case.policy.columns if c.name in ("x", "y")]
+    items = [f"{rng.choice(FUNCTIONS)}({rng.choice(names)})" for _ in range(rng.randint(1, 3))]
+    if rng.random() < 0.2:
+        items.append(
+            f"{rng.choice(['SUM', 'AVG'])}({rng.choice(names)}) FILTER (WHERE {random_condition(rng, case, 0)})"
+        )
+    keys = rng.choice([[], [], ["sex"], ["ward"], ["sex", "ward"], ["CASE WHEN age < 30 THEN 'young' ELSE 'old' END"]])
+    where = rng.choice(
+        [
+            "",
+            "age < 30",
+            "age BETWEEN 30 AND 59",
+            "sex = 'F'",
+            "ward = 'a'",
+            random_condition(rng, case, rng.randint(0, 2)),
+        ]
+    )
+    shown = [f"{key} AS g{i}" for i, key in enumerate(keys)] + [f"{item} AS s{i}" for i, item in enumerate(items)]
+    sql = f"SELECT {', '.join(shown)} FROM t" + (f" WHERE {where}" if where else "")
+    return sql + (f" GROUP BY {', '.join(keys)}" if keys else "")
