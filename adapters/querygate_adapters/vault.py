@@ -196,11 +196,7 @@ class DuckDBWorkshop:
         return self._checks.sets_off(column, classes, sets, counts, members, texts)
 
     def class_values(self, column: str) -> tuple[Ints, Any, Ints]:
-        found = self._db.execute(
-            f"SELECT c.class, {self._axis(column, 'r.')} AS v, COUNT(*) AS n FROM {self._rows_with_class()} "
-            f"WHERE r.{quoted(column)} IS NOT NULL GROUP BY ALL ORDER BY ALL"
-        ).fetchnumpy()
-        return _ints(found["class"]), np.asarray(found["v"]), _ints(found["n"])
+        return self._checks.values(column)
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         return self._checks.hulls(column)

@@ -51,6 +51,18 @@ class Checks:
         ends = [np.ma.filled(np.ma.asarray(found[f"{end}_{name}"], dtype=np.float64), np.nan) for end in ("lo", "hi")]
         return np.asarray(found["class"], dtype=np.int64), np.asarray(ends[0]), np.asarray(ends[1])
 
+    def values(self, column: str) -> tuple[Ints, Any, Ints]:
+        """(class, value, records) of a number, in rising order of class and value, without missing ones."""
+        y = self._names[column]
+        found = self._db.execute(
+            f"SELECT class, {y} AS v, COUNT(*) AS n FROM judged WHERE {y} IS NOT NULL GROUP BY ALL ORDER BY ALL"
+        ).fetchnumpy()
+        return (
+            np.asarray(found["class"], dtype=np.int64),
+            np.asarray(found["v"]),
+            np.asarray(found["n"], dtype=np.int64),
+        )
+
     def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
         state = np.asarray(null)
         ends = [np.where(state == 2, 0, np.ma.getdata(end)) for end in (low, high)]

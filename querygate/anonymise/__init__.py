@@ -71,9 +71,7 @@ class Method:
     run: Anonymiser
     by_record: bool = False
 
-    def __call__(
-        self, table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None
-    ) -> Ints:
+    def __call__(self, table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
         return self.run(table, k, guards, progress=progress)
 
 

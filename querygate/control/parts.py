@@ -6,14 +6,17 @@ beginning, in one go, to find the first place.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
 import sqlite3
-from concurrent.futures import ProcessPoolExecutor
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from querygate.control.chain import START, Chain, ChainBroken, Verified, links_of_lines
 from querygate.control.segments import Archives, Segment
@@ -21,6 +24,18 @@ from querygate.control.walk import AFTER_ALL, BEFORE_ALL, check_said, read_links
 
 ENOUGH = 200_000
 """Entries below which starting processes takes longer than they save."""
+
+
+# Worker processes load this module and nothing else. `multiprocessing` would load the whole command line again in each
+# of them, and that takes longer than the work.
+_WORKER = """
+import pickle, sys
+from querygate.control.parts import follow
+pickle.dump([follow(*job) for job in pickle.load(sys.stdin.buffer)], sys.stdout.buffer)
+"""
+
+End: TypeAlias = "tuple[Verified, list[dict[str, Any]]] | None"
+"""Where a part ends, and what it says of the log itself; None where it is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +59,14 @@ def verify_in_parts(connection: sqlite3.Connection, archives: Archives, known: V
     if workers < 2 or top - since < ENOUGH or not inside:
         return None
     parts = _make_parts(connection, segments, top, workers)
+    if not parts:
+        return None
     path = connection.execute("PRAGMA database_list").fetchone()[2].decode()
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        ends = list(pool.map(_follow, parts, *([same] * len(parts) for same in (path, archives.folder, known))))
+    jobs = [(part, path, archives.folder, known) for part in parts]
+    ends: list[End] = [None] * len(jobs)
+    with ThreadPoolExecutor(workers) as pool:
+        for first, found in enumerate(pool.map(_run, [jobs[first::workers] for first in range(workers)])):
+            ends[first::workers] = found
     at = parts[0].start
     said: list[dict[str, Any]] = []
     for part, end in zip(parts, ends, strict=True):
@@ -62,9 +82,11 @@ def verify_in_parts(connection: sqlite3.Connection, archives: Archives, known: V
 
 
 def _make_parts(connection: sqlite3.Connection, segments: list[Segment], top: int, workers: int) -> list[Part]:
-    """Each archive, and the rows in as many parts as there are workers."""
+    """Each archive, and the rows in as many parts as there are workers; none where the archives do not join."""
     parts, before = [], START
     for segment in segments:
+        if (segment.first - 1, segment.prev) != (before.entries, before.head):
+            return []
         if segment.discarded is None:
             parts.append(Part(Verified(segment.first - 1, segment.prev), segment))
         before = Verified(segment.last, segment.head)
@@ -79,10 +101,21 @@ def _make_parts(connection: sqlite3.Connection, segments: list[Segment], top: in
     return parts + [Part(start, None, after, last) for start, after, last in zip(starts, afters, ends, strict=True)]
 
 
-def _follow(
-    part: Part, path: str, folder: Path, known: Verified | None
-) -> tuple[Verified, list[dict[str, Any]]] | None:
-    """In a process of its own: where the part ends and what it says of the log itself; None where it is broken."""
+def _run(jobs: Sequence[tuple[Part, str, Path, Verified | None]]) -> list[End]:
+    """Jobs in a process of their own."""
+    search = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(  # noqa: S603  (this very program)
+        [sys.executable, "-c", _WORKER],
+        input=pickle.dumps(jobs),
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": search},
+    )
+    ends: list[End] = pickle.loads(done.stdout) if done.returncode == 0 else [None] * len(jobs)  # noqa: S301
+    return ends
+
+
+def follow(part: Part, path: str, folder: Path, known: Verified | None) -> End:
+    """Check one part."""
     here = known if known and part.start.entries < known.entries else None
     chain = Chain(here, part.start)
     try:
@@ -91,7 +124,7 @@ def _follow(
             if (chain.entries, chain.head) != (part.segment.last, part.segment.head):
                 return None
         else:
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            with closing(sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True)) as connection:
                 connection.text_factory = bytes
                 chain.follow(read_links(connection, part.after, part.last))
     except (ChainBroken, sqlite3.Error):

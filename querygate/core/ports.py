@@ -203,9 +203,7 @@ class Workshop(Protocol):
         """Give each distinct value of a column its code; a missing value has code -1."""
         ...
 
-    def combinations(
-        self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False
-    ) -> Combinations:
+    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False) -> Combinations:
         """The distinct combinations, in rising order; or each record by itself, in the order of its codes."""
         ...
 

@@ -25,6 +25,10 @@ AFFORDABLE = 300_000
 """Distinct values of classes beyond which only the choice itself is measured."""
 
 
+MOST_RECORDS = 2_000_000
+"""Records beyond which values are not read once more to describe what nobody asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Width:
     """How wide the ranges of the mean and of the variance over all records are."""
@@ -53,7 +57,9 @@ class NumberReport:
 
 
 def describe_numbers(draft: Draft) -> tuple[NumberReport, ...]:
-    """A report on every sensitive number that can be averaged."""
+    """A report on every sensitive number that can be averaged; of very large tables on those that tell sums."""
+    if draft.rows > MOST_RECORDS and not draft.told:
+        return ()
     return tuple(_describe(draft, column) for column in draft.published if has_moments(column))
 
 

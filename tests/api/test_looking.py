@@ -89,3 +89,19 @@ def test_a_parameter_that_cannot_be_read_is_named(get, parameters, name):
 def test_the_log_never_holds_a_key(get, small):
     text = get(LOG, "carl").text
     assert not [key for key in small.keys.values() if key in text]
+
+
+def test_who_reads_the_log_is_in_it_with_the_filters(get, small):
+    assert get(f"{LOG}?user=ann&limit=7", "carl").status_code == 200
+    last = list(small.opened.log.events())[-1]
+    assert (last["kind"], last["user"], last["body"]) == ("log.read", "carl", {"user": "ann", "limit": 7})
+
+
+def test_a_custodian_who_looks_at_anothers_answer_is_in_the_log(get, ask, small):
+    query = ask("SELECT COUNT(*) FROM clinic").json["query_id"]
+    before = small.opened.log.verify().entries
+    assert get(f"/api/v1/answers/{query}.json", "ann").status_code == 200
+    assert small.opened.log.verify().entries == before  # one's own answer is no news
+    assert get(f"/api/v1/answers/{query}.json", "carl").status_code == 200
+    last = list(small.opened.log.events())[-1]
+    assert (last["kind"], last["user"], last["body"]) == ("answer.read", "carl", {"query_id": query})

@@ -3,11 +3,15 @@
 import shutil
 import stat
 import subprocess
+import sys
 
 import pytest
 
 from querygate.control import NotSigned, Statement, load_key, load_public_key, make_key
+from querygate.control.evidence import has_library
 from querygate.core.errors import ConfigError
+from querygate.site.health import key_health
+from querygate.site.layout import init_site
 
 SAID = Statement(1, 19, "0" * 64, "a" * 64, "2026-03-01T12:00:00.000000Z")
 
@@ -50,6 +54,17 @@ def test_what_is_no_key_is_told(tmp_path):
         load_key(tmp_path)
     with pytest.raises(ConfigError, match=r"log\.pub"):
         load_public_key(tmp_path / "log.pub")
+
+
+def test_without_the_library_there_is_advice_and_all_else_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
+    assert not has_library()
+    with pytest.raises(ConfigError, match="not installed") as told:
+        load_key(tmp_path)
+    assert "querygate[evidence]" in told.value.remedy
+    site = init_site(tmp_path / "site")
+    assert not (site.folder / "log.key").exists()
+    assert key_health(site).ok
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no OpenSSL to compare with")
