@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -43,10 +43,8 @@ class Calculated:
 class Native(Protocol):
     """The database whose SQL the gate speaks, without any data: it reads texts and evaluates public values."""
 
-    def start_reading(self, sql: str, own: str) -> Callable[[], Reading]:
-        """Does it read the statement as it reads the gate's own wording of it? It reads while the caller goes on; what
-        is returned waits for the outcome.
-        """
+    def read(self, sql: str, own: str) -> Reading:
+        """Does it read the statement as it reads the gate's own wording of it?"""
         ...
 
     def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:

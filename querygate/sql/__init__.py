@@ -23,7 +23,7 @@ from querygate.sql.parse import parse, too_deep
 from querygate.sql.plan import make_plan
 from querygate.sql.suggest import suggest
 from querygate.sql.unions import join_plans
-from querygate.sql.wording import start_check
+from querygate.sql.wording import check_wording, own_wording
 
 __all__ = ["understand"]
 
@@ -48,10 +48,10 @@ def understand(sql: str, catalog: Catalog, native: Native, limits: Limits | None
 
 def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
-    check_wording = start_check(sql, tree, native)
+    own = own_wording(tree)  # before its parts are put together anew
     notes = schema_notes(tree, catalog)
     plans = [make_plan(query, catalog, native, limits) for query in compose(tree, catalog)]
-    check_wording()
+    check_wording(sql, own, native)
     return replace(join_plans(plans), notes=notes)
 
 

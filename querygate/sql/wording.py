@@ -8,12 +8,10 @@ table, in every construct there is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlglot import exp
 
 from querygate.core.errors import Span, SyntaxRefused
-from querygate.core.ports import Native, Reading
+from querygate.core.ports import Native
 from querygate.sql.parse import DIALECT
 
 _OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is)
@@ -90,13 +88,9 @@ def _plain(node: exp.Expr) -> exp.Expr | None:
     return None
 
 
-def start_check(sql: str, tree: exp.Expr, native: Native) -> Callable[[], None]:
-    """Let the database read along. What is returned refuses a statement that it does not read as the gate does."""
-    reading = native.start_reading(sql, own_wording(tree))
-    return lambda: _check(sql, reading())
-
-
-def _check(sql: str, reading: Reading) -> None:
+def check_wording(sql: str, own: str, native: Native) -> None:
+    """Refuse a statement that the database does not read as it reads the gate's own wording of it."""
+    reading = native.read(sql, own)
     if reading.alike:
         return
     if reading.position is not None:

@@ -9,9 +9,20 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from tests.property.grammar_functions import (
+    CONDITIONS_OF_INTEGER,
+    CONDITIONS_OF_TEXT,
+    INTEGERS_OF_DATE,
+    INTEGERS_OF_INTEGER,
+    NUMBERS_OF_INTEGER,
+    NUMBERS_OF_TEXT,
+    TEXTS_OF_INTEGER,
+    TEXTS_OF_TEXT,
+)
 
 TEXTS = ("", "a", "B", "b c", "d'e", "é", "f%", "zz", "q")
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
@@ -87,6 +98,8 @@ class Values:
             return self.rng.choice(names).name if names and self.chance(0.85) else self.small()
         if self.chance(0.3):
             return self.integer(depth)
+        if self.few("integer") and self.chance(0.06):
+            return self.filled(NUMBERS_OF_INTEGER, self.about(self.rng.choice(self.few("integer"))).integer(0))
         inner = lambda: self.number(depth - 1)  # noqa: E731
         return self.one_of(
             lambda: f"({inner()} {self.rng.choice('+-*')} {inner()})",
@@ -143,6 +156,8 @@ class Values:
                 lambda: f"CASE {x.integer(0)} WHEN {x.near(x.fields[0])} THEN 1 WHEN {divisor} THEN 2 ELSE 0 END",
                 lambda: f"CAST(EVEN({x.integer(0)} / {divisor}) AS BIGINT)",
                 lambda: f"TRY_CAST({x.integer(0)} AS TINYINT)",
+                lambda: self.filled(INTEGERS_OF_INTEGER, x.integer(0)),
+                lambda: f"LENGTH({self.filled(TEXTS_OF_INTEGER, x.integer(0))})",
             ]
         if self.of_kind("date"):
             ways += [lambda: self.of_date(depth - 1), lambda: self.date_difference(depth - 1)]
@@ -157,7 +172,12 @@ class Values:
         return self.one_of(
             lambda: f"LENGTH({text})",
             lambda: f"STRPOS({text}, {quoted(self.rng.choice(TEXTS))})",
+            lambda: f"CAST(10 * {self.filled(NUMBERS_OF_TEXT, text)} AS BIGINT)",
         )
+
+    def filled(self, texts: Sequence[str], x: str) -> str:
+        """One of the texts, with x in its place."""
+        return self.rng.choice(texts).format(x=x)
 
     def of_date(self, depth: int) -> str:
         x = self.about(self.rng.choice(self.few("date") or self.of_kind("date")))
@@ -168,6 +188,7 @@ class Values:
             lambda: f"EXTRACT({part} FROM {day})",
             lambda: f"DATE_PART('{part}', {day})",
             lambda: f"{function}({day})",
+            lambda: self.filled(INTEGERS_OF_DATE, day),
         )
 
     def date_difference(self, depth: int) -> str:
@@ -220,6 +241,7 @@ class Values:
             lambda: f"CONCAT_WS('-', {inner}, {name})",
             lambda: f"REPLACE({inner}, 'b', {word})",
             lambda: f"SPLIT_PART({inner}, ' ', 1)",
+            lambda: self.filled(TEXTS_OF_TEXT, inner),
             lambda: f"REGEXP_EXTRACT({inner}, '[a-z]+')",
             lambda: f"REGEXP_REPLACE({inner}, '[a-z]', 'x')",
             lambda: f"COALESCE({inner}, {word})",
@@ -267,6 +289,8 @@ class Values:
             ways += [lambda: name, lambda: f"NOT {name}", lambda: f"{name} IS {maybe('NOT ')}TRUE"]
         if field.kind == "category":
             ways += [lambda: self.about_text(name, maybe)] * 4
+        if field in self.few("integer"):
+            ways += [lambda: self.filled(CONDITIONS_OF_INTEGER, name)]
         return self.one_of(*ways)
 
     def about_text(self, name: str, maybe: Callable[[str], str]) -> str:
@@ -281,6 +305,7 @@ class Values:
             lambda: f"{self.rng.choice(['REGEXP_MATCHES', 'REGEXP_FULL_MATCH'])}({text}, '[a-f]')",
             lambda: f"{self.rng.choice(['STARTS_WITH', 'ENDS_WITH', 'CONTAINS'])}({text}, 'b')",
             lambda: f"{text} {self.rng.choice(COMPARISONS)} {quoted(self.rng.choice(TEXTS))}",
+            lambda: self.filled(CONDITIONS_OF_TEXT, text),
         )
 
     def compared(self, depth: int) -> str:
