@@ -14,7 +14,7 @@ from querygate_adapters.records import DuckDBRecords
 from querygate_adapters.sources import open_source
 from tests.attack.logged_attacks import LINEAR, K, People, make_people, run_log
 
-SEEDS = range(4)
+SEEDS = range(2)
 
 
 def audited(people: People, entries: list[Entry], folder: Path, secrets: tuple[str, ...]) -> Audit:

@@ -48,7 +48,7 @@ def contents(table: Table, labels: np.ndarray) -> list[list[tuple[int, ...]]]:
     return sorted(sorted(tuple(rows[r]) for r in members) for members in classes_of(labels))
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(4))
 def test_every_class_has_k_records(anonymise, block):
     for seed in range(1000 + 30 * block, 1030 + 30 * block):
         table, k = anonymise.table(seed, rows=80), 1 + seed % 7
@@ -93,7 +93,7 @@ def test_the_same_table_gives_the_same_classes(anonymise):
     assert np.array_equal(anonymise(table, 3), anonymise(table, 3))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_order_of_rows_does_not_matter(anonymise, seed):
     table = anonymise.table(seed, rows=150)
     order = np.random.default_rng(seed).permutation(table.combinations)

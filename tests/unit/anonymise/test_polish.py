@@ -48,7 +48,7 @@ def one_by_one(*attributes: Attribute) -> Table:
     return Table(attributes, np.ones(attributes[0].codes.size, dtype=np.int64))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(16))
 def test_it_is_never_worse_and_keeps_k(seed):
     table, k = records(seed, rows=120), 1 + seed % 6
     begin = snake(table, k)
@@ -73,7 +73,7 @@ def test_one_exchange_mends_two_classes():
     assert classes_of(polish(table, labels, 3, rounds=4)) == [[0, 1, 5], [2, 3, 4]]
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(8))
 def test_an_exchange_is_priced_exactly(seed):
     """With one block and no guards the assignment is the exact problem, missing values and weights included."""
     table, k = records(seed, rows=60), 2 + seed % 3
@@ -96,7 +96,7 @@ def test_a_union_may_change_the_number_of_classes():
     assert classes_of(polish(one_by_one(age), labels, 3, rounds=6)) == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_public_cuts_stay(seed):
     table, k = records(seed, rows=120), 2 + seed % 4
     begin = snake(table, k)
@@ -115,7 +115,7 @@ def test_what_another_method_kept_is_kept(seed):
         assert np.unique(district[rows]).size == 1
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(8))
 def test_guards_hold(seed):
     table, k = records(seed, rows=160), 2 + seed % 3
     disease, (hull, sbp) = random_sensitive(seed, table), random_hull(seed, table)

@@ -48,7 +48,7 @@ def test_missing_values_are_not_divided():
     assert relaxed(table, 4).max() == 0
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(20))
 def test_about_as_good_as_strict_or_better(seed):
     table, k = by_record(random_table(seed, rows=200, cuts=False)), 2 + seed % 5
     assert ncp(table, relaxed(table, k)) <= 1.25 * ncp(table, mondrian(table, k)) + 1e-9
