@@ -24,11 +24,15 @@ FIXED = Fraction(1, 10**9)
 
 
 class Domain(NamedTuple):
-    """What is public about one value of a measure: its least and greatest, and whether it is a whole number."""
+    """The least and the greatest of one value of a measure, and whether it is a whole number.
+
+    Only a public domain is combined with the answers: that of the data would itself be news.
+    """
 
     low: Fraction
     high: Fraction
     whole: bool = False
+    public: bool = False
 
 
 Domains = Mapping[str, Domain]
@@ -38,7 +42,7 @@ def infer(isolated: Isolated, domains: Domains) -> Inferred:
     """The range of the group's total that the answers leave; None where an answer is missing."""
     low, high = _combined(isolated.parts)
     domain = domains.get(isolated.measure)
-    if low is not None and high is not None and domain is not None and not isolated.difference:
+    if low is not None and high is not None and domain is not None and domain.public and not isolated.difference:
         low, high = max(low, isolated.records * domain.low), min(high, isolated.records * domain.high)
     if low is not None and high is not None and domain is not None and domain.whole and math.ceil(low) <= high:
         low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))

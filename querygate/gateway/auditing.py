@@ -52,6 +52,7 @@ class Options:
     known: tuple[str, ...] = ()
     dialect: str = "duckdb"
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # public ones, by column
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def audit(entries: Sequence[Entry], records: Records, options: Options) -> Audit
     """Everything that the answers of the log isolate."""
     secret, known, unread = roles(entries, records.columns, options)
     size = records.settle(known)
-    placing = _Placing(records, size)
+    placing = _Placing(records, size, options.domains)
     totals: list[Total] = []
     for entry in entries:
         if entry.id in unread:
@@ -109,8 +110,8 @@ def roles(
 class _Placing:
     """Statements to totals over places. What was evaluated once is kept."""
 
-    def __init__(self, records: Records, places: int) -> None:
-        self.records, self.places = records, places
+    def __init__(self, records: Records, places: int, public: Mapping[str, tuple[float, float]]) -> None:
+        self.records, self.places, self.public = records, places, public
         self.weights: dict[str, Ints] = {}
         self.domains: dict[str, Domain] = {}
         self._masks: dict[str, Bools] = {}
@@ -177,12 +178,14 @@ class _Placing:
             counts = self.records.counts(value, "") if value else self.records.counts("", "")
             self.weights[shown] = counts
             if not value:
-                self.domains[shown] = Domain(Fraction(0), Fraction(1), whole=True)
+                self.domains[shown] = Domain(Fraction(0), Fraction(1), whole=True, public=True)
             else:
-                ends = self.records.extent(value)
-                low, high = map(_fraction, ends)
+                found = self.records.extent(value)
+                public = self.public.get(value.strip('"'))
+                low, high = map(_fraction, public or found)
                 if low is not None and high is not None:
-                    self.domains[shown] = Domain(low, high, whole=all(isinstance(end, int) for end in ends))
+                    whole = all(isinstance(end, int) for end in found)
+                    self.domains[shown] = Domain(low, high, whole, public is not None)
         return self._names[key]
 
 

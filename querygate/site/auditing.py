@@ -31,7 +31,8 @@ def audit_site(opened: OpenSite, dataset: str, options: Options) -> dict[int, Au
     release = opened.store.current(dataset)
     secret = tuple(c.name for c in release.catalog.columns if c.role == "sensitive")
     known = tuple(c.name for c in release.catalog.columns if c.role != "sensitive")
-    options = replace(options, k=release.catalog.k, secret=secret, known=known)
+    public = {c.name: (c.low, c.high) for c in release.catalog.columns if c.low is not None and c.high is not None}
+    options = replace(options, k=release.catalog.k, secret=secret, known=known, domains=public)
     by_version: dict[int, list[Entry]] = {}
     for line in opened.log.queries(dataset=dataset):
         if line["outcome"] == "answered" and line["version"] is not None:

@@ -67,7 +67,18 @@ def test_ranges_leave_a_range(tmp_path: Path) -> None:
     )
     ((finding, _),) = found.findings
     (inferred,) = finding.inferred
-    assert (finding.severity, inferred.low, inferred.high) == ("exposed", 11 * 114 - 10 * 111, 165)  # 165 is the most
+    assert (finding.severity, inferred.low, inferred.high) == ("exposed", 11 * 114 - 10 * 111, 11 * 116 - 10 * 109)
+
+
+def test_only_a_public_domain_is_combined_with_ranges(tmp_path: Path) -> None:
+    """The greatest value of the data is somebody's: it must not come out as what the ranges leave open."""
+    entries = [
+        Entry("q1", "r", TEN, answer={"low": 100, "high": 120}),
+        Entry("q2", "r", ELEVEN, answer={"low": 100, "high": 130}),
+    ]
+    for domains, most in (({}, 430), ({"sbp": (80, 200)}, 200)):
+        ((finding, _),) = audited(tmp_path, *entries, domains=domains).findings
+        assert finding.inferred[0].high == most
 
 
 def test_without_answers_it_is_an_attempt(tmp_path: Path) -> None:
