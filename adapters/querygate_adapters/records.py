@@ -14,11 +14,15 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from querygate.core.errors import Refusal
 from querygate.core.ports import Source
 from querygate.core.records import Unanswerable
 from querygate.core.types import Bools, Floats, Ints
-from querygate_adapters.duckdb_locked import CONFIG
+from querygate_adapters.duckdb_locked import CONFIG, limited
 from querygate_adapters.files import quoted
+
+LONGEST_S = 60.0
+"""For one expression over all places or records."""
 
 _GROUPS = 5_000
 """Groups of one statement that are looked at."""
@@ -113,11 +117,11 @@ class DuckDBRecords:
         return self._rows(sql)[0][0]
 
     def _rows(self, sql: str) -> list[tuple[Any, ...]]:
-        with _coded():
+        with _coded(), limited(self._db, LONGEST_S):
             return self._db.execute(sql).fetchall()
 
     def _column(self, sql: str) -> Floats | Ints | Any:
-        with _coded():
+        with _coded(), limited(self._db, LONGEST_S):
             return self._db.execute(sql).fetchnumpy()["x"]
 
 
@@ -128,3 +132,5 @@ def _coded() -> Iterator[None]:
         yield
     except duckdb.Error:
         raise Unanswerable("The database cannot evaluate one of its expressions.") from None
+    except Refusal:
+        raise Unanswerable(f"An expression takes longer than {LONGEST_S:g} s, or too much memory.") from None

@@ -12,20 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.types import Floats, Ints
+from querygate.core.types import IN_SQL, Floats, Ints
 from querygate_adapters.files import BATCH_ROWS, quoted, translated
 from querygate_adapters.persons import Vault, attach
 from querygate_adapters.vault import DuckDBWorkshop
 
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
-_STATISTICS = {
-    "mean": "avg",
-    "var": "var_samp",
-    "sd": "stddev_samp",
-    "median": "median",
-    "cov": "covar_samp",
-    "corr": "corr",
-}
 IN_MEMORY = Path(":memory:")
 
 
@@ -41,7 +33,7 @@ class ReportRows:
     def truth(self, kind: str, columns: Sequence[str]) -> float | None:
         """A statistic of all rows; None where it does not exist."""
         axes = ", ".join(self._axis(name) for name in columns)
-        [(found,)] = self._db.execute(f"SELECT {_STATISTICS[kind]}({axes}) FROM vault.rows r").fetchall()
+        [(found,)] = self._db.execute(f"SELECT {IN_SQL[kind]}({axes}) FROM vault.rows r").fetchall()
         return None if found is None or not np.isfinite(found) else float(found)
 
     def counts(self, column: str) -> dict[str | None, int]:

@@ -1,4 +1,7 @@
-"""Draws docs/figures/ranges.png: guaranteed ranges on the demo survey beside the truth. Run: python docs/figures/ranges.py"""
+"""Draws docs/figures/ranges.png: guaranteed ranges on the demo survey beside the truth.
+
+Run: python docs/figures/ranges.py
+"""
 
 from __future__ import annotations
 

@@ -6,15 +6,13 @@ its parts in other groups by the row of the projected block that it came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from querygate.bounds.pieces import pieces_of
 from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, Moments, NumberColumn
 from querygate.core.expression import Ref
 from querygate.core.plan import Measure, MeasureCells, Plan
-from querygate.core.predicate import And, Atom, Or, Predicate, columns, is_not_null
+from querygate.core.predicate import Atom, columns, is_not_null, leaves
 from querygate.core.types import Bools, Catalog, ClassCells, Floats, Ints
 
 SUMMED = frozenset({"sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"})
@@ -36,8 +34,8 @@ def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
         return moment_columns(plan.inner, catalog)
     told = {column.name: column for column in catalog.columns if column.moments != "none"}
     conditions = (p for measure in plan.measures for p in (measure.where, *measure.splits))
-    leaves = (leaf for leaf in _leaves(list(conditions)) if isinstance(leaf, Atom) and leaf.column in told)
-    cut = {leaf.column for leaf in leaves if leaf != is_not_null(leaf.column)}
+    cutting = (leaf for leaf in leaves(conditions) if isinstance(leaf, Atom) and leaf.column in told)
+    cut = {leaf.column for leaf in cutting if leaf != is_not_null(leaf.column)}
     return frozenset(name for name in told if name in summed_columns(plan) or (name in cut and told[name].shared))
 
 
@@ -136,19 +134,11 @@ def undecided(measure: Measure, block: Block) -> frozenset[str]:
     A condition that holds for all values of a row, or for none, ties nothing to what is told about classes.
     """
     open_: set[str] = set()
-    for leaf in _leaves([measure.where, *measure.splits]):
+    for leaf in leaves([measure.where, *measure.splits]):
         names = columns(leaf) & block.told
         if names and not (isinstance(leaf, Atom) and _decides(leaf, block.number(leaf.column))):
             open_ |= names
     return frozenset(open_)
-
-
-def _leaves(conditions: list[Predicate]) -> Iterator[Predicate]:
-    for p in conditions:
-        if isinstance(p, And | Or):
-            yield from _leaves(list(p.parts))
-        else:
-            yield p
 
 
 def _decides(atom: Atom, column: NumberColumn) -> bool:

@@ -12,11 +12,24 @@ from querygate.bounds.class_sums import ClassRows, summed_column, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
 from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import pieces_of
-from querygate.bounds.spread import Spread, shown_key, spread
+from querygate.bounds.spread import Spread, spread
 from querygate.core.block import Block, NumberColumn
-from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated
+from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated, told_key
 from querygate.core.plan import FetchedGroup, Key, Measure, MeasureCells, Plan
-from querygate.core.predicate import TRUE, And, Atom, Comparison, Or, Predicate, both, columns, either, is_free, negate
+from querygate.core.predicate import (
+    TRUE,
+    And,
+    Atom,
+    Comparison,
+    Or,
+    Predicate,
+    both,
+    columns,
+    either,
+    is_free,
+    leaves,
+    negate,
+)
 from querygate.core.types import CALCULABLE, Bools, Cells, Ints, Scalar
 
 _AFFINE = frozenset({"add", "sub", "neg"})
@@ -100,7 +113,7 @@ def _cases(keys: Sequence[Key], places: Sequence[int]) -> Iterator[tuple[dict[in
 
 
 def _leads_to(by: Choice, value: Scalar) -> Predicate:
-    return either(way for way, result in by.ways if isinstance(result, Constant) and shown_key(result.value) == value)
+    return either(way for way, result in by.ways if isinstance(result, Constant) and told_key(result.value) == value)
 
 
 # -- the cells of a measure ----------------------------------------------------------------------------------------
@@ -179,16 +192,8 @@ def _is_free(measure: Measure, decided: frozenset[str], loose: frozenset[str], b
     if len(set(names)) < len(names) or not all(is_free(split) for split in measure.splits):
         return False
     alone = all(isinstance(value, Ref | Tabulated) or _is_monotone(value) for value in measure.values)
-    exact = not any(_is_rounded(part) for part in _leaves([measure.where, *measure.splits]))
+    exact = not any(_is_rounded(part) for part in leaves([measure.where, *measure.splits]))
     return exact and alone and is_free(measure.where, decided) and _decides(measure.where, set(names))
-
-
-def _leaves(conditions: Iterable[Predicate]) -> Iterator[Predicate]:
-    for p in conditions:
-        if isinstance(p, And | Or):
-            yield from _leaves(p.parts)
-        else:
-            yield p
 
 
 def _is_rounded(p: Predicate) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from querygate.core.block import (
     NumberColumn,
     SetColumn,
 )
-from querygate.core.expression import Tabulated
+from querygate.core.expression import Tabulated, told_key
 from querygate.core.types import Bools, Ints, Scalar
 
 
@@ -50,7 +49,7 @@ def spread(block: Block, keys: Sequence[tuple[Tabulated, tuple[Scalar, ...]]]) -
     alone = np.ones(block.size, dtype=np.bool_)
     for by, listed in keys:
         place = {value: i for i, value in enumerate(listed)}
-        by_result = np.array([place[shown_key(result)] for result in by.results], dtype=np.int64)
+        by_result = np.array([place[told_key(result)] for result in by.results], dtype=np.int64)
         column = block.columns[by.column]
         if isinstance(column, SetColumn):
             rows, values, known = _cut_sets(by, column, by_result)
@@ -61,14 +60,6 @@ def spread(block: Block, keys: Sequence[tuple[Tabulated, tuple[Scalar, ...]]]) -
         alone = alone[rows] & (times[rows] == 1)
         placed = [*(earlier[rows] for earlier in placed), values]
     return Spread(block, np.stack(placed, axis=1) if placed else np.zeros((block.size, 0), dtype=np.int64), alone)
-
-
-def shown_key(value: Any) -> Any:
-    """A key as an answer tells it: flags and days as texts."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    isoformat = getattr(value, "isoformat", None)
-    return isoformat() if isoformat else value
 
 
 def _cut_sets(by: Tabulated, column: SetColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:

@@ -6,9 +6,11 @@ Exit codes: 0 done, 1 refusal, 2 usage, 3 fault. A stack trace is never shown.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
@@ -98,3 +100,16 @@ def format_option(command: F) -> F:
 def open_here(site: Path) -> OpenSite:
     """The site that was named, without its vault."""
     return open_gate(open_site(site))
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file of the owner's alone; nothing is replaced."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise click.UsageError(f"{path} is there already.") from None
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+    with os.fdopen(handle, "wb") as stream:
+        yield stream

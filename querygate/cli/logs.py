@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, Group, format_option, new_file, open_here, site_option
 from querygate.cli.printing import print_record, print_records
 from querygate.control import (
     ChainBroken,
@@ -236,19 +233,6 @@ def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **a
     """Put on record who looks, and at what; not what they see."""
     body = {name: value for name, value in asked.items() if value is not None}
     opened.log.note(kind, user=LOCAL.name, dataset=dataset, body=body)
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file of the owner's alone; nothing is replaced."""
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise click.UsageError(f"{path} is there already.") from None
-    except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
-    with os.fdopen(handle, "wb") as stream:
-        yield stream
 
 
 def _shortened(sql: str) -> str:

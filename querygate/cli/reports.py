@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.cli.frame import Command, format_option, open_here, site_option
+from querygate.cli.frame import Command, format_option, new_file, open_here, site_option
 from querygate.cli.printing import explain_problem, print_record
 
 if TYPE_CHECKING:
@@ -75,12 +74,6 @@ def _copy(file: Path, out: Path) -> None:
         data = file.read_bytes()
     except FileNotFoundError:
         raise click.UsageError(f"This report has no {file.name}; it was made without a page.") from None
-    try:
-        handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise click.UsageError(f"{out} is there already.") from None
-    except OSError as error:
-        raise click.UsageError(f"{out} cannot be written: {error.strerror}.") from None
-    with os.fdopen(handle, "wb") as stream:
+    with new_file(out) as stream:
         stream.write(data)
     click.echo(f"Wrote {out}.", err=True)

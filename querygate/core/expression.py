@@ -251,3 +251,16 @@ def enclosed(value: Any) -> tuple[float, float]:
 
 def _digest(told: object) -> str:
     return hashlib.sha256(repr(told).encode()).hexdigest()[:32]
+
+
+def told_key(value: Any) -> Any:
+    """The key of a group as an answer tells it: flags and days as texts, decimals as doubles.
+
+    >>> told_key(True), told_key(None), told_key(Decimal("0.5"))
+    ('true', None, 0.5)
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return float(value) if isinstance(value, Decimal) else value

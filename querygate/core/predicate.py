@@ -9,7 +9,7 @@ canonical form is what the audit stands on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
@@ -286,6 +286,15 @@ def columns(p: Predicate) -> frozenset[str]:
             return frozenset(left.columns) | frozenset(right.columns) | columns(p.when)
         case And(parts) | Or(parts):
             return frozenset().union(*(columns(part) for part in parts))
+
+
+def leaves(conditions: Iterable[Predicate]) -> Iterator[Predicate]:
+    """What conditions are made of below AND and OR."""
+    for p in conditions:
+        if isinstance(p, And | Or):
+            yield from leaves(p.parts)
+        else:
+            yield p
 
 
 def is_free(p: Predicate, known: Collection[str] = ()) -> bool:

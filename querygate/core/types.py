@@ -278,3 +278,14 @@ class Answer:
     groups: tuple[Group, ...]
     notes: tuple[str, ...] = ()
     elapsed_ms: float = 0.0
+
+
+IN_SQL = {
+    "mean": "avg",
+    "var": "var_samp",
+    "sd": "stddev_samp",
+    "median": "median",
+    "cov": "covar_samp",
+    "corr": "corr",
+}
+"""Statistics that a policy may name, by their names in SQL and in the registry."""

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from querygate.audit import PRESENCE, Domain, Finding, Left, Total, describe_places, find
+from querygate.core.errors import ConfigError
 from querygate.core.records import Records, Unanswerable
 from querygate.core.types import Bools, Ints, folded
 from querygate.sql.logged import Added, Logged, Unreadable, table_columns, take_apart
@@ -68,6 +69,7 @@ class Audit:
 
 def audit(entries: Sequence[Entry], records: Records, options: Options) -> Audit:
     """Everything that the answers of the log isolate."""
+    check_secret(options.secret, records.columns)
     secret, known, unread = roles(entries, records.columns, options)
     size = records.settle(known)
     placing = _Placing(records, size, options.domains)
@@ -84,6 +86,16 @@ def audit(entries: Sequence[Entry], records: Records, options: Options) -> Audit
     columns = {name: records.values(name) for name in known}
     told = tuple((finding, describe_places(finding.places, columns)) for finding in findings)
     return Audit(told, len(entries), tuple(unread.items()), tuple(left), size)
+
+
+def check_secret(secret: Collection[str], columns: Collection[str]) -> None:
+    unknown = [name for name in secret if folded(name) not in map(folded, columns)]
+    if unknown:
+        raise ConfigError(
+            "QG802",
+            f"The data has no column {', '.join(unknown)}.",
+            f"Its columns are: {', '.join(columns)}.",
+        )
 
 
 def roles(

@@ -7,10 +7,10 @@ from typing import Any
 from querygate.bounds import moment_columns
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
-from querygate.core.types import Column, Group
+from querygate.core.types import IN_SQL, Column, Group
 from querygate.gateway.ranges import compute_groups
 from querygate.gateway.report_case import Case, scale_of
-from querygate.gateway.utility import IN_SQL, statistics_of
+from querygate.gateway.utility import statistics_of
 from querygate.policy import StatisticPolicy
 from querygate.sql import understand
 

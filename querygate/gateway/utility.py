@@ -13,20 +13,11 @@ from typing import Any
 import numpy as np
 
 from querygate.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Intervals, Table, boxes
-from querygate.core.types import Bools, Cells, Floats, Ints, Range
+from querygate.core.types import IN_SQL, Bools, Cells, Floats, Ints, Range
 from querygate.gateway.draft import Draft
 from querygate.gateway.workload import Workload
 from querygate.policy import ColumnPolicy, Policy, StatisticPolicy
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
-
-IN_SQL = {
-    "mean": "avg",
-    "var": "var_samp",
-    "sd": "stddev_samp",
-    "median": "median",
-    "cov": "covar_samp",
-    "corr": "corr",
-}
 
 
 class Utility:

@@ -11,7 +11,7 @@ import numpy as np
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated
+from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated, told_key
 from querygate.core.meaning import told
 from querygate.core.plan import Key
 from querygate.core.predicate import TRUE
@@ -162,17 +162,8 @@ def _value(e: Expression) -> Any:
 
 def _ordered(results: Any) -> tuple[Scalar, ...]:
     """The distinct values in order, NULL last. Places of NULL are kept even where there is none: nobody is there."""
-    distinct = {shown(result) for result in results}
+    distinct = {told_key(result) for result in results}
     return (*sorted(value for value in distinct if value is not None), None)
-
-
-def shown(value: Any) -> Scalar:
-    """A key as an answer tells it: flags and days as texts."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
-    return float(value) if type(value).__name__ == "Decimal" else value
 
 
 def _continuous(node: exp.Expr, column: Column | None = None) -> UnsupportedSQL:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Constant, Ref, Tabulated, is_number
+from querygate.core.expression import Constant, Ref, Tabulated, is_number, told_key
 from querygate.core.plan import Key, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
@@ -21,7 +21,7 @@ from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
 from querygate.sql.identity import with_meaning
-from querygate.sql.keys import grouping_sets, is_constant, make_key, possible_groups, shown
+from querygate.sql.keys import grouping_sets, is_constant, make_key, possible_groups
 from querygate.sql.lifting import Groups
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
@@ -241,7 +241,7 @@ class _Draft:
     def _constant_key(self, formula: Constant, name: str) -> Output:
         """A constant text beside the aggregates is a key that every group has."""
         told = f"key {hashlib.sha256(formula.canonical.encode()).hexdigest()[:24]}"
-        self.groups.keys.append(Key(told, formula.type, formula, (shown(formula.value),)))
+        self.groups.keys.append(Key(told, formula.type, formula, (told_key(formula.value),)))
         return Output(name or "constant", "key", formula.type, len(self.groups.keys) - 1)
 
     def _item(self, node: exp.Column) -> exp.Expr:

@@ -17,34 +17,11 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.site.gate import OpenSite
 from tests.unit.publish.making import ask, new_site, put
+from tests.unit.publish.policies import STICKY, register_policy
 
 K = 5
-POLICY = f"""
-dataset = "t"
-k = {K}
-person = "mrn"
-[columns.mrn]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 100]
-grid = 1
-weight = 4
-[columns.zip]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 1000]
-grid = 10
-[columns.ward]
-role = "sensitive"
-type = "category"
-diversity = {{ kind = "distinct", l = 2 }}
-[anonymise]
-method = "mondrian"
-"""
+POLICY = register_policy(K)
 CHANGED = POLICY.replace("weight = 4", "weight = 1")
-STICKY = '[republish]\non_overlap = "sticky"\n'
 
 
 def register(people: int = 600) -> dict[str, list[Any]]:

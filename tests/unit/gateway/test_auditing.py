@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from querygate.core.errors import ConfigError
 from querygate.gateway.auditing import Audit, Entry, Options, audit
 from querygate_adapters.records import DuckDBRecords
 from querygate_adapters.sources import open_source
@@ -163,3 +164,14 @@ def test_the_text_of_a_place_is_as_short_as_can_be(tmp_path: Path) -> None:
     )
     ((finding, where),) = found.findings
     assert (finding.kind, finding.records, where) == ("narrow", 2, "age IN (48, 50)")
+
+
+def test_functions_of_chance_are_not_audited(tmp_path: Path) -> None:
+    found = audited(tmp_path, Entry("q1", "r", "SELECT AVG(sbp) FROM patients WHERE random() < 0.5"))
+    assert ([query for query, _ in found.unread], found.findings) == (["q1"], ())
+
+
+def test_a_secret_column_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as problem:
+        audited(tmp_path, Entry("q1", "r", TEN), secret=("spb",))
+    assert problem.value.code == "QG802"

@@ -23,35 +23,12 @@ from querygate.site.layout import open_site
 from querygate.site.persons import delete_from, pseudonym
 from querygate_adapters import retired, store_writer
 from tests.unit.publish.making import ends, new_site, put, staged_files, write_parquet
+from tests.unit.publish.policies import STICKY, register_policy
 
 K = 4
-POLICY = f"""
-dataset = "t"
-k = {K}
-person = "mrn"
-[columns.mrn]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 100]
-grid = 1
-weight = 4
-[columns.zip]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 1000]
-grid = 10
-[columns.ward]
-role = "sensitive"
-type = "category"
-diversity = {{ kind = "distinct", l = 2 }}
-[anonymise]
-method = "mondrian"
-"""
+POLICY = register_policy(K)
 NOBODY = POLICY.replace('person = "mrn"\n', "")
 CHANGED = POLICY.replace("weight = 4", "weight = 1")
-STICKY = '[republish]\non_overlap = "sticky"\n'
 LENIENT = STICKY + 'few_changes = "report"\n'
 RETIRE = '[republish]\non_overlap = "retire"\n'
 

@@ -71,7 +71,7 @@ def test_a_case_without_else_is_a_filter() -> None:
         ("SELECT COUNT(*) FROM patients WHERE sbp > age", "compares what is secret"),
         ("SELECT AVG(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t", "groups of another"),
         ("SELECT COUNT(*) FROM patients WHERE height = 3", "no column"),
-        ("SELECT COUNT(*) FROM patients WHERE age IN (SELECT 3)", "query inside"),
+        ("SELECT COUNT(*) FROM patients WHERE age IN (SELECT 3)", "list of values"),
         ("SELECT COUNT( FROM", "cannot be read"),
         (
             "SELECT COUNT(*) FROM patients WHERE sbp > 1 AND dx = 'a' AND dx = 'b' AND sbp < 9 AND sbp <> 4",
