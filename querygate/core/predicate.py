@@ -227,12 +227,13 @@ def _combine(
             others[part] = None
     simplified = [_simplify(_merged(said, merge)) for said in atoms.values()] + list(others)
     simplified += [part for said in tests.values() for part in _merged_tests(said, united=node is And)]
-    if Const(absorbing) in simplified:
+    kept = {canonical(part): part for part in simplified}  # a constant's text is its truth
+    if absorbing in kept:
         return Const(absorbing)
-    kept = sorted({p for p in simplified if p != Const(neutral)}, key=canonical)
+    kept.pop(neutral, None)
     if not kept:
         return Const(neutral)
-    return kept[0] if len(kept) == 1 else node(tuple(kept))
+    return next(iter(kept.values())) if len(kept) == 1 else node(tuple(kept[text] for text in sorted(kept)))
 
 
 def _merged(atoms: list[Atom], merge: Callable[[Atom, Atom], Atom]) -> Atom:

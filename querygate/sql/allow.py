@@ -148,27 +148,34 @@ def allow(tree: exp.Expr) -> exp.Select | exp.Union:
         node, depth = stack.pop()
         if depth > DEEPEST:
             raise too_deep()
-        if isinstance(node, (exp.Select, exp.Union)) and not _is_source(node):
-            raise UnsupportedSQL(
-                "QG206",
-                "A query cannot stand for a value.",
-                "Ask it by itself first, or put it into FROM.",
-                span=span_of(node),
-            )
-        if isinstance(node, exp.Select) and node.args.get("from_") is None:
-            raise UnsupportedSQL("QG205", "There is no FROM.", "Name the dataset in FROM.", span=span_of(node))
+        if isinstance(node, (exp.Select, exp.Union)):
+            _check_query(node)
         if type(node) not in GRAMMAR or not _is_known_function(node):
             raise _outside(node)
         listed = GRAMMAR[type(node)]
+        below = depth + (not isinstance(node, (exp.And, exp.Or)))  # chains of these are flattened
         for name, value in node.args.items():
             if not value and not (name == "all" and value is False):  # all=False is GROUP BY DISTINCT
                 continue
             if (listed is not None and name not in listed) or _is_refused_part(node, name):
                 raise _part(node, name)
-            below = depth + (not isinstance(node, (exp.And, exp.Or)))  # chains of these are flattened
-            parts = value if isinstance(value, list) else [value]
-            stack.extend((part, below) for part in parts if isinstance(part, exp.Expr))
+            if isinstance(value, exp.Expr):
+                stack.append((value, below))
+            elif isinstance(value, list):
+                stack += [(part, below) for part in value if isinstance(part, exp.Expr)]
     return tree
+
+
+def _check_query(node: exp.Select | exp.Union) -> None:
+    if not _is_source(node):
+        raise UnsupportedSQL(
+            "QG206",
+            "A query cannot stand for a value.",
+            "Ask it by itself first, or put it into FROM.",
+            span=span_of(node),
+        )
+    if isinstance(node, exp.Select) and node.args.get("from_") is None:
+        raise UnsupportedSQL("QG205", "There is no FROM.", "Name the dataset in FROM.", span=span_of(node))
 
 
 def _is_source(query: exp.Expr) -> bool:

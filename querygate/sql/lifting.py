@@ -30,11 +30,15 @@ class Groups:
     grouped: bool
     terms: list[exp.Expr] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
+    _made: tuple[list[str], Context] | None = None
 
     @property
     def as_context(self) -> Context:
-        """The groups as what formulas and HAVING speak of."""
-        return Context(self.columns(), self.context.native)
+        """The groups as what formulas and HAVING speak of; made anew only when there are others."""
+        known = [one.id for one in (*self.keys, *self.measures.aggregates)]
+        if self._made is None or self._made[0] != known:
+            self._made = known, Context(self.columns(), self.context.native)
+        return self._made[1]
 
     def columns(self) -> dict[str, Column]:
         """Keys and aggregates as columns of the groups."""
