@@ -23,6 +23,7 @@ check: setup
 
 test: setup check
 	tests/install_tools.sh
+	tests/install_spark.sh $(BIN)/pip
 	$(BIN)/pytest -n $(JOBS) --dist worksteal tests
 
 demo: setup

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 import duckdb
@@ -16,7 +17,7 @@ import numpy as np
 
 from querygate.core.errors import Refusal
 from querygate.core.ports import Source
-from querygate.core.records import Unanswerable
+from querygate.core.records import MOST_DISTINCT, Unanswerable
 from querygate.core.types import Bools, Floats, Ints
 from querygate_adapters.duckdb_locked import CONFIG, limited
 from querygate_adapters.files import quoted
@@ -26,6 +27,9 @@ LONGEST_S = 60.0
 
 _GROUPS = 5_000
 """Groups of one statement that are looked at."""
+
+_AT_ONCE = 100
+"""Conditions evaluated in one statement."""
 
 _FROM_TEXT = ("BIGINT", "DOUBLE", "DATE", "TIMESTAMP")
 
@@ -80,6 +84,25 @@ class DuckDBRecords:
         found = self._column(f"SELECT COALESCE(({condition}), FALSE) AS x FROM place ORDER BY place_number")
         return np.asarray(np.ma.filled(found, False), dtype=np.bool_)
 
+    def masks(self, conditions: Sequence[str]) -> list[Bools | None]:
+        """The same for many at once; None for those that cannot be evaluated."""
+        found: list[Bools | None] = []
+        for begin in range(0, len(conditions), _AT_ONCE):
+            some = conditions[begin : begin + _AT_ONCE]
+            listed = ", ".join(f"COALESCE(({condition}), FALSE) AS x{i}" for i, condition in enumerate(some))
+            try:
+                columns = self._columns(f"SELECT {listed} FROM place ORDER BY place_number")
+                found += [np.asarray(np.ma.filled(columns[f"x{i}"], False), dtype=np.bool_) for i in range(len(some))]
+            except Unanswerable:
+                found += [self._mask_or_none(condition) for condition in some]
+        return found
+
+    def _mask_or_none(self, condition: str) -> Bools | None:
+        try:
+            return self.mask(condition)
+        except Unanswerable:
+            return None
+
     def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[Any, ...]]]:
         """The group of each place by these expressions of known columns, and the keys of each group."""
         listed = ", ".join(f"({key}) AS k{i}" for i, key in enumerate(keys))
@@ -98,6 +121,26 @@ class DuckDBRecords:
         found = self._column(f"SELECT COALESCE(({secret}), FALSE) AS x FROM placed")
         return np.packbits(np.asarray(np.ma.filled(found, False), dtype=np.bool_)).tobytes()
 
+    def distinct(self, value: str) -> list[Any]:
+        """The different values of an expression over records, NULL among them."""
+        found = self._rows(f"SELECT DISTINCT ({value}) AS x FROM placed ORDER BY 1 LIMIT {MOST_DISTINCT + 1}")
+        if len(found) > MOST_DISTINCT:
+            raise Unanswerable(f"It groups by a secret of more than {MOST_DISTINCT} values.")
+        return [row[0] for row in found]
+
+    def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:
+        """Of each place the sum of the value, its largest and its second largest, where the secret condition holds."""
+        test = f"({secret})" if secret else "TRUE"
+        listed = (
+            f"list(CAST(({value}) AS DOUBLE) ORDER BY ({value}) DESC) FILTER (WHERE {test} AND ({value}) IS NOT NULL)"
+        )
+        found = self._rows(
+            f"SELECT COALESCE(list_sum(x), 0), COALESCE(x[1], 0), COALESCE(x[2], 0) FROM "
+            f"(SELECT place_number, {listed} AS x FROM placed GROUP BY place_number) ORDER BY place_number"
+        )
+        total, first, second = np.array(found, dtype=np.float64).reshape(-1, 3).T
+        return total, first, second
+
     def counts(self, value: str, secret: str) -> Ints:
         """Records of each place that have the value (any, if empty) and of whom the secret condition holds."""
         test = f"({secret})" if secret else "TRUE"
@@ -107,6 +150,16 @@ class DuckDBRecords:
             "GROUP BY place_number ORDER BY place_number"
         )
         return np.asarray(found, dtype=np.int64)
+
+    def sums(self, value: str, secret: str) -> list[Fraction]:
+        """The exact total of the value in each place: decimals, whatever the order of addition."""
+        if not value:
+            return [Fraction(int(n)) for n in self.counts("", secret)]
+        found = self._rows(
+            f"SELECT SUM(CAST(({value}) AS DECIMAL(38, 9))) FILTER (WHERE {f'({secret})' if secret else 'TRUE'}) "
+            "FROM placed GROUP BY place_number ORDER BY place_number"
+        )
+        return [Fraction(total or 0) for (total,) in found]
 
     def extent(self, value: str) -> tuple[Any, Any]:
         """The least and the greatest value there is."""
@@ -121,8 +174,12 @@ class DuckDBRecords:
             return self._db.execute(sql).fetchall()
 
     def _column(self, sql: str) -> Floats | Ints | Any:
+        return self._columns(sql)["x"]
+
+    def _columns(self, sql: str) -> dict[str, Any]:
         with _coded(), limited(self._db, LONGEST_S):
-            return self._db.execute(sql).fetchnumpy()["x"]
+            found: dict[str, Any] = self._db.execute(sql).fetchnumpy()
+            return found
 
 
 @contextmanager

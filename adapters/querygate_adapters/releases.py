@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from querygate.core.block import Block
 from querygate.core.errors import ConfigError, NotPermitted
-from querygate.core.types import Catalog, Column, Reference
+from querygate.core.types import Catalog, Column, NoiseOptions, Reference
 
 KEPT_BYTES = 256 * 2**20
 """What a release may keep of the blocks it has read."""
@@ -20,9 +20,9 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 3
-"""The newest form of a store that can be read. One without code lists (2) and moments of classes (3) is of the first
-form, and does not say so."""
+FORMAT = 5
+"""The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4)
+and a rule about differencing that the gate has to keep (5) is of the first form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -37,6 +37,14 @@ def catalog_to_json(catalog: Catalog) -> str:
         body["format"] = 2
     if any(column.moments != "none" for column in catalog.columns):
         body["format"] = 3
+    if catalog.noise is None:
+        del body["noise"]
+    else:
+        body["format"] = 4
+    if catalog.on_differencing == "alert":
+        del body["on_differencing"]
+    else:
+        body["format"] = 5
     return json.dumps(body, ensure_ascii=False)
 
 
@@ -48,7 +56,8 @@ def catalog_from_json(text: str) -> Catalog:
         )
     columns = tuple(Column(**column) for column in body["columns"])
     references = tuple(Reference(**table) for table in body.get("references", ()))  # older catalogs have none
-    return Catalog(**{**body, "columns": columns, "references": references})
+    noise = NoiseOptions(**body["noise"]) if body.get("noise") else None
+    return Catalog(**{**body, "columns": columns, "references": references, "noise": noise})
 
 
 def _with_tuples(body: Any) -> Any:

@@ -1,7 +1,7 @@
 """Where data comes from: the part of a source specification before the colon, or a file's ending, names the adapter.
 
     patients.csv   patients.csv.gz   patients.tsv   patients.parquet   duckdb:hospital.duckdb#patients
-    postgresql://user@host:5432/hospital#public.patients
+    postgresql://user@host:5432/hospital#public.patients   spark:#hospital.patients   spark:/data/patients
 
 Adapters are found through the entry-point group `querygate.adapters`, so another package can bring its own.
 """

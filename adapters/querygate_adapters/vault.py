@@ -17,9 +17,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.parts import Parts
 from querygate.core.persons import Keeping
 from querygate.core.ports import Combinations, Joined, Profile, Source
 from querygate.core.types import Floats, Ints
+from querygate_adapters.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.files import quoted
 from querygate_adapters.persons import DuckDBMeeting, Past, check_persons
@@ -36,21 +38,28 @@ _AXIS = {
     "category": "{x}",
 }
 
-_MAKING = ("coded", "combination", "judged")
+_MAKING = ("coded", "classed", "combination", "judged")
 WORD = 2**62
 """More than any packed number of codes."""
+
+ENGINE, LEAST_MB = 0.4, 64
+"""The engine's share of the memory of a publication, and the least that it and arrays work with. What the engine holds
+beyond that it keeps in its file."""
 
 
 class DuckDBWorkshop:
     """A version in the making: rows, codes, combinations, classes, cells. All heavy work is SQL inside DuckDB."""
 
     def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
-        self._path, self._memory_mb = path, memory_mb
-        self._db = _opened(path, memory_mb)
+        self._path, self._memory_mb = path, min(memory_mb, max(LEAST_MB, round(ENGINE * memory_mb)))
+        self.room_bytes = max(LEAST_MB, memory_mb - self._memory_mb) << 20
+        self._db = _opened(path, self._memory_mb)
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
         self._coded: dict[str, int] = {}  # column name -> different codes, with that of a missing value
+        self._keys: list[str] = []  # the words into which quasi-identifiers are packed
         self._by: dict[str, Any] = {}  # what tells the combinations apart
+        self._numbered = ("", "")  # the number of a row's combination, and the rows that have one
         self._judged: Checks | None = None
         self._row = "row_id"
         self.matched: Mapping[str, int] = {}
@@ -84,24 +93,51 @@ class DuckDBWorkshop:
         self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})
         self._coded[column] = int(codes.max(initial=-1)) + 2
 
-    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False) -> Combinations:
-        words = self._words(quasi)
-        self._make_coded(sensitive, words)
-        keys = [f"k{i}" for i in range(len(words))]
-        by = ", ".join([*keys, *(["row_id"] if by_record else [])])
-        figures = ", ".join(
-            f"MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
-            for i, name in enumerate(sensitive)
+    def prepare(self, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
+        self._quasi, self._sensitive = self._words(quasi), list(sensitive)
+        self._keys = [f"k{i}" for i in range(len(self._quasi))]
+        self._make_coded(sensitive, self._quasi)
+
+    def combinations(self, *, by_record: bool = False, parts: Parts = 0, part: int = 0) -> Combinations:
+        by = ["coded." + key for key in (*self._keys, *(["row_id"] if by_record else []))]
+        found = self._figures(by, f"FROM coded WHERE {within(parts, part, self._coded_as)}")
+        self._by = {name: found[name] for name in (["row_id"] if by_record else self._keys)}
+        self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
+        self._numbered = "combination.combination", f"coded JOIN combination USING ({', '.join(self._by)})"
+        return self._combined(found, self._unpacked(found, self._quasi))
+
+    def each_part(self, parts: Parts) -> Combinations:
+        self._numbered = number_of(parts, self._coded_as), "coded"
+        return self._combined(self._figures([f"{self._numbered[0]} AS part"], "FROM coded"), {})
+
+    def count_codes(self, column: str, parts: Parts) -> tuple[Ints, Ints, Ints]:
+        return self._counts.codes(column, parts)
+
+    def count_combinations(self, parts: Parts) -> Mapping[int, int]:
+        return self._counts.combinations(parts)
+
+    @property
+    def _counts(self) -> CoarseCounts:
+        keys = [f"coded.{key}" for key in self._keys]
+        return CoarseCounts(lambda sql: self._db.execute(sql).fetchnumpy(), "coded", self._coded_as, keys)
+
+    def _figures(self, by: Sequence[str], rows: str) -> Mapping[str, Any]:
+        """Records by these, and of every sensitive number the extremes of its values and of its codes."""
+        figures = "".join(
+            f", MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
+            for i, name in enumerate(self._sensitive)
             for v, x in [(f"v{self._numbers[name]}", self._code(name))]
         )
-        found = self._db.execute(
-            f"SELECT {by}, COUNT(*) AS n{', ' + figures if figures else ''} FROM coded GROUP BY {by} ORDER BY {by}"
+        numbers = ", ".join(str(i + 1) for i in range(len(by)))
+        found: Mapping[str, Any] = self._db.execute(
+            f"SELECT {', '.join(by)}, COUNT(*) AS n{figures} {rows} GROUP BY {numbers} ORDER BY {numbers}"
         ).fetchnumpy()
-        self._by = {name: found[name] for name in (["row_id"] if by_record else keys)}
-        self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
-        named = list(enumerate(sensitive))
+        return found
+
+    def _combined(self, found: Mapping[str, Any], codes: Mapping[str, Ints]) -> Combinations:
+        named = list(enumerate(self._sensitive))
         return Combinations(
-            self._unpacked(found, words),
+            codes,
             _ints(found["n"]),
             {name: _floats(found[f"lo{i}"]) for i, name in named},
             {name: _floats(found[f"hi{i}"]) for i, name in named},
@@ -152,20 +188,33 @@ class DuckDBWorkshop:
         return codes
 
     def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
+        number, rows = self._numbered
         found = self._db.execute(
-            f"SELECT combination, {self._code(column)} AS code, COUNT(*) AS n FROM coded "
-            f"JOIN combination USING ({self._quasi()}) GROUP BY ALL ORDER BY ALL"
+            f"SELECT {number} AS combination, {self._code(column)} AS code, COUNT(*) AS n FROM {rows} "
+            "GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
         return _ints(found["combination"]), _ints(found["code"]), _ints(found["n"])
 
     # -- classes and cells -------------------------------------------------------------------------------------
 
-    def set_classes(self, classes: Ints) -> None:
+    def add_classes(self, classes: Ints) -> None:
         given = {**self._by, "class": classes.astype(np.int32)}
-        self._keep("coded_", given, f"SELECT coded.*, given.class FROM coded JOIN given USING ({', '.join(self._by)})")
+        rows = f"SELECT coded.*, given.class FROM coded JOIN given USING ({', '.join(self._by)})"
+        self._keep("classed", given, rows, more=True)
+
+    def seal_classes(self) -> None:
+        self._by = {}
         self._db.execute("DROP TABLE coded")
-        self._db.execute("ALTER TABLE coded_ RENAME TO coded")
+        self._db.execute("ALTER TABLE classed RENAME TO coded")
         self._db.execute("CREATE TABLE row_class AS SELECT row_id, CAST(class AS BIGINT) AS class FROM coded")
+
+    def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]:
+        x = self._code(column)
+        found = self._db.execute(
+            f"SELECT MIN({x}) FILTER ({x} >= 0) AS low, MAX({x}) AS high, COUNT(*) FILTER ({x} < 0) AS missing "
+            "FROM coded GROUP BY class ORDER BY class"
+        ).fetchnumpy()
+        return _ints(found["low"]), _ints(found["high"]), _ints(found["missing"])
 
     def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
         words = self._words(columns)
@@ -204,13 +253,12 @@ class DuckDBWorkshop:
     def raw_counts(
         self, columns: Sequence[str], *, by: Literal["combination", "class"]
     ) -> tuple[Ints, Mapping[str, Any], Ints]:
-        joined, key = {
-            "combination": (f"combination USING ({self._quasi()})", "combination.combination"),
-            "class": ("row_class USING (row_id)", "row_class.class"),
-        }[by]
+        key, rows = (
+            self._numbered if by == "combination" else ("row_class.class", "coded JOIN row_class USING (row_id)")
+        )
         values = ", ".join(f"{self._axis(name, 'r.')} AS y{i}" for i, name in enumerate(columns))
         found = self._db.execute(
-            f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM coded JOIN {joined} "
+            f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM {rows} "
             f"JOIN rows r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
         raw = {name: _raw(found[f"y{i}"]) for i, name in enumerate(columns)}
@@ -247,18 +295,22 @@ class DuckDBWorkshop:
     def _axis(self, column: str, prefix: str = "") -> str:
         return _AXIS[self._types[column]].format(x=prefix + quoted(column))
 
-    def _rows_with_class(self) -> str:
-        return f"rows r JOIN row_class c ON c.row_id = r.{self._row}"
-
     def _code(self, column: str) -> str:
         return f"x{self._numbers[column]}"
 
-    def _quasi(self) -> str:
-        return ", ".join(self._by)
+    def _coded_as(self, column: str) -> str:
+        return f"coded.{self._code(column)}"
 
-    def _keep(self, table: str, columns: Mapping[str, Any], wanted: str = "SELECT * FROM given") -> None:
+    def _keep(
+        self, table: str, columns: Mapping[str, Any], wanted: str = "SELECT * FROM given", *, more: bool = False
+    ) -> None:
+        """Arrays as a table, or what is wanted of them; in place of what it held, unless there is to be more of it."""
         self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))
-        self._db.execute(f"CREATE TABLE {table} AS {wanted}")
+        if more:
+            self._db.execute(f"CREATE TABLE IF NOT EXISTS {table} AS {wanted} LIMIT 0")
+            self._db.execute(f"INSERT INTO {table} {wanted}")
+        else:
+            self._db.execute(f"CREATE OR REPLACE TABLE {table} AS {wanted}")
         self._db.unregister("given")
 
     def _one(self, sql: str) -> Any:

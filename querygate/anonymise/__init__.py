@@ -21,6 +21,7 @@ from querygate.anonymise.blind import blind
 from querygate.anonymise.closeness import TreeCloseness
 from querygate.anonymise.clustering import top_down
 from querygate.anonymise.clustering_bottom_up import bottom_up
+from querygate.anonymise.coarse import CoarseCut, coarse_cuts
 from querygate.anonymise.directed import directed, statistic_weights
 from querygate.anonymise.directed_boxes import directed_boxes
 from querygate.anonymise.diversity import Alpha, Closeness, Distinct, Entropy, Recursive, Sensitive
@@ -34,6 +35,7 @@ from querygate.anonymise.measures import (
     Intervals,
     ValueSets,
     boxes,
+    join_boxes,
     loss_by_attribute,
     ncp,
 )
@@ -124,6 +126,8 @@ __all__ = [
     "Proximity",
     "KMap",
     "blind",
+    "CoarseCut",
+    "coarse_cuts",
     "Box",
     "Intervals",
     "ValueSets",
@@ -131,6 +135,7 @@ __all__ = [
     "SOME_NULLS",
     "ALL_NULLS",
     "boxes",
+    "join_boxes",
     "loss_by_attribute",
     "ncp",
     "stay_together",

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from querygate.anonymise.table import NULL, Attribute, Table
 from querygate.core.types import Bools, Floats, Ints
@@ -52,19 +53,19 @@ def _sums(figures: Ints, starts: Ints) -> Ints:
 class Batch:
     """Nodes that are looked at together. Rows are combinations of the table; `node` runs 0..nodes-1, none empty.
 
-    `codes` hold a missing value as `size`, so that it sorts behind the values.
+    `codes` (of four bytes each) hold a missing value as `size`, so that it sorts behind the values.
     """
 
     rows: Ints
     node: Ints
     nodes: int
-    codes: tuple[Ints, ...]
+    codes: tuple[NDArray[np.int32], ...]
     counts: Ints
 
     @classmethod
     def whole(cls, table: Table) -> Batch:
         """The root alone."""
-        codes = tuple(np.where(a.codes == NULL, a.size, a.codes).astype(np.int64) for a in table.attributes)
+        codes = tuple(np.where(a.codes == NULL, np.int32(a.size), a.codes.astype(np.int32)) for a in table.attributes)
         rows = np.arange(table.combinations)
         return cls(rows, np.zeros_like(rows), 1, codes, table.counts.astype(np.int64))
 
@@ -107,6 +108,14 @@ class Batch:
             tuple(c[keep] for c in self.codes),
             self.counts[keep],
         )
+
+    def none(self) -> Batch:
+        """No nodes, of as many attributes."""
+        return self.part(np.zeros(self.nodes, dtype=np.bool_))
+
+    def bare(self) -> Batch:
+        """Nothing but which row is in which node."""
+        return Batch(self.rows, self.node, self.nodes, (), self.counts[:0])
 
     def relabelled(self, node: Ints, nodes: int) -> Batch:
         return Batch(self.rows, node, nodes, self.codes, self.counts)

@@ -26,7 +26,8 @@ SLACK = 1e-9
 class Sensitive:
     """Which values of a sensitive column each combination has: triplets (combination, value, count).
 
-    Values are coded 0..size-1; NULL is a value like any other, so every combination has at least one triplet.
+    Values are coded 0..size-1; NULL is a value like any other, so every combination has at least one triplet. `whole`
+    is how often each value occurs in the whole table, where the combinations are only a part of it.
     """
 
     column: str
@@ -34,6 +35,7 @@ class Sensitive:
     value: Ints
     count: Ints
     size: int
+    whole: Ints | None = None
 
 
 class Diversity(ABC):
@@ -43,7 +45,9 @@ class Diversity(ABC):
         self.column = sensitive.column
         self.size = sensitive.size
         self._held = Triplets(sensitive.column, sensitive.combination, sensitive.value, sensitive.count)
-        totals = np.bincount(self._held.value, self._held.count, self.size)
+        totals = sensitive.whole
+        if totals is None:
+            totals = np.bincount(self._held.value, self._held.count, self.size)
         self.shares: Floats = totals / max(1.0, float(totals.sum()))
 
     @property

@@ -58,8 +58,12 @@ class NumericHull:
         self._values = np.unique(np.concatenate([low[known], high[known]]))
         high_rank = np.where(known, np.searchsorted(self._values, high), -1)
         low_rank = np.where(known, np.searchsorted(self._values, low), self._values.size)
-        # Side by side for each combination, as they are looked up together.
-        self._maxima = np.stack([high_rank, -low_rank, high_bin, -low_bin], axis=1).astype(np.int32)
+        self._bins = (
+            _bins_by_rank(self._values.size, (low_rank, low_bin), (high_rank, high_bin)) if known.all() else None
+        )
+        # Side by side for each combination, as they are looked up together; bins only where values do not tell them.
+        figures = [high_rank, -low_rank] if self._bins is not None else [high_rank, -low_rank, high_bin, -low_bin]
+        self._maxima = np.stack(figures, axis=1).astype(np.int32)
         self._width = int(np.ptp(self._maxima)) + 1 if low.size else 1
 
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
@@ -81,8 +85,18 @@ class NumericHull:
         return np.maximum.accumulate(maxima + offset, axis=1) - offset
 
     def _wide(self, maxima: Ints) -> Bools:
-        high, low, high_bin, low_bin = maxima[0], -maxima[1], maxima[2], -maxima[3]
+        high, low = maxima[0], -maxima[1]
+        high_bin, low_bin = (maxima[2], -maxima[3]) if self._bins is None else (self._bins[high], self._bins[low])
         width, apart = np.zeros(high.shape), high > low
         width[apart] = self._values[high[apart]] - self._values[low[apart]]
         wide: Bools = (width >= self.least_width) & (high_bin > low_bin)
         return wide
+
+
+def _bins_by_rank(values: int, *ends: tuple[Ints, Ints]) -> Ints | None:
+    """The bin of each value, given as (rank, bin) of ends; None where values do not tell bins, or these do not rise."""
+    bins = np.zeros(values, dtype=np.int64)
+    for rank, found in ends:
+        bins[rank] = found
+    told = all((bins[rank] == found).all() for rank, found in ends)
+    return bins if told and (np.diff(bins) >= 0).all() else None

@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -72,6 +73,25 @@ def boxes(table: Table, labels: Ints) -> tuple[Box, ...]:
     order, labels = argsort_packed(labels)
     starts = starts_of(labels)
     return tuple(_box(a, labels, a.codes[order], starts) for a in table.attributes)
+
+
+def join_boxes(parts: Sequence[tuple[Box, ...]]) -> tuple[Box, ...]:
+    """The boxes of several tables of the same attributes as those of one; classes are numbered on and on."""
+    return tuple(_joined(boxes) for boxes in zip(*parts, strict=True))
+
+
+def _joined(boxes: Sequence[Box]) -> Box:
+    nulls = np.concatenate([box.nulls for box in boxes])
+    sets = [box for box in boxes if isinstance(box, ValueSets)]
+    if sets:
+        offsets = np.cumsum([0, *(box.codes.size for box in sets[:-1])])
+        starts = [box.starts[:-1] + offset for box, offset in zip(sets, offsets, strict=True)]
+        codes = np.concatenate([box.codes for box in sets])
+        return ValueSets(boxes[0].name, np.append(np.concatenate(starts), codes.size), codes, nulls)
+    low, high = (
+        np.concatenate([getattr(box, end) for box in boxes if isinstance(box, Intervals)]) for end in ("low", "high")
+    )
+    return Intervals(boxes[0].name, low, high, nulls)
 
 
 def _box(attribute: Attribute, labels: Ints, codes: Ints, starts: Ints) -> Box:

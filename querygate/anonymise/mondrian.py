@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import repeat
 from typing import Any
@@ -22,6 +22,7 @@ from querygate.anonymise.cells import Batch, Cells
 from querygate.anonymise.cuts import Candidate, best_cut
 from querygate.anonymise.gain import loss_after, loss_of_nodes
 from querygate.anonymise.guards import Guard
+from querygate.anonymise.side_by_side import side_by_side
 from querygate.anonymise.table import NULL, Infeasible, Table
 from querygate.core.types import Bools, Ints
 
@@ -35,8 +36,10 @@ SMALL = 2_000
 """Then down to so few, and to the end, they go in groups ..."""
 
 GROUP = 40_000
-"""... of about this many, which stay in the processor's cache. NumPy lets go of the interpreter while it works, so
-threads divide groups at the same time; the classes are numbered in the order of the groups, whoever was first."""
+"""... of about this many, which stay in the processor's cache."""
+
+MANY = 200_000
+"""With more combinations processes divide groups at the same time; the numbers of the classes do not depend on it."""
 
 NO_GAIN = 1e-12
 
@@ -75,26 +78,34 @@ class Search:
 
     def run(self, batch: Batch) -> Ints:
         """Divide from the root on; the class of each combination."""
-        batch = self.after_public_cuts(batch)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             self._each = pool.map  # a few large nodes: attributes side by side
-            batch = self._stage([batch], LARGE)
-            self._each = map  # many small ones: groups of them
-            for most in (SMALL, 0):
-                batch = self._stage(batch.by_node().groups(max(most, GROUP)), most, pool)
+            small, classes = self._divide(self.after_public_cuts(batch), LARGE)
+        self._each = map  # many small ones: groups of them
+        self._keep(classes)
+        groups = list(Batch.join([*small, batch.none()]).by_node().groups(GROUP))
+        del batch, small
+        if self.table.combinations > MANY:
+            finished = side_by_side(lambda place: self._finished(groups[place]), len(groups))
+        else:
+            finished = map(self._finished, groups)
+        for classes in finished:
+            self._keep(classes)
         return canonical(self.table, self.labels)
 
-    def _stage(self, groups: Iterable[Batch], most: int, pool: Executor | None = None) -> Batch:
-        """Divide each group until no node has more than `most` combinations; the nodes that are left of all groups."""
-        left = [Batch.whole(self.table).part(np.zeros(1, dtype=np.bool_))]
-        for small, classes in (pool.map if pool else map)(lambda group: self._divide(group, most), groups):
-            left += small
-            for found in classes:
-                self.labels[found.rows] = self.classes + found.node
-                self.classes += found.nodes
-                self.done += found.rows.size
-            self.progress(self.done / self.table.combinations)
-        return Batch.join(left)
+    def _keep(self, classes: Iterable[Batch]) -> None:
+        for found in classes:
+            self.labels[found.rows] = self.classes + found.node
+            self.classes += found.nodes
+            self.done += found.rows.size
+        self.progress(self.done / self.table.combinations)
+
+    def _finished(self, group: Batch) -> list[Batch]:
+        """The classes of the nodes of a group, without codes."""
+        small, classes = self._divide(group, SMALL)
+        for part in Batch.join([*small, group.none()]).by_node().groups(GROUP):
+            classes += self._divide(part, 0)[1]
+        return [found.bare() for found in classes]
 
     def _divide(self, batch: Batch, most: int) -> tuple[list[Batch], list[Batch]]:
         """Level by level: the nodes of at most so many combinations, and those that are classes."""

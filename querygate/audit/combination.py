@@ -18,6 +18,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack
 
+from querygate.audit.cells import Rows
 from querygate.core.types import Bools, Ints
 
 Combination = dict[int, Fraction]
@@ -29,16 +30,15 @@ MOST_ROWS = (60, 400, 2_000)
 LARGEST_DENOMINATOR = 10_000
 
 
-def combine(sets: Bools, target: Ints) -> Combination | None:
+def combine(sets: Bools | Rows, target: Ints) -> Combination | None:
     """A combination of the sets (rows over atoms) that equals the target; None if there is none.
 
     One set, or the difference of two, is looked up. Everything else is a linear programme.
     """
-    wanted = target.astype(np.int64)
-    if ((wanted == 0) | (wanted == 1)).all():
-        found = _looked_up(sets, wanted.astype(np.bool_))
-        if found is not None:
-            return found
+    sets, wanted = sets.astype(np.int8, copy=False), target.astype(np.int64)
+    found = _looked_up(sets, wanted)
+    if found is not None:
+        return found
     order = _by_nearness(sets, wanted != 0)
     for most in (*MOST_ROWS, len(sets)):
         chosen = order[:most]
@@ -50,27 +50,30 @@ def combine(sets: Bools, target: Ints) -> Combination | None:
     return None
 
 
-def _looked_up(sets: Bools, target: Bools) -> Combination | None:
+def _looked_up(sets: Rows, target: Ints) -> Combination | None:
     by_set = {row.tobytes(): i for i, row in enumerate(sets)}
-    if target.tobytes() in by_set:
-        return {by_set[target.tobytes()]: Fraction(1)}
-    for larger, row in enumerate(sets):
-        if (row & target).sum() == target.sum():
-            smaller = by_set.get((row & ~target).tobytes())
-            if smaller is not None:
-                return dict(sorted({smaller: Fraction(-1), larger: Fraction(1)}.items()))
+    for sign in (1, -1):
+        wanted = (sign * target).astype(np.int8)
+        if wanted.tobytes() in by_set:
+            return {by_set[wanted.tobytes()]: Fraction(sign)}
+    wanted, where = target.astype(np.int8), target != 0
+    for larger in np.flatnonzero((sets[:, where] == wanted[where]).all(axis=1)).tolist():
+        smaller = by_set.get((sets[larger] - wanted).tobytes())
+        if smaller is not None:
+            return dict(sorted({smaller: Fraction(-1), larger: Fraction(1)}.items()))
     return None
 
 
-def _by_nearness(sets: Bools, target: Bools) -> Ints:
+def _by_nearness(sets: Rows, target: Bools) -> Ints:
     """Sets that share most with those around the target come first; the target's own before the others."""
-    around = sets[(sets & target).any(axis=1)]
-    near = around.any(axis=0) if len(around) else target
-    share = (sets & near).sum(axis=1) / np.maximum(sets.sum(axis=1), 1)
-    return np.lexsort((sets.sum(axis=1), -share, ~(sets & target).any(axis=1)))
+    held = sets != 0
+    mine = held[:, target].any(axis=1)
+    near = held[mine].any(axis=0) if mine.any() else target
+    share = held[:, near].sum(axis=1) / np.maximum(held.sum(axis=1), 1)
+    return np.lexsort((held.sum(axis=1), -share, ~mine))
 
 
-def _programmed(sets: Bools, target: Ints) -> Combination | None:
+def _programmed(sets: Rows, target: Ints) -> Combination | None:
     """min sum |c| subject to c A = target, then exact."""
     columns = np.flatnonzero(sets.any(axis=0) | (target != 0))
     if (target[columns][~sets[:, columns].any(axis=0)] != 0).any():
@@ -87,7 +90,7 @@ def _programmed(sets: Bools, target: Ints) -> Combination | None:
     return _solved(sets, used.tolist(), target)
 
 
-def _solved(sets: Bools, used: Sequence[int], target: Ints) -> Combination | None:
+def _solved(sets: Rows, used: Sequence[int], target: Ints) -> Combination | None:
     """The coefficients of these sets by elimination in fractions."""
     columns = np.flatnonzero(sets[list(used)].any(axis=0))
     rows = [[Fraction(int(sets[i, a])) for i in used] + [Fraction(int(target[a]))] for a in columns]
@@ -104,7 +107,7 @@ def _solved(sets: Bools, used: Sequence[int], target: Ints) -> Combination | Non
     return found if is_combination(sets, found, target) else None
 
 
-def is_combination(sets: Bools, coefficients: Mapping[int, Fraction], target: Ints) -> bool:
+def is_combination(sets: Bools | Rows, coefficients: Mapping[int, Fraction], target: Ints) -> bool:
     """Does the combination leave exactly the target? In whole numbers, without rounding."""
     denominator = 1
     for c in coefficients.values():
@@ -113,5 +116,5 @@ def is_combination(sets: Bools, coefficients: Mapping[int, Fraction], target: In
     for i, c in coefficients.items():
         factor = int(c * int(denominator))
         for a in np.flatnonzero(sets[i]).tolist():
-            total[a] += factor
+            total[a] += factor * int(sets[i, a])
     return total == [int(value) * int(denominator) for value in target]

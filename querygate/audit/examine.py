@@ -4,9 +4,11 @@
     differencing  two sets that differ by that few                                              (T2)
     linear        any combination of sets that leaves one atom, found by null-space probes      (T3)
     extremes      minima, maxima and medians of sets that differ by that few                    (T4)
+    moments       a variance beside a sum is a total of squares                                 (T5)
 
 Nothing here looks at an answer or at a secret column: whoever knows the quasi-identifiers could work out each finding.
-Answers enter afterwards, to say what they tell (`inference`).
+Answers enter afterwards, to say what they tell (`inference`). Where there are several proofs, one is preferred whose
+answers the log has.
 """
 
 from __future__ import annotations
@@ -18,16 +20,20 @@ from itertools import islice
 
 import numpy as np
 
+from querygate.audit.cells import Cells, Groups, dense, lay_out, planes
 from querygate.audit.combination import Combination, combine
 from querygate.audit.field import residues
 from querygate.audit.linear import PROBES, null_vectors, tied, zero
+from querygate.audit.moments import with_squares
 from querygate.audit.pairs import near_pairs, packed
-from querygate.audit.sets import atoms, fingerprint
-from querygate.audit.totals import Total
+from querygate.audit.totals import VARIANCE, Base, Pattern, Total
 from querygate.core.types import Bools, Floats, Ints
 
 MOST_ROWS = 20_000
-"""Different sets of one measure in one view, beyond which the linear test is not made: its matrix would not fit."""
+"""Different sets of one base in one view, beyond which the linear test is not made: its matrix would not fit."""
+
+MOST_ENTRIES = 400_000_000
+"""Rows times columns of one base in one view, for the same reason."""
 
 MOST_EXPLAINED = 400
 """Atoms of one measure that are proved one by one; the others are told by their number."""
@@ -53,89 +59,200 @@ class Left:
 
 
 def examine(
-    totals: Sequence[Total], weights: Mapping[str, Ints], k: int
+    totals: Sequence[Total], weights: Mapping[str, Ints], k: int, bases: Mapping[str, Base] | None = None
 ) -> tuple[list[Isolated], list[tuple[Total, Total, Bools]], list[Left]]:
     """What the totals of one view isolate; pairs of extremes that differ by too few; and what was left out.
 
-    `weights` are the records of each place that have a value of the measure.
+    `weights` are the records of each place that have a value of the measure; `bases` the measures that combine.
     """
     isolated: list[Isolated] = []
     left: list[Left] = []
-    sums = [total for total in totals if not total.extreme]
-    for measure in dict.fromkeys(total.measure for total in sums):
-        mine = _distinct([total for total in sums if total.measure == measure])
-        found, not_done = _linear(measure, mine, weights[measure], k)
-        isolated += found
-        left += not_done
+    totals = with_squares(totals)
+    by_system: dict[str, list[Total]] = {}
+    for total in totals:
+        if not total.extreme:
+            by_system.setdefault(total.system, []).append(total)
+    for system, mine in by_system.items():
+        base = (bases or {}).get(system, Base({system: (1,)}, 1))
+        search = _Search(base, distinct(mine), weights[system], k)
+        isolated += search.run()
+        left += [Left(system, reason) for reason in search.left]
     return isolated, list(_extremes(totals, weights, k)), left
 
 
-def _distinct(totals: Sequence[Total]) -> list[Total]:
-    """One total for each set; the first that has an answer."""
-    kept: dict[str, Total] = {}
+def distinct(totals: Sequence[Total]) -> list[Total]:
+    """One total for each row; the one whose answer leaves the least open."""
+    kept: dict[tuple[tuple[Pattern, bytes], ...], Total] = {}
     for total in totals:
-        mark = fingerprint(total.members)
-        if mark not in kept or (kept[mark].low is None and total.low is not None):
-            kept[mark] = total
+        known = kept.get(total.mark)
+        if known is None or _is_tighter(total.width, known.width):
+            kept[total.mark] = total
     return list(kept.values())
 
 
-def _linear(measure: str, totals: list[Total], weights: Ints, k: int) -> tuple[list[Isolated], list[Left]]:
+def _is_tighter(width: Fraction | None, than: Fraction | None) -> bool:
+    return width is not None and (than is None or width < than) and than != 0
+
+
+class _Search:
     """Groups fixed by one set, by two, or by any combination; each group of places once, by its shortest proof."""
-    sets = np.array([total.members & (weights > 0) for total in totals])
-    found: dict[bytes, Isolated] = {}
 
-    def add(places: Bools, proof: Combination, *, difference: bool = False) -> None:
-        records = int(weights[places].sum())
-        known = found.get(places.tobytes())
-        if 0 < records < k and (known is None or len(known.parts) > len(proof)):
-            parts = tuple((totals[i], c) for i, c in proof.items())
-            found[places.tobytes()] = Isolated(measure, places, records, parts, difference)
+    def __init__(self, base: Base, totals: list[Total], weights: Ints, k: int) -> None:
+        self.base, self.totals, self.weights, self.k = base, totals, weights, k
+        self.found: dict[tuple[str, bytes], tuple[Pattern, Isolated]] = {}
+        self.left: list[str] = []
 
-    for small in np.flatnonzero(sets @ weights < k).tolist():
-        add(sets[small], {small: Fraction(1)})
-    for i, j in near_pairs(packed(sets), weights, k):
-        for one, other in ((i, j), (j, i)):
-            if not (sets[one] & ~sets[other]).any():
-                add(sets[other] & ~sets[one], {other: Fraction(1), one: Fraction(-1)})
-    if len(totals) > MOST_ROWS:
-        return list(found.values()), [Left(measure, f"{len(totals):,} different sets are too many to combine")]
-    label, over = atoms(sets)
-    records = np.bincount(label, weights).astype(np.int64)
-    probes = null_vectors(over, PROBES)
-    targets = np.flatnonzero(zero(probes) & (records > 0) & (records < k))
-    wanted = [np.equal(np.arange(len(records)), a).astype(np.int64) for a in targets[:MOST_EXPLAINED]]
-    wanted += list(islice(_tied_groups(probes, records, k), MOST_EXPLAINED))
-    for target in wanted:
-        places = (target != 0)[label]
-        if places.tobytes() not in found:
-            proof = combine(over, target)
+    def run(self) -> list[Isolated]:
+        self._small()
+        self._near()
+        if len(self.totals) > MOST_ROWS:
+            self.left.append(
+                f"{len(self.totals):,} different sets are too many to combine: sets by themselves and in pairs were "
+                "looked at, larger combinations were not"
+            )
+        else:
+            self._combined()
+        return self._needed()
+
+    def _add(self, pattern: Pattern, places: Bools, proof: Combination, *, difference: bool = False) -> None:
+        measure, sign = self.base.name(pattern)
+        if measure:  # what has no name is looked for elsewhere
+            known = self.base.measures.get(measure, pattern)
+            self._keep(measure, known, places, proof, sign, difference=difference)
+
+    def _keep(
+        self,
+        measure: str,
+        pattern: Pattern,
+        places: Bools,
+        proof: Combination,
+        sign: int = 1,
+        *,
+        difference: bool = False,
+    ) -> None:
+        records = int(self.weights[places].sum())
+        if not 0 < records < self.k:
+            return
+        parts = tuple((self.totals[i], sign * c) for i, c in proof.items())
+        key = (measure, places.tobytes())
+        if key not in self.found or _length(parts) < _length(self.found[key][1].parts):
+            self.found[key] = pattern, Isolated(measure, places, records, parts, difference)
+
+    def _small(self) -> None:
+        """Totals that are about few by themselves."""
+        for i, total in enumerate(self.totals):
+            places = total.members & (self.weights > 0)
+            if int(self.weights[places].sum()) >= self.k:
+                continue
+            if len(total.cells) == 1:
+                self._add(total.cells[0][0], places, {i: Fraction(1)})
+            elif total.measure not in self.base.measures:  # a sum of its own, of different minterms
+                self._keep(total.measure, (), places, {i: Fraction(1)})
+
+    def _near(self) -> None:
+        """Pairs whose difference is one pattern over few."""
+        width = len(self.base.minterms)
+        bits = planes(self.totals, self.weights, width)
+        layers = bits.shape[1] // len(self.weights)
+        # a record is in as many bits as there are layers, so that pairs below k are among those below k * layers
+        for i, j in near_pairs(packed(bits), np.tile(self.weights, layers), self.k * layers):
+            apart = dense(self.totals[j], width).astype(np.int64) - dense(self.totals[i], width)
+            places = apart.any(axis=1) & (self.weights > 0)
+            patterns = np.unique(apart[places], axis=0)
+            if len(patterns) == 1 and abs(patterns[0].sum()) == np.abs(patterns[0]).sum():
+                sign = 1 if patterns[0].sum() >= 0 else -1
+                pattern = tuple(int(sign * times) for times in patterns[0])
+                self._add(pattern, places, {j: Fraction(sign), i: Fraction(-sign)})
+
+    def _combined(self) -> None:
+        cells = lay_out(self.totals, self.weights, len(self.base.minterms))
+        if cells.over.size > MOST_ENTRIES:
+            rows, columns = cells.over.shape
+            self.left.append(
+                f"{rows:,} sets over {columns:,} atoms are too many to combine: sets by themselves and in pairs were "
+                "looked at, larger combinations were not"
+            )
+            return
+        probes = null_vectors(cells.over, PROBES)
+        for name, pattern in self.base.measures.items():
+            groups = cells.groups(pattern)
+            missed = self._fixed(name, pattern, cells, groups, residues(groups.sums(probes)))
+            if missed > 0:
+                self.left.append(f"{missed:,} more groups are fixed")
+
+    def _fixed(self, name: str, pattern: Pattern, cells: Cells, groups: Groups, probes: Floats) -> int:
+        """Prove the groups that the probes show to be fixed; return how many were too many to prove."""
+        inside = groups.group >= 0
+        records = np.bincount(groups.group[inside], self.weights[inside], minlength=len(groups.labels)).astype(np.int64)
+        few = groups.possible & (records > 0) & (records < self.k)
+        fixed = np.flatnonzero(zero(probes) & few)
+        wanted = [{int(one): 1} for one in fixed[:MOST_EXPLAINED]]
+        wanted += list(islice(_tied_groups(probes, np.where(few, records, self.k), self.k), MOST_EXPLAINED))
+        for signs in wanted:
+            places = np.isin(groups.group, list(signs))
+            known = self.found.get((name, places.tobytes()))
+            if known is not None and not _length(known[1].parts)[0]:
+                continue
+            columns = cells.over.shape[1]
+            target = sum((sign * groups.target(g, columns) for g, sign in signs.items()), np.zeros(columns, np.int64))
+            proof = self._proof(cells, target)
             if proof is not None:
-                add(places, proof, difference=bool((target < 0).any()))
-    missed = len(targets) - MOST_EXPLAINED
-    return list(found.values()), [Left(measure, f"{missed:,} more groups are fixed")] if missed > 0 else []
+                self._add(pattern, places, proof, difference=min(signs.values()) < 0)
+        return len(fixed) - MOST_EXPLAINED
+
+    def _proof(self, cells: Cells, target: Ints) -> Combination | None:
+        """By totals whose answers are there, if that can be."""
+        told = np.array([i for i, total in enumerate(self.totals) if total.width is not None], dtype=np.int64)
+        if 0 < len(told) < len(self.totals):
+            proof = combine(cells.over[told], target)
+            if proof is not None:
+                return {int(told[i]): c for i, c in proof.items()}
+        return combine(cells.over, target)
+
+    def _needed(self) -> list[Isolated]:
+        """Without what nobody asked for, where it follows from what is told of the same places."""
+        spans: dict[bytes, list[Pattern]] = {}
+        order = {name: i for i, name in enumerate(self.base.measures)}
+        kept = []
+        last = len(order)
+        for (name, places), (pattern, one) in sorted(self.found.items(), key=lambda item: order.get(item[0][0], last)):
+            span = spans.setdefault(places, [])
+            if order.get(name, last) < self.base.asked or one.difference or not pattern or _is_new(pattern, span):
+                kept.append(one)
+                span += [pattern] if pattern else []
+        return kept
 
 
-def _tied_groups(probes: Floats, records: Ints, k: int) -> Iterator[Ints]:
+def _is_new(pattern: Pattern, span: list[Pattern]) -> bool:
+    return not span or np.linalg.matrix_rank(np.array([*span, pattern])) > np.linalg.matrix_rank(np.array(span))
+
+
+def _length(parts: Sequence[tuple[Total, Fraction]]) -> tuple[bool, int]:
+    """Answers that are missing make a proof worth less than one that is longer."""
+    return any(total.width is None for total, _ in parts), len(parts)
+
+
+def _tied_groups(probes: Floats, records: Ints, k: int) -> Iterator[dict[int, int]]:
     """Pairs of atoms, together below k, whose sum or difference is fixed although neither is."""
     for one, other in tied(probes):
         if not (records[one] and records[other] and records[one] + records[other] < k):
             continue
         for sign in (1, -1):  # a sum is known iff every null vector has z_a + z_b = 0
             if not residues(probes[:, one] + sign * probes[:, other]).any():
-                target = np.zeros(len(records), dtype=np.int64)
-                target[one], target[other] = 1, sign
-                yield target
+                yield {one: 1, other: sign}
 
 
 def _extremes(totals: Sequence[Total], weights: Mapping[str, Ints], k: int) -> Iterator[tuple[Total, Total, Bools]]:
     """Pairs of minima, maxima or medians over sets that differ by fewer than k records; a small set with itself."""
-    extremes = [total for total in totals if total.extreme]
-    for key in dict.fromkeys((total.measure, total.extreme) for total in extremes):
-        mine = _distinct([total for total in extremes if (total.measure, total.extreme) == key])
-        held = weights[key[0]]
+    by_kind: dict[tuple[str, str], list[Total]] = {}
+    for total in totals:
+        if total.extreme:
+            by_kind.setdefault((total.measure, total.extreme), []).append(total)
+    for (measure, kind), all_of_kind in by_kind.items():
+        mine = distinct(all_of_kind)
+        held = weights[measure]
         sets = np.array([total.members & (held > 0) for total in mine])
         for small in np.flatnonzero((sets @ held < k) & (sets @ held > 0)):
             yield mine[small], mine[small], sets[small]
-        for i, j in near_pairs(packed(sets), held, k):
+        for i, j in near_pairs(packed(sets), held, k) if kind != VARIANCE else ():
             yield mine[i], mine[j], sets[i] ^ sets[j]

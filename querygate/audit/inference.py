@@ -16,7 +16,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from querygate.audit.examine import Isolated
-from querygate.audit.totals import PRESENCE, Finding, Inferred, Kind, Severity, Total
+from querygate.audit.moments import two_values
+from querygate.audit.totals import PRESENCE, VARIANCE, Finding, Inferred, Kind, Severity, Total
 from querygate.core.types import Bools
 
 FIXED = Fraction(1, 10**9)
@@ -43,7 +44,9 @@ def infer(isolated: Isolated, domains: Domains) -> Inferred:
     low, high = _combined(isolated.parts)
     domain = domains.get(isolated.measure)
     if low is not None and high is not None and domain is not None and domain.public and not isolated.difference:
-        low, high = max(low, isolated.records * domain.low), min(high, isolated.records * domain.high)
+        least, most = isolated.records * domain.low, isolated.records * domain.high
+        if least <= high and low <= most:  # answers that contradict the domain are told as they are
+            low, high = max(low, least), min(high, most)
     if low is not None and high is not None and domain is not None and domain.whole and math.ceil(low) <= high:
         low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
     return Inferred(isolated.measure, low, high, arithmetic(isolated.parts))
@@ -104,37 +107,62 @@ def make_findings(isolated: Sequence[Isolated], domains: Domains, view: str) -> 
 def _finding(group: Sequence[Isolated], domains: Domains, view: str) -> Finding:
     group = sorted(group, key=lambda one: (one.measure == PRESENCE, one.measure))  # secrets before mere presence
     inferred = tuple(infer(one, domains) for one in group)
-    totals = [total for one in group for total, _ in one.parts]
-    queries = tuple(dict.fromkeys(total.query for total in totals))
-    users = tuple(dict.fromkeys(total.user for total in group_totals(group[0])))
+    severity = severity_of(inferred, group[0].records, domains)
+    pair = _pair(inferred) if group[0].records == 2 and not group[0].difference else ()
+    totals = tuple(total for one in group for total, _ in one.parts)
+    users = _users([total for total, _ in group[0].parts])
     return Finding(
         kind_of(len(group[0].parts), len(users)),
-        severity_of(inferred, group[0].records, domains),
-        queries,
+        "disclosed" if pair else severity,
+        tuple(dict.fromkeys(each.query for total in totals for each in (total, *total.beside))),
         users,
         group[0].records,
         group[0].places,
         tuple((one.measure, total.query, c) for one in group for total, c in one.parts),
-        inferred,
+        (*inferred, *pair),
         view,
-        tuple(totals),
+        totals,
     )
 
 
-def group_totals(one: Isolated) -> list[Total]:
-    return [total for total, _ in one.parts]
+def _pair(inferred: Sequence[Inferred]) -> tuple[Inferred, ...]:
+    """The two values of a group of two whose sum and sum of squares are fixed."""
+    by_measure = {one.measure: one for one in inferred}
+    for name, one in by_measure.items():
+        found = two_values(one, by_measure[f"{name}^2"]) if f"{name}^2" in by_measure else None
+        if found is not None:
+            return found
+    return ()
+
+
+def _users(totals: Iterable[Total]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.user for total in totals for each in (total, *total.beside)))
 
 
 def extreme_finding(one: Total, other: Total, places: Bools, records: int, view: str) -> Finding:
     """Two extremes over sets that differ by few: where their answers differ, the difference holds the extreme."""
-    users = tuple(dict.fromkeys((one.user, other.user)))
+    users = _users((one, other))
     queries = tuple(dict.fromkeys((one.query, other.query)))
     severity: Severity = "attempt"
     inferred: tuple[Inferred, ...] = ()
-    exact = all(t.low is not None and t.low == t.high for t in (one, other))
-    if exact and (one is other or one.low != other.low):
+    if one.extreme == VARIANCE:
+        if one.low is not None:
+            inferred = (Inferred(f"{one.measure} about the mean", one.low, one.high, one.said),)
+            severity = "exposed"
+    elif all(t.low is not None and t.low == t.high for t in (one, other)) and (one is other or one.low != other.low):
         larger = one if one.members.sum() >= other.members.sum() else other
         inferred = (Inferred(one.measure, larger.low, larger.high, f"{one.extreme}({larger.query})"),)
-        severity = "disclosed" if records == 1 and one.extreme != "median" else "exposed"
+        severity = "disclosed" if records == 1 and _holds_it(one, other, larger) else "exposed"
     kind: Kind = "collusion" if len(users) > 1 else "narrow" if one is other else "differencing"
     return Finding(kind, severity, queries, users, records, places, (), inferred, view, (one, other))
+
+
+def _holds_it(one: Total, other: Total, larger: Total) -> bool:
+    """Is the extreme of the larger set that of the one person who is more in it?
+
+    A maximum that rises is. That of a median, or of sets neither of which holds the other, need not be anybody's.
+    """
+    if one is other:
+        return True
+    smaller = other if larger is one else one
+    return one.extreme in ("min", "max") and not (smaller.members & ~larger.members).any()

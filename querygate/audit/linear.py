@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from querygate.audit.cells import Rows
 from querygate.audit.field import draw, multiply, ratios, residues, solve
 from querygate.core.types import Bools, Floats, Ints
 
@@ -30,7 +31,7 @@ class NotSolved(ArithmeticError):
     """The random matrix was singular by chance twice in a row, which does not happen."""
 
 
-def null_vectors(rows: Bools, number: int, seed: int = 0) -> Floats:
+def null_vectors(rows: Bools | Rows, number: int, seed: int = 0) -> Floats:
     """Random vectors z (one per line) with A z = 0 modulo the prime.
 
     With a random diagonal D and random w, y solves (A D A^T) y = A w, and z = w - D A^T y. Rows that depend on others
@@ -51,12 +52,12 @@ def null_vectors(rows: Bools, number: int, seed: int = 0) -> Floats:
 
 
 def _gram(matrix: Floats, scale: Floats) -> Floats:
-    """A D A^T. Entries of A are 0 or 1, so 2^31 atoms could be added before a double rounds."""
+    """A D A^T. Entries of A are small, mostly 0 or 1, so 2^20 atoms could be added before a double rounds."""
     return residues((matrix * scale) @ matrix.T)
 
 
 def _times(matrix: Floats, vectors: Floats) -> Floats:
-    """A times residues, for A of 0 and 1."""
+    """A times residues, for A of small numbers."""
     return residues(matrix @ vectors)
 
 

@@ -12,10 +12,10 @@ from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_o
 from querygate.cli.printing import print_json, print_record, print_records, print_table
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal, Request
-from querygate.gateway import answer as gateway
 from querygate.gateway import render
-from querygate.gateway.describe import make_verdict
+from querygate.site.asking import Asking
 from querygate.site.gate import OpenSite
+from querygate.site.ranges import MODES, NOISY
 
 EXAMPLE = """\
 querygate query --dataset patients "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"
@@ -37,22 +37,37 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
 @click.option("--dataset", required=True, metavar="NAME", help="Dataset to ask.")
 @click.option("--as", "name", metavar="USER", help="Ask as this user of the site.  [default: you, at the console]")
 @click.option("--check", is_flag=True, help="Only say whether it would be accepted. Nothing is read or logged.")
+@click.option("--mode", type=click.Choice(MODES), help="Ranges, or numbers with noise.  [default: ranges, if allowed]")
+@click.option("--epsilon", type=click.FloatRange(0, min_open=True), metavar="E", help="Spend at most this on noise.")
+@click.option("--consistent", is_flag=True, help="Noisy counts: none below zero, parts that add up to their total.")
 @format_option
 @site_option
-def query(sql: str, dataset: str, name: str | None, check: bool, form: str, site: Path) -> None:
-    """Ask one statement and print guaranteed ranges.
+def query(
+    sql: str,
+    dataset: str,
+    name: str | None,
+    check: bool,
+    mode: str | None,
+    epsilon: float | None,
+    consistent: bool,
+    form: str,
+    site: Path,
+) -> None:
+    """Ask one statement and print guaranteed ranges, or noisy numbers.
 
     SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The question and its answer are
     put on record.
     """
     opened = open_here(site)
-    request = Request(LOCAL if name is None else find_principal(opened, name), dataset, sql)
+    given = {"mode": mode, "epsilon": epsilon, "consistent": consistent or None}
+    options = {key: value for key, value in given.items() if value is not None}
+    request = Request(LOCAL if name is None else find_principal(opened, name), dataset, sql, options)
+    asking = Asking(opened)
     if check:
-        plan = gateway.check(request, opened.gate)
-        verdict = make_verdict(plan, opened.store.current(dataset).catalog)
+        verdict = asking.check(request)
         print_record(verdict, form, lambda: explain_verdict(verdict))
     else:
-        print_answer(render.to_dict(gateway.answer(request, opened.gate)), form)
+        print_answer(asking.answer(request), form)
 
 
 def find_principal(opened: OpenSite, name: str) -> Principal:
@@ -76,12 +91,16 @@ def print_answer(body: dict[str, Any], form: str) -> None:
         print_table(*render.readable(body))
         for note in body["notes"]:
             click.echo(note)
+        if "budget" in body:
+            click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} is left.")
         click.echo(f"\n{body['dataset']}, version {body['version']}; {body['query_id']}; {body['elapsed_ms']} ms")
 
 
 def explain_verdict(verdict: dict[str, Any]) -> str:
     """The verdict for a person."""
     columns = ", ".join(f"{column['name']} ({column['kind']})" for column in verdict["columns"])
+    if verdict.get("mode") == NOISY:
+        return explain_price(verdict, columns)
     told = {
         "columns": columns,
         "groups": f"at most {verdict['groups_at_most']:,}",
@@ -90,4 +109,18 @@ def explain_verdict(verdict: dict[str, Any]) -> str:
     }
     if verdict.get("sharpened_by"):
         told["ranges"] += f", sharpened by class moments of {', '.join(verdict['sharpened_by'])}"
+    return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])
+
+
+def explain_price(verdict: dict[str, Any], columns: str) -> str:
+    """What a noisy answer costs and how precise it is, for a person."""
+    precise = [f"{name} within {width:.6g}" for name, width in verdict["accuracy"].items() if width is not None]
+    left = ", ".join(f"{kind} {epsilon:g}" for kind, epsilon in verdict["budget"].items())
+    told = {
+        "columns": columns,
+        "groups": f"{verdict['groups_at_most']:,}",
+        "precise": f"{', '.join(precise)}, in 95 of 100 answers" if precise else "depends on the data",
+        "epsilon": f"{verdict['cost']['epsilon']:g}",
+        "left": left,
+    }
     return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.audit import PRESENCE, Finding
-from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_option
-from querygate.cli.printing import print_json, print_records
-from querygate.gateway.auditing import Audit, Options
+from querygate.cli.frame import LOCAL, Group, format_option, new_file, open_here, site_option
+from querygate.cli.printing import plain, print_json, print_records, print_table
+from querygate.gateway.audit_telling import between, named, people
 from querygate.policy import load_policy
 from querygate.sql.logged import DIALECTS
 
-COLUMNS = ("severity", "kind", "users", "queries", "records", "where", "inferred")
-HIDDEN = "hidden; --reveal shows it"
+if TYPE_CHECKING:
+    from querygate.gateway.audit_report import Audited
+
+COLUMNS = ("case", "severity", "kind", "users", "queries", "records", "where", "inferred")
+MOST_TOLD = 5
+"""Findings of one case that a table explains; the others are in JSON and on the page."""
+MOST_NAMED = 4
+
+together_option = click.option("--together", multiple=True, metavar="NAME=USER,USER", help="Users to look at together.")
+html_option = click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a report to this file too: one page, with a timeline and the arithmetic.",
+)
 
 
 @click.group(cls=Group)
@@ -28,6 +39,7 @@ def audit() -> None:
 @audit.command(
     "file",
     example="querygate audit file queries.jsonl --source patients.csv\n"
+    "querygate audit file queries.jsonl --source patients.csv --html report.html --mask\n"
     "querygate audit file log.csv --source patients.parquet --dialect tsql --secret sbp --k 10",
 )
 @click.argument("log", type=click.Path(path_type=Path, dir_okay=False))
@@ -38,7 +50,9 @@ def audit() -> None:
 @click.option("--secret", multiple=True, metavar="COLUMN", help="A secret column.  [default: what is measured]")
 @click.option("--dialect", type=click.Choice(DIALECTS), default="duckdb", show_default=True, help="Of the SQL.")
 @click.option("--k", type=click.IntRange(2), metavar="N", help="The smallest group that may be told.  [default: 5]")
-@click.option("--together", multiple=True, metavar="NAME=USER,USER", help="Users to look at together.")
+@together_option
+@click.option("--mask", is_flag=True, help="Hide answers, and what they tell of the isolated people.")
+@html_option
 @format_option
 def audit_file_command(
     log: Path,
@@ -48,39 +62,60 @@ def audit_file_command(
     dialect: str,
     k: int | None,
     together: tuple[str, ...],
+    mask: bool,
+    html: Path | None,
     form: str,
 ) -> None:
     """Audit the log of another system against its data.
 
     The log is JSON lines or CSV with id, user, sql, and where there are any time and answer. Nothing is sent anywhere.
     """
+    _check_new(html)
     known: tuple[str, ...] = ()
     if policy_file is not None:
         policy = load_policy(policy_file)
         secret = secret or tuple(c.name for c in policy.columns if c.role in ("sensitive", "codes"))
         known = tuple(c.name for c in policy.columns if c.role in ("quasi-identifier", "public", "identifier"))
         k = k or policy.k
+    from querygate.gateway.auditing import Options
     from querygate.site.auditing import audit_file  # loads what can open data
 
     options = Options(k or 5, secret, known, dialect, _groups(together))
-    _print({0: audit_file(log, source, options)}, form, reveal=True)
+    audited = [audit_file(log, source, options, exact=not mask)]
+    _tell(audited, log.name, form, html, reveal=not mask, hint="audit it without --mask to see it")
 
 
-@audit.command("run", example="querygate audit run --dataset patients")
+@audit.command(
+    "run",
+    example="querygate audit run --dataset patients\n"
+    "querygate audit run --dataset patients --reveal --html report.html",
+)
 @click.option("--dataset", required=True, metavar="NAME", help="Which dataset's queries.")
-@click.option("--together", multiple=True, metavar="NAME=USER,USER", help="Users to look at together.")
-@click.option("--reveal", is_flag=True, help="Show what the answers leave open for the isolated people; it is logged.")
+@together_option
+@click.option(
+    "--reveal",
+    is_flag=True,
+    help="Show what the answers leave open for the isolated people, and their true totals; it is logged.",
+)
+@html_option
 @format_option
 @site_option
-def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, form: str, site: Path) -> None:
-    """Audit the site's own log of a dataset."""
+def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, html: Path | None, form: str, site: Path) -> None:
+    """Audit the site's own log of a dataset.
+
+    Views are each user, each project and organisation, and everybody. The findings without values are put on record,
+    where custodians can read them through the gate.
+    """
+    _check_new(html)
+    from querygate.gateway.audit_report import make_body
+    from querygate.gateway.auditing import Options
+    from querygate.site.audit_notes import note_run
     from querygate.site.auditing import audit_site  # loads what can open a vault
 
     opened = open_here(site)
-    found = audit_site(opened, dataset, Options(groups=_groups(together)))
-    body = {"findings": sum(len(one.findings) for one in found.values()), "revealed": reveal}
-    opened.log.note("audit.run", user=LOCAL.name, dataset=dataset, body=body)
-    _print(found, form, reveal=reveal)
+    audited = audit_site(opened, dataset, Options(groups=_groups(together)), exact=reveal)
+    note_run(opened, dataset, make_body(audited, dataset, reveal=False), user=LOCAL.name, revealed=reveal)
+    _tell(audited, dataset, form, html, reveal=reveal, hint="--reveal shows it")
 
 
 def _groups(together: tuple[str, ...]) -> dict[str, list[str]]:
@@ -93,106 +128,77 @@ def _groups(together: tuple[str, ...]) -> dict[str, list[str]]:
     return groups
 
 
+def _check_new(html: Path | None) -> None:
+    """A long audit does not end with a file that is there already."""
+    if html is not None and html.exists():
+        raise click.UsageError(f"{html} is there already.")
+
+
 # -- what is shown -----------------------------------------------------------------------------------------------------
 
 
-def _print(found: Mapping[int, Audit], form: str, *, reveal: bool) -> None:
-    records = [
-        to_dict(f"f{number}", finding, where, version, reveal=reveal)
-        for number, (version, finding, where) in enumerate(
-            ((version, *pair) for version, one in found.items() for pair in one.findings), 1
-        )
-    ]
-    unread = [{"query": query, "reason": why} for one in found.values() for query, why in one.unread]
-    left = [
-        {"view": view, "measure": one.measure, "reason": one.reason} for a in found.values() for view, one in a.left
-    ]
-    entries = sum(one.entries for one in found.values())
+def _tell(audited: Sequence[Audited], title: str, form: str, html: Path | None, *, reveal: bool, hint: str) -> None:
+    from querygate.gateway.audit_report import make_body
+
+    body = make_body(audited, title, reveal=reveal)
+    if html is not None:
+        from querygate.gateway.audit_page import make_audit_page
+
+        page = make_audit_page(body, audited)
+        with new_file(html) as stream:
+            stream.write(page.encode())
+        click.echo(f"Wrote {html}.", err=True)
     if form == "json":
-        print_json({"queries": entries, "findings": records, "not_audited": unread, "left_out": left})
-        return
-    if form != "table":
-        print_records(records, form, columns=COLUMNS)
-        return
-    shown = [
-        {
-            **record,
-            "users": ", ".join(record["users"]),
-            "queries": ", ".join(record["queries"]),
-            "where": record["isolates"]["where"],
-            "records": record["isolates"]["records"],
-            "inferred": _said(record),
-        }
-        for record in records
-    ]
-    print_records(shown, form, columns=COLUMNS, empty="No group of fewer than k records can be worked out.")
-    for record in records:
-        click.echo(f"\n{record['id']}: {record['explanation']}")
-    click.echo(f"\n{entries:,} queries; {len(unread):,} could not be audited; {len(left):,} tests were left out.")
+        print_json({name: body[name] for name in body if name != "title"})
+    elif form != "table":
+        print_records(body["findings"], form, columns=COLUMNS)
+    else:
+        _print_cases(body, hint)
+
+
+def _print_cases(body: dict[str, Any], hint: str) -> None:
+    """A line for each case, then what was done in each."""
+    findings = {finding["id"]: finding for finding in body["findings"]}
+    if not body["cases"]:
+        click.echo("No group of fewer than k records can be worked out.")
+    else:
+        headings = ("case", "severity", "kinds", "users", "queries", "findings", "records", "where")
+        print_table(headings, [_line(case, findings) for case in body["cases"]])
+    for case in body["cases"]:
+        _print_case(case, [findings[name] for name in case["findings"]], hint)
+    unread, left = body["not_audited"], body["left_out"]
+    counts = f"{body['queries']:,} queries; {len(unread):,} could not be audited; {len(left):,} tests were left out."
+    click.echo(f"\n{counts}")
     for one in unread[:10]:
-        click.echo(f"  {one['query']}: {one['reason']}")
+        click.echo(plain(f"  {one['query']}: {one['reason']}"))
 
 
-def _said(record: dict[str, Any]) -> str:
-    return "; ".join(
-        f"{one['column']} {HIDDEN if one.get('hidden') else _between(one['low'], one['high'])}"
-        for one in record["inferred"]
-    )
+def _line(case: dict[str, Any], findings: dict[str, dict[str, Any]]) -> list[str]:
+    where = list(dict.fromkeys(findings[name]["isolates"]["where"] for name in case["findings"]))
+    return [
+        case["id"],
+        case["severity"],
+        ", ".join(case["kinds"]),
+        named(case["users"], MOST_NAMED),
+        named(case["queries"], MOST_NAMED),
+        f"{len(case['findings']):,}",
+        f"{case['records']:,}",
+        where[0] if len(where) == 1 else f"{where[0]} and {len(where) - 1:,} more",
+    ]
 
 
-def to_dict(ident: str, finding: Finding, where: str, version: int, *, reveal: bool) -> dict[str, Any]:
-    """A finding as the contract has it."""
-    inferred = []
-    for one in finding.inferred:
-        told: dict[str, Any] = {"column": one.measure, "from": one.arithmetic if reveal else None}
-        if reveal:
-            told |= {"low": number(one.low), "high": number(one.high)}
-        else:
-            told |= {"low": None, "high": None, "hidden": True}
-        inferred.append(told)
-    record: dict[str, Any] = {
-        "id": ident,
-        "kind": finding.kind,
-        "severity": finding.severity,
-        "queries": list(finding.queries),
-        "users": list(finding.users),
-        "view": finding.view,
-        "isolates": {"records": finding.records, "where": where},
-        "combination": [
-            {"measure": measure, "query": query, "times": str(times)} for measure, query, times in finding.coefficients
-        ],
-        "inferred": inferred,
-        "explanation": explain(finding, where, reveal=reveal),
-    }
-    return record if not version else {**record, "version": version}
-
-
-def explain(finding: Finding, where: str, *, reveal: bool) -> str:
-    """What was done, in one or two sentences."""
-    people = "1 record" if finding.records == 1 else f"{finding.records} records"
-    by = " and ".join(finding.users)
-    text = f"{', '.join(finding.queries)} of {by} isolate {people}: {where}."
-    for one in finding.inferred:
-        if one.low is None or one.high is None or not reveal:
-            continue
-        what = (
-            "their number"
-            if one.measure == PRESENCE
-            else one.measure
-            if finding.records == 1
-            else f"the sum of {one.measure}"
-        )
-        text += f" {one.arithmetic} = {_between(number(one.low), number(one.high))}: {what}."
-    return text
-
-
-def number(value: Fraction | None) -> int | float | None:
-    if value is None:
-        return None
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def _between(low: Any, high: Any) -> str:
-    if low is None or high is None:
-        return "not told"
-    return f"{low}" if low == high else f"{low} .. {high}"
+def _print_case(case: dict[str, Any], findings: list[dict[str, Any]], hint: str) -> None:
+    period = f" {case['first']} to {case['last']}." if case["first"] else ""
+    click.echo()
+    click.echo(plain(f"{case['id']}: {case['severity']}, {people(case['records'])}.{period}"))
+    for one in findings[:MOST_TOLD]:
+        click.echo(plain(f"  {one['explanation']}"))
+        for inferred in one["inferred"]:
+            if inferred.get("hidden"):
+                click.echo(plain(f"    {inferred['column']}: hidden; {hint}."))
+            elif inferred["low"] is None:
+                click.echo(plain(f"    {inferred['column']}: {between(None, None)}; the log has no answers."))
+    if len(findings) > MOST_TOLD:
+        click.echo(f"  and {len(findings) - MOST_TOLD:,} more findings.")
+    if case["signs"]:
+        click.echo(plain(f"  Signs of intent: {'; '.join(case['signs'])}."))

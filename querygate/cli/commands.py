@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli import proofs  # noqa: F401  (adds its commands to `audit`)
+from querygate.cli import proofs, watching  # noqa: F401  (add their commands to `audit`)
 from querygate.cli.asking import query
 from querygate.cli.audits import audit
+from querygate.cli.budgets import budget
 from querygate.cli.datasets import datasets, publish, retire, rollback, versions
 from querygate.cli.describing import describe
 from querygate.cli.doctor import doctor
@@ -48,6 +49,7 @@ for command in (
     person,
     store,
     query,
+    budget,
     serve,
     user,
     key,

@@ -98,8 +98,13 @@ def format_option(command: F) -> F:
 
 
 def open_here(site: Path) -> OpenSite:
-    """The site that was named, without its vault."""
-    return open_gate(open_site(site))
+    """The site that was named, without its vault; with an inline auditor, where its settings want one."""
+    opened = open_gate(open_site(site))
+    if not opened.site.settings["inline_audit"]:
+        return opened
+    from querygate.site.inline import with_auditor  # loads what can open a vault
+
+    return with_auditor(opened)
 
 
 @contextmanager

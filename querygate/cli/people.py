@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, F, Group, format_option, open_here, site_option
 from querygate.cli.printing import print_record, print_records
-from querygate.control import ROLES
+from querygate.control import ROLES, User
 from querygate.core.errors import ConfigError
 
 
@@ -18,18 +19,33 @@ def user() -> None:
     """Who may come in."""
 
 
-@user.command("add", example="querygate user add ann --role researcher")
+def group_options(help_of_none: str) -> Callable[[F], F]:
+    """--project and --organisation."""
+
+    def add(command: F) -> F:
+        for name, whose in (("organisation", "Organisation"), ("project", "Project")):
+            said = f"{whose} whose answers are audited together.{help_of_none}"
+            command = click.option(f"--{name}", metavar="NAME", help=said)(command)
+        return command
+
+    return add
+
+
+@user.command(
+    "add", example="querygate user add ann --role researcher --project 'Hypertension 2026' --organisation 'Uni A'"
+)
 @click.argument("name")
 @click.option("--role", required=True, type=click.Choice(ROLES), help="What they may do.")
+@group_options("  [default: none]")
 @format_option
 @site_option
-def add_user(name: str, role: str, form: str, site: Path) -> None:
+def add_user(name: str, role: str, project: str | None, organisation: str | None, form: str, site: Path) -> None:
     """Open an account for NAME. They still need a key."""
     if name.lower() == LOCAL.name:
         raise ConfigError("QG806", "This name means whoever is at the console.", "Choose another name.")
     opened = open_here(site)
-    added = opened.accounts.add_user(name, role)
-    opened.log.note("user.add", user=LOCAL.name, body={"name": added.name, "role": added.role})
+    added = opened.accounts.add_user(name, role, project or "", organisation or "")
+    opened.log.note("user.add", user=LOCAL.name, body={"name": added.name, "role": added.role, **_groups(added)})
     print_record(
         asdict(added), form, lambda: f"Added {name} ({role}). Next: `querygate key new {name}` makes a key for them."
     )
@@ -41,7 +57,33 @@ def add_user(name: str, role: str, form: str, site: Path) -> None:
 def list_users(form: str, site: Path) -> None:
     """List all accounts."""
     users = [asdict(found) for found in open_here(site).accounts.list_users()]
-    print_records(users, form, columns=("name", "role", "created", "disabled"), empty="There are no users yet.")
+    columns = ("name", "role", "project", "organisation", "created", "disabled")
+    print_records(users, form, columns=columns, empty="There are no users yet.")
+
+
+@user.command("change", example="querygate user change ann --project 'Hypertension 2026'")
+@click.argument("name")
+@group_options(" An empty name is none.")
+@format_option
+@site_option
+def change_user(name: str, project: str | None, organisation: str | None, form: str, site: Path) -> None:
+    """Put the user NAME into another project or organisation."""
+    opened = open_here(site)
+    changed = opened.accounts.change_user(name, project=project, organisation=organisation)
+    body = {"name": changed.name, "project": changed.project, "organisation": changed.organisation}
+    opened.log.note("user.change", user=LOCAL.name, body=body)
+    print_record(asdict(changed), form, lambda: explain_groups(changed))
+
+
+def explain_groups(user: User) -> str:
+    """Whose answers theirs are put together with."""
+    named = [f"{key} {value}" for key, value in _groups(user).items()]
+    return f"{user.name}: {', '.join(named) or 'no project, no organisation'}."
+
+
+def _groups(user: User) -> dict[str, str]:
+    """The project and the organisation, as far as there are any."""
+    return {key: value for key in ("project", "organisation") if (value := getattr(user, key))}
 
 
 @user.command("disable", example="querygate user disable ann")

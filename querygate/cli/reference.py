@@ -81,8 +81,8 @@ Every error has a code, and the same code at every front door. The statements be
 the columns age, sex, sbp and visited.
 
 QG1xx: the text is not one statement that can be read. QG2xx: readable, but outside what can be bounded; decided from
-the statement and the schema alone. QG3xx: this person, this request, these limits. QG8xx: a custodian's file, source
-or site. QG900: unexpected.
+the statement and the schema alone. QG3xx: this person, this request, these limits. QG5xx: the answer could tell too
+much; fixed wording. QG8xx: a custodian's file, source or site. QG900: unexpected.
 """
 
 
@@ -159,9 +159,9 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _setting(setting: Setting) -> str:
-    kind = {int: "whole number", float: "number", str: "text"}[type(setting.default)]
+    kind = {bool: "true or false", int: "whole number", float: "number", str: "text"}[type(setting.default)]
     accepted = kind if setting.least is None else f"{kind} from {setting.least:,} to {setting.most:,}"
-    default = setting.default if setting.default != "" else '""'
+    default = str(setting.default).lower() if setting.default != "" else '""'
     cells = (f"`{setting.name}`", f"`{default}`", accepted, f"`{PREFIX}{setting.name.upper()}`", setting.help)
     return f"| {' | '.join(cells)} |\n"
 

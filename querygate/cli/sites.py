@@ -11,6 +11,9 @@ import click
 
 from querygate.cli.frame import Command, open_here, site_option
 from querygate.core.errors import ConfigError
+from querygate.site.asking import Asking
+from querygate.site.differencing import check_differencing
+from querygate.site.gate import OpenSite
 from querygate.site.layout import Site, init_site
 
 VAULT_CODE = frozenset(
@@ -24,6 +27,8 @@ VAULT_CODE = frozenset(
         "querygate_adapters.store_writer",
         "querygate_adapters.persons",
         "querygate_adapters.deleting",
+        "querygate_adapters.records",
+        "querygate_adapters.vault_counts",
     }
 )
 """Modules that can open a vault or read raw data. A process that serves from the store alone has none of them."""
@@ -63,9 +68,10 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waited a moment is no news
     opened = open_here(site)
+    settings = opened.site.settings
     if store_only:
         check_store_only(opened.site)
-    settings = opened.site.settings
+    check_served(opened)
     host = settings["host"] if host is None else host
     if not _is_loopback(host):
         click.echo("Keys travel in the clear without TLS: put a proxy with TLS before this address.", err=True)
@@ -74,13 +80,26 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
         host,
         settings["port"] if port is None else port,
         settings["threads"],
+        None if store_only else Asking(opened),
         ready=lambda address: click.echo(f"QueryGate is at {address} (stop with Ctrl-C)."),
     )
     click.echo("Stopped.")
 
 
+def check_served(opened: OpenSite) -> None:
+    """Every version that is served says something about differencing that this site can keep."""
+    for dataset in opened.store.datasets():
+        check_differencing(opened.store.current(dataset).catalog.on_differencing, opened.site.settings)
+
+
 def check_store_only(site: Site) -> None:
     """Nothing that can open a vault may be loaded; ConfigError QG804 otherwise."""
+    if site.settings["inline_audit"]:
+        raise ConfigError(
+            "QG805",
+            "The setting inline_audit lets the serving process read the vault, and --store-only forbids it.",
+            "Set inline_audit = false, or serve without --store-only.",
+        )
     loaded = sorted(VAULT_CODE & set(sys.modules))
     if loaded:
         raise ConfigError(

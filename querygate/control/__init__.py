@@ -1,11 +1,13 @@
 """What the gate remembers about its own use: users, keys and the log, in one SQLite file and its archives."""
 
 from querygate.control.accounts import ROLES, Accounts, Key, KeyIssued, User
-from querygate.control.chain import GENESIS, ChainBroken, Verified, verify_lines
+from querygate.control.budgets import SqliteBudgets
+from querygate.control.chain import GENESIS, ChainBroken, Verified
 from querygate.control.database import Database
 from querygate.control.evidence import NotSigned, PublicKey, SiteKey, Statement, load_key, load_public_key, make_key
 from querygate.control.handing import export_signed
 from querygate.control.ids import Clock, Entropy, new_query_id, stamp
+from querygate.control.links import verify_lines
 from querygate.control.log import Log
 from querygate.control.rotation import discard, rotate
 from querygate.control.segments import Segment
@@ -17,6 +19,7 @@ __all__ = [
     "Key",
     "KeyIssued",
     "ROLES",
+    "SqliteBudgets",
     "Log",
     "Verified",
     "ChainBroken",

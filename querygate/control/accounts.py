@@ -27,6 +27,8 @@ UserRole: TypeAlias = Literal["researcher", "custodian", "admin"]
 ROLES: tuple[str, ...] = get_args(UserRole)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+_GROUP = re.compile(r"[^\W_](?:[\w .@&/+-]{0,62}[\w.])?")
+_USER = "name, role, created, disabled, project, organisation"
 _KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
 
 # The second choice of the OWASP Password Storage Cheat Sheet. The secrets are 256 random bits that nobody can guess,
@@ -44,6 +46,8 @@ class User:
     role: UserRole
     created: str
     disabled: str | None
+    project: str | None = None
+    organisation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ class Accounts:
 
     # -- users -------------------------------------------------------------------------------------------
 
-    def add_user(self, name: str, role: str) -> User:
+    def add_user(self, name: str, role: str, project: str = "", organisation: str = "") -> User:
+        """Open an account. Answers to people of one project, and of one organisation, are audited together."""
         if not _NAME.fullmatch(name):
             raise ConfigError(
                 "QG806",
@@ -86,10 +91,12 @@ class Accounts:
             )
         if role not in ROLES:
             raise ConfigError("QG806", "There is no such role.", f"Choose one of: {', '.join(ROLES)}.")
+        groups = _group(project), _group(organisation)
         try:
             with self._database.writing() as connection:
                 connection.execute(
-                    "INSERT INTO users (name, role, created) VALUES (?, ?, ?)", (name, role, self._now())
+                    "INSERT INTO users (name, role, created, project, organisation) VALUES (?, ?, ?, ?, ?)",
+                    (name, role, self._now(), *groups),
                 )
         except sqlite3.IntegrityError:
             raise ConfigError(
@@ -100,8 +107,19 @@ class Accounts:
         return self._user(name)
 
     def list_users(self) -> tuple[User, ...]:
-        rows = self._database.rows("SELECT name, role, created, disabled FROM users ORDER BY name")
+        rows = self._database.rows(f"SELECT {_USER} FROM users ORDER BY name")  # noqa: S608
         return tuple(User(**dict(row)) for row in rows)
+
+    def change_user(self, name: str, *, project: str | None = None, organisation: str | None = None) -> User:
+        """Put a user into another project or organisation; "" is none, None leaves it as it is."""
+        user = self._user(name)
+        groups = (
+            user.project if project is None else _group(project),
+            user.organisation if organisation is None else _group(organisation),
+        )
+        with self._database.writing() as connection:
+            connection.execute("UPDATE users SET project = ?, organisation = ? WHERE name = ?", (*groups, user.name))
+        return self._user(name)
 
     def disable_user(self, name: str) -> None:
         """Shut the account: none of its keys opens any more, from now on."""
@@ -166,7 +184,7 @@ class Accounts:
         return Principal(rows[0]["name"], rows[0]["role"])
 
     def _user(self, name: str) -> User:
-        rows = self._database.rows("SELECT name, role, created, disabled FROM users WHERE name = ?", (name,))
+        rows = self._database.rows(f"SELECT {_USER} FROM users WHERE name = ?", (name,))  # noqa: S608
         if not rows:
             raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
         return User(**dict(rows[0]))
@@ -203,6 +221,18 @@ class _Verified:
 
     def _mark(self, presented: str) -> bytes:
         return hmac.digest(self._pepper, presented.encode(), "sha256")
+
+
+def _group(name: str) -> str | None:
+    """The name of a project or an organisation; None for nothing."""
+    if name and not _GROUP.fullmatch(name):
+        raise ConfigError(
+            "QG806",
+            "A project or an organisation is 1 to 64 letters, digits, spaces and . _ @ & / + -, and starts with a "
+            "letter or digit.",
+            "Choose such a name, for example 'Hypertension 2026'.",
+        )
+    return name or None
 
 
 def _not_signed_in() -> NotPermitted:

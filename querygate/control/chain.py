@@ -13,12 +13,10 @@ Schneier and Kelsey, Secure Audit Logs to Support Computer Forensics, ACM TISSEC
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 GENESIS = "0" * 64
 """What the first entry names as the hash before it."""
@@ -26,18 +24,17 @@ GENESIS = "0" * 64
 ABOUT_ITSELF = b'"kind":"log.'
 """How entries are told that say something about the log itself: what was archived, discarded, read."""
 
-Row: TypeAlias = "tuple[int, bytes, bytes, bytes | None, bytes | None, bytes | None, bytes, bytes, bytes]"
-"""An entry as the database keeps it: seq, time, kind, query_id, user, dataset, body, prev, hash."""
-
-Link: TypeAlias = "tuple[int, bytes, bytes, bytes]"
-"""What the chain needs of an entry: seq, prev, the text that is hashed, hash."""
-
-NO_ENTRY: Link = (-1, b"", b"", b"")
-
 _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
-_LINE = re.compile(rb'\{"seq":(\d{1,19}),.*,"prev":"([0-9a-f]{64})","hash":"([0-9a-f]{64})"\}(?:\r?\n)?', re.DOTALL)
-_SEAL = len(',"hash":""}') + 64
-_PLAIN = re.compile(rb"[ !#-\[\]-~]*")
+
+
+class Links(NamedTuple):
+    """What the chain needs of entries that follow each other: numbers, the hashes that they name as those before
+    them, the texts that are hashed, and their own hashes."""
+
+    seqs: Sequence[int]
+    prevs: Sequence[bytes]
+    texts: Sequence[bytes]
+    seals: Sequence[bytes]
 
 
 class ChainBroken(Exception):
@@ -98,61 +95,6 @@ def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-# -- links -----------------------------------------------------------------------------------------------------
-
-
-def links_of_rows(rows: Sequence[Row]) -> list[Link]:
-    """The entries of a database: their texts, made from bytes as they lie there. Nothing is parsed."""
-    # What would be escaped must not pass for itself: a text has one meaning.
-    if not _PLAIN.fullmatch(b"".join(row[1] + (row[3] or b"") for row in rows)):
-        return [_escaped(row) for row in rows]
-    return [
-        (
-            seq,
-            prev,
-            b'{"seq":%d,"time":"%b","kind":%b,"query_id":%b,"user":%b,"dataset":%b,"body":%b,"prev":"%b"}'
-            % (
-                seq,
-                time,
-                _quoted(kind),
-                b'"%b"' % query_id if query_id else _quoted(query_id),
-                _quoted(user),
-                _quoted(dataset),
-                body,
-                prev,
-            ),
-            sealed,
-        )
-        for seq, time, kind, query_id, user, dataset, body, prev, sealed in rows
-    ]
-
-
-def _escaped(row: Row) -> Link:
-    entry = Entry(row[0], *(None if value is None else value.decode(errors="replace") for value in row[1:]))  # type: ignore[arg-type]
-    return entry.seq, row[7], entry.text().encode(), row[8]
-
-
-def links_of_lines(lines: Iterable[str | bytes]) -> Iterator[Link]:
-    """The entries of an exported log: the text of a line is the line without its last member."""
-    for line in lines:
-        whole = line.encode(errors="surrogatepass") if isinstance(line, str) else line
-        parts = _LINE.fullmatch(whole)
-        if parts is None:
-            yield NO_ENTRY
-        else:
-            yield int(parts[1]), parts[2], whole[: parts.end(3) + 2 - _SEAL] + b"}", parts[3]
-
-
-def line_of(link: Link) -> bytes:
-    """The entry as one line of an exported log, without the line end."""
-    return b'%b,"hash":"%b"}' % (link[2][:-1], link[3])
-
-
-@lru_cache(4096)
-def _quoted(value: bytes | None) -> bytes:
-    return canonical(None if value is None else value.decode(errors="replace")).encode()
-
-
 # -- following -------------------------------------------------------------------------------------------------
 
 
@@ -168,23 +110,42 @@ class Chain:
         self.said: list[dict[str, Any]] = []
         self._known = known
 
-    def follow(self, links: Iterable[Link]) -> None:
-        entries, head = self.entries, self.head.encode()
-        known = self._known.entries if self._known else -1
-        for seq, prev, text, sealed in links:
-            entries += 1
-            if sha256(text).hexdigest().encode() != sealed:
-                raise ChainBroken(entries, "it was altered" if text else "the line is not an entry")
-            if seq != entries:
-                raise ChainBroken(entries, "another entry stands in its place")
-            if prev != head:
-                raise ChainBroken(entries, "it does not follow the entry before")
-            head = sealed
-            if entries == known:
-                self._compare(entries, head.decode())
+    def follow(self, stretches: Iterable[Links]) -> None:
+        for links in stretches:
+            if not self._stride(links):
+                for link in zip(*links, strict=True):
+                    self._step(*link)
+
+    def _stride(self, links: Links) -> bool:
+        """Take many entries at once, where all is well; otherwise take none: step by step, the first place shows."""
+        seqs, prevs, texts, seals = links
+        first, last = self.entries + 1, self.entries + len(seqs)
+        if (
+            (self._known and first <= self._known.entries <= last)
+            or list(seqs) != list(range(first, last + 1))
+            or [sha256(text).hexdigest().encode() for text in texts] != list(seals)
+            or list(prevs) != [self.head.encode(), *seals[:-1]]
+        ):
+            return False
+        for seq, text in zip(seqs, texts, strict=True):
             if ABOUT_ITSELF in text[45:90]:
-                self._hear(entries, text)
-        self.entries, self.head = entries, head.decode()
+                self._hear(seq, text)
+        self.entries, self.head = last, seals[-1].decode()
+        return True
+
+    def _step(self, seq: int, prev: bytes, text: bytes, sealed: bytes) -> None:
+        entries = self.entries + 1
+        if sha256(text).hexdigest().encode() != sealed:
+            raise ChainBroken(entries, "it was altered" if text else "the line is not an entry")
+        if seq != entries:
+            raise ChainBroken(entries, "another entry stands in its place")
+        if prev != self.head.encode():
+            raise ChainBroken(entries, "it does not follow the entry before")
+        self.entries, self.head = entries, sealed.decode()
+        if self._known and entries == self._known.entries:
+            self._compare(entries, self.head)
+        if ABOUT_ITSELF in text[45:90]:
+            self._hear(entries, text)
 
     def skip(self, last: int, head: str) -> None:
         """Pass over entries of which only the hash of the last is left."""
@@ -208,10 +169,3 @@ class Chain:
     def _compare(self, entries: int, head: str) -> None:
         if self._known and head != self._known.head:
             raise ChainBroken(entries, "it was another one when the log was last verified")
-
-
-def verify_lines(lines: Iterable[str | bytes], known: Verified | None = None, start: Verified = START) -> Verified:
-    """Check an exported log from its first line to its last; see `Chain` for `known` and `start`."""
-    chain = Chain(known, start)
-    chain.follow(links_of_lines(lines))
-    return chain.end()

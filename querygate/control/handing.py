@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from querygate.control.chain import START, Chain, Verified, links_of_lines
+from querygate.control.chain import START, Chain, Verified
 from querygate.control.evidence import SiteKey, Statement
 from querygate.control.ids import stamp
+from querygate.control.links import lines_of, links_of_lines
 from querygate.control.log import Log
 from querygate.control.walk import read_lines, read_segments
 
@@ -17,7 +18,7 @@ def export_signed(log: Log, key: SiteKey, stream: BinaryIO) -> bytes:
         gone = [segment for segment in read_segments(connection) if segment.discarded]
         start = Verified(gone[-1].last, gone[-1].head) if gone else START
         chain = Chain(start=start)
-        for line in read_lines(connection, log.archives):
-            chain.follow(links_of_lines((line,)))
-            stream.write(line + b"\n")
+        for links in links_of_lines(read_lines(connection, log.archives)):
+            chain.follow((links,))
+            stream.writelines(line + b"\n" for line in lines_of(links))
     return key.sign(Statement(start.entries + 1, chain.entries, start.head, chain.head, stamp(log.clock())))

@@ -29,6 +29,7 @@ _LAST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 _LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
 _OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
 _AT = "SELECT * FROM log WHERE seq = ?"
+_LAST_OF = "SELECT * FROM log WHERE kind = ? AND dataset = ? ORDER BY seq DESC LIMIT 1"
 _INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # A query shows as its outcome or, where there is none, as its intent. The newest come first, for the limit.
@@ -173,6 +174,19 @@ class Log:
             return None
         return entry.user, body["answer"]
 
+    def query(self, query_id: str) -> dict[str, Any] | None:
+        """One line of the query log; None where there is none, or none outside the archives."""
+        entry = self._of_query(query_id, OUTCOME) or self._of_query(query_id, INTENT)
+        if entry is None:
+            return None
+        fields = {name: getattr(entry, name) for name in Entry.__slots__}
+        return _query_line({**fields, "body": json.loads(entry.body)})
+
+    def last(self, kind: str, dataset: str) -> dict[str, Any] | None:
+        """The latest event of a kind about a dataset; None where there is none, or none outside the archives."""
+        rows = self.database.rows(_LAST_OF, (kind, dataset))
+        return _as_fields(tuple(rows[0])) if rows else None
+
     def events(self) -> Iterator[dict[str, Any]]:
         """Every entry as it is chained, queries and administration alike, oldest first."""
         return map(json.loads, self.lines())
@@ -190,7 +204,10 @@ class Log:
     def verify(self, known: Verified | None = None) -> Verified:
         """Check the whole chain, archives included. Raises ChainBroken; see `Chain` for `known`."""
         with self.database.snapshot() as connection:
-            found = verify_in_parts(connection, self.archives, known)
+            try:
+                found = verify_in_parts(connection, self.archives, known)
+            except sqlite3.DatabaseError:
+                found = None  # the long way shows at which entry
             return found or verify_log(connection, self.archives, known)
 
     def _of_query(self, query_id: str, kind: str) -> Entry | None:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from querygate.control.chain import START, Chain, ChainBroken, Verified, links_of_lines
+from querygate.control.chain import START, Chain, ChainBroken, Verified
+from querygate.control.links import links_of_lines
 from querygate.control.segments import Archives, Segment
 from querygate.control.walk import AFTER_ALL, BEFORE_ALL, check_said, read_links, read_segments
 

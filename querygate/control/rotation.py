@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from querygate.control.chain import START, Chain, Verified, line_of
+from querygate.control.chain import START, Chain, Verified
 from querygate.control.evidence import SiteKey, Statement
 from querygate.control.ids import stamp
+from querygate.control.links import lines_of
 from querygate.control.log import INTENT, OUTCOME, Log
 from querygate.control.segments import COLUMNS, Segment
 from querygate.control.walk import DISCARDED, ROTATED, read_links, read_segments
@@ -104,9 +105,10 @@ def _cut(connection: sqlite3.Connection, limit: str, most: int) -> tuple[int, st
 
 def _lines(connection: sqlite3.Connection, chain: Chain, last: int) -> Iterator[bytes]:
     """The lines up to the entry `last`; each is checked before it is handed on."""
-    for link in read_links(connection, last=last):
-        chain.follow((link,))
-        yield line_of(link) + b"\n"
+    for links in read_links(connection, last=last):
+        chain.follow((links,))
+        for line in lines_of(links):
+            yield line + b"\n"
 
 
 def _take_note(log: Log, segment: Segment, user: str) -> None:

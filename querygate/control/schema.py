@@ -84,4 +84,94 @@ ARCHIVES: Migration = (
        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END""",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES)
+PROJECTS: Migration = (
+    # Whose answers are put together: people of one project, projects of one organisation.
+    "ALTER TABLE users ADD COLUMN project TEXT COLLATE NOCASE",
+    "ALTER TABLE users ADD COLUMN organisation TEXT COLLATE NOCASE",
+)
+
+WATCHES: Migration = (
+    # How far the log of a dataset has been audited, and what was found. An alert is there once, whoever finds it.
+    "CREATE TABLE watch (dataset TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT",
+    """CREATE TABLE alert (
+        id      TEXT PRIMARY KEY,
+        dataset TEXT NOT NULL,
+        found   TEXT NOT NULL,
+        body    TEXT NOT NULL
+    ) STRICT""",
+    # What is still to be sent: a row goes when it has arrived.
+    """CREATE TABLE outbox (
+        number  INTEGER PRIMARY KEY AUTOINCREMENT,
+        alert   TEXT NOT NULL REFERENCES alert (id),
+        channel TEXT NOT NULL,
+        tries   INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (alert, channel)
+    ) STRICT""",
+)
+
+BUDGETS: Migration = (
+    # What was paid for: a cost in whole units (core/budget.py), before anything is read. It is never given back.
+    """CREATE TABLE reservation (
+        query_id TEXT PRIMARY KEY,
+        key      TEXT NOT NULL,
+        dataset  TEXT NOT NULL,
+        time     TEXT NOT NULL,
+        epsilon  INTEGER NOT NULL CHECK (epsilon >= 0),
+        delta    INTEGER NOT NULL CHECK (delta >= 0),
+        rho      INTEGER NOT NULL CHECK (rho >= 0),
+        UNIQUE (query_id, key)
+    ) STRICT""",
+    "CREATE INDEX reservation_key ON reservation (key, time)",
+    # Against which limits: the number of the charge, what was spent after it, and the limit as it was then.
+    """CREATE TABLE charge (
+        dataset       TEXT NOT NULL,
+        kind          TEXT NOT NULL CHECK (kind IN ('user', 'group', 'dataset')),
+        name          TEXT NOT NULL,
+        number        INTEGER NOT NULL,
+        query_id      TEXT NOT NULL REFERENCES reservation (query_id),
+        epsilon       INTEGER NOT NULL,
+        delta         INTEGER NOT NULL,
+        rho           INTEGER NOT NULL,
+        limit_epsilon REAL NOT NULL,
+        limit_delta   REAL NOT NULL,
+        PRIMARY KEY (dataset, kind, name, number),
+        UNIQUE (query_id, kind, name)
+    ) STRICT""",
+    # The answer that stands for a key. It was paid for by a reservation of the same key.
+    """CREATE TABLE noisy_answer (
+        key      TEXT PRIMARY KEY,
+        query_id TEXT NOT NULL UNIQUE,
+        time     TEXT NOT NULL,
+        answer   TEXT NOT NULL,
+        FOREIGN KEY (query_id, key) REFERENCES reservation (query_id, key)
+    ) STRICT""",
+    # A total that was read before somebody else spent does not add up, and is not taken.
+    """CREATE TRIGGER charge_adds_up BEFORE INSERT ON charge
+       WHEN (NEW.number, NEW.epsilon, NEW.delta, NEW.rho) IS NOT (
+         SELECT coalesce(last.number, 0) + 1, coalesce(last.epsilon, 0) + paid.epsilon,
+                coalesce(last.delta, 0) + paid.delta, coalesce(last.rho, 0) + paid.rho
+         FROM reservation AS paid LEFT JOIN charge AS last
+           ON last.dataset = NEW.dataset AND last.kind = NEW.kind AND last.name = NEW.name
+         WHERE paid.query_id = NEW.query_id AND paid.dataset = NEW.dataset
+         ORDER BY last.number DESC LIMIT 1)
+       BEGIN SELECT RAISE(ABORT, 'the ledger does not add up'); END""",
+    # INSERT OR REPLACE removes the old row without asking a delete trigger.
+    """CREATE TRIGGER reservation_once BEFORE INSERT ON reservation
+       WHEN EXISTS (SELECT 1 FROM reservation WHERE query_id = NEW.query_id)
+       BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
+    """CREATE TRIGGER noisy_answer_once BEFORE INSERT ON noisy_answer
+       WHEN EXISTS (SELECT 1 FROM noisy_answer WHERE key = NEW.key OR query_id = NEW.query_id)
+       BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
+    # Foreign keys are checked by connections that ask for it; this one always.
+    """CREATE TRIGGER noisy_answer_paid BEFORE INSERT ON noisy_answer
+       WHEN NOT EXISTS (SELECT 1 FROM reservation WHERE query_id = NEW.query_id AND key = NEW.key)
+       BEGIN SELECT RAISE(ABORT, 'the ledger does not add up'); END""",
+    *(
+        f"""CREATE TRIGGER {table}_no_{change} BEFORE {change} ON {table}
+            BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"""
+        for table in ("reservation", "charge", "noisy_answer")
+        for change in ("update", "delete")
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS)

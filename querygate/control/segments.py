@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control.chain import ChainBroken
+
+BUFFER = 2**18
+"""Bytes of an archive that are unpacked at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ class Archives:
         if sealed != segment.sha256:
             raise ChainBroken(segment.first, f"its archive {segment.name} was altered")
         try:
-            with gzip.open(self.path(segment), "rb") as stream:
+            with gzip.open(self.path(segment), "rb") as packed, io.BufferedReader(packed, BUFFER) as stream:
                 yield from stream
         except (EOFError, OSError, zlib.error):
             raise ChainBroken(segment.first, f"its archive {segment.name} cannot be read") from None

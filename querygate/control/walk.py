@@ -7,15 +7,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from querygate.control.chain import (
-    Chain,
-    ChainBroken,
-    Link,
-    Verified,
-    line_of,
-    links_of_lines,
-    links_of_rows,
-)
+from querygate.control.chain import Chain, ChainBroken, Links, Verified
+from querygate.control.links import STRETCH, lines_of, links_of_lines, links_of_rows
 from querygate.control.segments import COLUMNS, Archives, Segment
 
 ROTATED, DISCARDED = "log.rotate", "log.discard"
@@ -37,11 +30,11 @@ def read_segments(connection: sqlite3.Connection) -> list[Segment]:
     return segments
 
 
-def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[Link]:
+def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[Links]:
     """The entries in the database from the one after `after` to `last`, in order."""
     cursor = connection.execute(_ROWS, (after, last))
-    while rows := cursor.fetchmany(500):
-        yield from links_of_rows(rows)
+    while rows := cursor.fetchmany(STRETCH):
+        yield links_of_rows(rows)
 
 
 def read_lines(connection: sqlite3.Connection, archives: Archives) -> Iterator[bytes]:
@@ -49,7 +42,8 @@ def read_lines(connection: sqlite3.Connection, archives: Archives) -> Iterator[b
     for segment in read_segments(connection):
         if segment.discarded is None:
             yield from (line.rstrip(b"\n") for line in archives.lines(segment))
-    yield from map(line_of, read_links(connection))
+    for links in read_links(connection):
+        yield from lines_of(links)
 
 
 def verify_log(connection: sqlite3.Connection, archives: Archives, known: Verified | None = None) -> Verified:
@@ -69,9 +63,19 @@ def verify_log(connection: sqlite3.Connection, archives: Archives, known: Verifi
             chain.skip(segment.last, segment.head)
         if (chain.entries, chain.head) != (segment.last, segment.head):
             raise ChainBroken(segment.last, "its archive ends elsewhere")
-    chain.follow(read_links(connection))
+    try:
+        chain.follow(read_links(connection))
+    except sqlite3.DatabaseError as error:
+        if not is_damaged(error):
+            raise
+        raise ChainBroken(chain.entries + 1, "the database cannot be read there") from None
     check_said(segments, chain.said)
     return chain.end()
+
+
+def is_damaged(error: sqlite3.DatabaseError) -> bool:
+    """Is the file itself no longer what SQLite wrote?"""
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def check_said(segments: Sequence[Segment], said: Iterable[dict[str, Any]]) -> None:

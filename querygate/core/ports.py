@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from querygate.core.block import Block
+from querygate.core.parts import Parts
 from querygate.core.types import Catalog, Floats, Ints
 
 Outcome = Literal["answered", "refused", "failed"]
@@ -65,6 +66,25 @@ class Release(Protocol):
 
         With `moments` (columns that have them, among the names) classes stay apart, and the block has their moments.
         """
+        ...
+
+
+class InlineAuditor(Protocol):
+    """Says before an answer whether it could tell of fewer than k records, with those given before.
+
+    It sees statements, the log, and what an attacker may know of people; never an answer and never a secret. How it is
+    done is none of the gate's business: behind the port is somebody who may read the vault, and a gate may not.
+    """
+
+    def judge(self, query_id: str, catalog: Catalog, user: str, sql: str) -> bool:
+        """Could the answer single people out? What was found is on record when this returns.
+
+        From now on the query counts as answered, until it is settled.
+        """
+        ...
+
+    def settle(self, query_id: str) -> None:
+        """The query has ended. Whether it was answered is in the log."""
         ...
 
 
@@ -201,16 +221,47 @@ class Workshop(Protocol):
         """Give each distinct value of a column its code; a missing value has code -1."""
         ...
 
-    def combinations(self, quasi: Sequence[str], sensitive: Sequence[str], *, by_record: bool = False) -> Combinations:
-        """The distinct combinations, in rising order; or each record by itself, in the order of its codes."""
+    @property
+    def room_bytes(self) -> int:
+        """Memory that is left for arrays, beside what the engine uses itself."""
+        ...
+
+    def prepare(self, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
+        """Once all codes are set: make ready to combine these quasi-identifiers, and to tell the numbers' extremes."""
+        ...
+
+    def combinations(self, *, by_record: bool = False, parts: Parts = 0, part: int = 0) -> Combinations:
+        """The distinct combinations, in rising order, of all records or of those of one part; or each record by
+        itself, in the order of its codes.
+        """
+        ...
+
+    def each_part(self, parts: Parts) -> Combinations:
+        """Every part as if it were one combination, in the order of their numbers, without codes."""
+        ...
+
+    def count_codes(self, column: str, parts: Parts) -> tuple[Ints, Ints, Ints]:
+        """(part, code, records) of a coded column."""
+        ...
+
+    def count_combinations(self, parts: Parts) -> Mapping[int, int]:
+        """How many distinct combinations each part has."""
         ...
 
     def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
-        """(combination, code, records) of a coded column, in the order of `combinations`."""
+        """(combination, code, records) of a coded column, in the order of the last `combinations` or `each_part`."""
         ...
 
-    def set_classes(self, classes: Ints) -> None:
-        """The class of each combination."""
+    def add_classes(self, classes: Ints) -> None:
+        """The class of each of the combinations last told."""
+        ...
+
+    def seal_classes(self) -> None:
+        """Every record has its class."""
+        ...
+
+    def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]:
+        """Least and greatest code (-1 where all miss it) of a coded column in each class, and how many miss it."""
         ...
 
     def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Protocol
 
-from querygate.core.types import Bools, Ints
+from querygate.core.types import Bools, Floats, Ints
+
+MOST_DISTINCT = 64
+"""Values of a secret that a statement may group by: each is a condition of its own."""
 
 
 class Unanswerable(Exception):
@@ -32,12 +36,29 @@ class Records(Protocol):
         """Per place whether a condition on known columns is TRUE."""
         ...
 
+    def masks(self, conditions: Sequence[str]) -> list[Bools | None]:
+        """The same for many at once; None for those that cannot be evaluated."""
+        ...
+
     def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[Any, ...]]]:
         """The group of each place by these expressions of known columns, and the keys of each group."""
         ...
 
+    def distinct(self, value: str) -> list[Any]:
+        """The different values of an expression over records, NULL among them; at most `MOST_DISTINCT`."""
+        ...
+
+    def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:
+        """Of each place the sum of the value, its largest and its second largest, where the secret condition holds."""
+        ...
+
     def counts(self, value: str, secret: str) -> Ints:
         """Records of each place that have the value (any record, if empty) and of whom the secret condition holds."""
+        ...
+
+    def sums(self, value: str, secret: str) -> list[Fraction]:
+        """The exact total of the value (the number of records, if empty) in each place, where the secret condition
+        holds."""
         ...
 
     def held(self, secret: str) -> bytes:

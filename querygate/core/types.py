@@ -108,6 +108,24 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class NoiseOptions:
+    """The privacy budget of a dataset, and whom it protects. All of it is public.
+
+    A person has at most `rows_per_person` rows in what an answer is computed from; without a column that tells persons
+    apart each row is a person. Limits hold for all versions together: the same people are in them.
+    """
+
+    epsilon_per_query: float
+    epsilon_total: float
+    epsilon_per_user: float
+    epsilon_per_project: float | None = None
+    delta: float = 0.0
+    mechanism: str = "geometric"
+    person: str = ""
+    rows_per_person: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
     """What one version of a dataset says about itself. It is stored beside the cells and is all public."""
 
@@ -124,6 +142,8 @@ class Catalog:
     published: str = ""
     unit: str = ""
     references: tuple[Reference, ...] = ()
+    noise: NoiseOptions | None = None  # where answers may be noisy
+    on_differencing: Literal["alert", "warn", "refuse"] = "alert"
 
     def column(self, name: str) -> Column | None:
         """The column called `name`, without regard to case as in SQL."""

@@ -2,14 +2,15 @@
 
     find        the dataset and the version being served
     understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
-    admit       the intent is on disk before anything is computed
+    admit       the inline auditor says whether it could single people out, where the site has one; the intent is
+                on disk before anything is computed
     fetch       one aggregate read of the published cells                 (engine)
     protect     cells to guaranteed ranges                                (pure: bounds, stats)
     arrange     ORDER BY and LIMIT, without hiding what may be true
     record      the answer is on disk before it leaves
 
 A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a log, a
-clock, limits and the database's grammar, and that is all there is to touch.
+clock, limits, the database's grammar and perhaps somebody who says yes or no, and that is all there is to touch.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from typing import Any
 
 from querygate.bounds import moment_columns
 from querygate.core.block import Block
-from querygate.core.errors import NotPermitted, Refusal
+from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal
 from querygate.core.plan import Plan
-from querygate.core.ports import Limits, Native, Outcome, QueryLog, Release, Store
+from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, QueryLog, Release, Store
 from querygate.core.types import Answer, AnswerColumn, Group, Request
 from querygate.gateway import arrange as arranging
 from querygate.gateway import render
@@ -31,6 +32,9 @@ from querygate.gateway.ranges import compute_groups, shown_part
 from querygate.sql import understand as understand_sql
 
 LONGEST_LOGGED_SQL = 20_000
+
+WARNING = "With answers that were given before, this one could single people out. The custodian has been told."
+"""The note of `on_differencing = "warn"`: the same whatever was found."""
 
 _LATER: Any = None  # a field that a later step fills
 
@@ -45,6 +49,7 @@ class Gate:
     new_id: Callable[[], str]
     clock_s: Callable[[], float]
     limits: Limits = field(default_factory=Limits)
+    auditor: InlineAuditor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class State:
     plan: Plan = _LATER
     blocks: tuple[Block, ...] = ()
     groups: tuple[tuple[Group, ...], ...] = ()
+    notes: tuple[str, ...] = ()
     answer: Answer = _LATER
 
 
@@ -76,6 +82,9 @@ def answer(request: Request, gate: Gate) -> Answer:
         fault = make_fault(error, state.query_id)
         _conclude(state, gate, "failed", code=fault.code)
         raise fault from None
+    finally:
+        if gate.auditor is not None:
+            gate.auditor.settle(state.query_id)
     return state.answer
 
 
@@ -89,6 +98,8 @@ def check(request: Request, gate: Gate) -> Plan:
 
 def find(state: State, gate: Gate) -> State:
     release = gate.store.current(state.request.dataset)
+    if "interval" not in release.catalog.modes:
+        raise NotPermitted("QG311", "This dataset gives noisy answers alone.", "Ask with the mode laplace.")
     return replace(state, release=release, version=release.catalog.version)
 
 
@@ -98,6 +109,7 @@ def understand(state: State, gate: Gate) -> State:
 
 def admit(state: State, gate: Gate) -> State:
     catalog = state.release.catalog
+    state = replace(state, notes=check_differencing(state, gate))
     gate.log.intend(
         state.query_id,
         user=state.request.principal.name,
@@ -131,7 +143,7 @@ def protect(state: State, gate: Gate) -> State:
 def arrange(state: State, gate: Gate) -> State:
     catalog = state.release.catalog
     shown: list[Group] = []
-    notes = [*state.plan.notes]
+    notes = [*state.notes, *state.plan.notes]
     notes += [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
     for plan, groups in zip(_branches(state.plan), state.groups, strict=True):
         arranged, told = arranging.arrange(groups, plan)
@@ -154,6 +166,24 @@ STEPS: tuple[Callable[[State, Gate], State], ...] = (find, understand, admit, fe
 
 
 # -- helpers -------------------------------------------------------------------------------------------------
+
+
+def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
+    """Refuse, or warn of, what could single people out, as the policy says. What is told does not say why."""
+    wanted = state.release.catalog.on_differencing
+    if gate.auditor is None:
+        if wanted != "alert":
+            raise ConfigError("QG805", "The policy asks for an inline audit, and this gate has none.")
+        return ()
+    request = state.request
+    could = gate.auditor.judge(state.query_id, state.release.catalog, request.principal.name, request.sql)
+    if could and wanted == "refuse":
+        raise DisclosureRefused(
+            "QG501",
+            "With answers that were given before, this one could single people out.",
+            "Ask about other or larger groups. A question that was answered before is answered again.",
+        )
+    return (WARNING,) if could and wanted == "warn" else ()
 
 
 def check_time(state: State, gate: Gate) -> None:

@@ -51,7 +51,7 @@ Clock = Callable[[], float]
 def needs_records(policy: Policy, rows: int) -> bool:
     """Whether classes are made of records: the method parts equal ones, or ranges are measured, which needs each."""
     method = policy.anonymise.method
-    if _is_measured(policy):
+    if is_measured(policy):
         return True
     return rows <= COMPARED_ROWS if method == "auto" else ANONYMISERS.get(method).by_record
 
@@ -59,7 +59,7 @@ def needs_records(policy: Policy, rows: int) -> bool:
 def choose(draft: Draft, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints, tuple[Tried, ...]]:
     """The class of each row of the draft's table, and how the choice was made, the chosen one first."""
     table = _table(draft)
-    measured = _is_measured(draft.policy) or (draft.policy.anonymise.method == "auto" and draft.rows <= COMPARED_ROWS)
+    measured = is_measured(draft.policy) or (draft.policy.anonymise.method == "auto" and draft.rows <= COMPARED_ROWS)
     maker = Maker(draft, guards, Utility(draft, statistics_of(draft.policy)) if measured else None, clock_s)
     limits = Limits(draft.policy.anonymise.max_width)
     found = []
@@ -67,7 +67,7 @@ def choose(draft: Draft, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints,
     for i, way in enumerate(ways):
         draft.say(f"making classes: {way.name}")
         found.append((way, *maker.made(way, table, draft.policy.k, partial(_part, draft.within, i, len(ways)))))
-    best = _best([tried for _, _, tried in found], limits, MARGIN[_is_measured(draft.policy)])
+    best = _best([tried for _, _, tried in found], limits, MARGIN[is_measured(draft.policy)])
     way, labels, tried = found.pop(best)
     others = tuple(other for _, _, other in found)
 
@@ -82,7 +82,7 @@ def choose(draft: Draft, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints,
     return labels, (replace(tried, chosen=True), *others)
 
 
-def _is_measured(policy: Policy) -> bool:
+def is_measured(policy: Policy) -> bool:
     return bool(policy.anonymise.statistics or policy.anonymise.max_width)
 
 
@@ -138,7 +138,7 @@ def _ways(draft: Draft, utility: Utility | None) -> list[Way]:
 
 def _pull(draft: Draft, utility: Utility | None) -> dict[str, float]:
     """Weights from the statistics that the policy names, for the attributes of the table; none if they name none."""
-    named = statistics_of(draft.policy) if _is_measured(draft.policy) else ()
+    named = statistics_of(draft.policy) if is_measured(draft.policy) else ()
     attributes = {a.name: a for a in _table(draft).attributes}
     columns = {name for statistic in named for name in statistic.columns}
     if utility is None or not columns & set(attributes):

@@ -120,8 +120,19 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:
         said.append(f"Groups that cannot hold {catalog.min_group:,} records are not shown.")
+    if catalog.on_differencing != "alert":
+        done = "are refused" if catalog.on_differencing == "refuse" else "are answered with a warning"
+        said.append(f"Queries that with earlier ones could single out fewer than {catalog.k:,} people {done}.")
     said.append("Columns that are not listed are withheld.")
-    said.append("Every figure is answered as a range that holds the true value; nothing is random.")
+    if "interval" in catalog.modes:
+        said.append("Every figure is answered as a range that holds the true value; nothing is random.")
+    if catalog.noise is not None:
+        noise = catalog.noise
+        how = "Or with noise (mode laplace)" if "interval" in catalog.modes else "Figures are answered with noise"
+        said.append(
+            f"{how}: a statement costs epsilon {noise.epsilon_per_query:g} at most, of {noise.epsilon_per_user:g} for "
+            f"each user and {noise.epsilon_total:g} for all."
+        )
     return said
 
 

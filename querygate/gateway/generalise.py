@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from querygate.anonymise import Intervals, ValueSets, boxes
+from querygate.anonymise import Intervals, ValueSets
 from querygate.core.types import Column, Ints
 from querygate.gateway.draft import Draft, Step
 from querygate.gateway.hierarchies import nodes
@@ -23,6 +23,7 @@ from querygate.policy.numbers import has_moments
 def generalise(draft: Draft) -> None:
     """Boxes of the classes and codes of the other columns, as the physical columns of the cells."""
     draft.begin(Step.GENERALISE, "generalising")
+    draft.let_table_go()
     apart = frozenset(c.name for c in draft.published if tells_missing_apart(draft, c))
     carried = [
         c for c in draft.published if c.role != "quasi-identifier" and (c.carry not in PER_CLASS or c.name in apart)
@@ -30,7 +31,7 @@ def generalise(draft: Draft) -> None:
     classes, codes, counts = without_values(*draft.workshop.cells([c.name for c in carried]), apart)
     size = np.bincount(classes, counts).astype(np.int64)
     draft.cells = {"class": classes, "n": counts, "class_n": size[classes]}
-    draft.boxes = boxes(draft.table, draft.labels) if draft.table else ()
+    draft.number_of_cells = len(counts)
     by_name = {box.name: box for box in draft.boxes}
     for index, column in enumerate(draft.published):
         box = by_name.get(column.name)
@@ -58,14 +59,8 @@ def generalise(draft: Draft) -> None:
 
 def _hull(draft: Draft, column: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
     """Least and greatest code of a sensitive number in each class, and whether values are missing."""
-    combination, code, _ = draft.workshop.counts_by_combination(column.name)
-    label, known = draft.labels[combination], code >= 0
-    classes = int(draft.labels.max()) + 1
-    low, high, missing = np.full(classes, draft.numbers[column.name].size), np.full(classes, -1), np.zeros(classes, int)
-    np.minimum.at(low, label[known], code[known])
-    np.maximum.at(high, label[known], code[known])
-    missing[label[~known]] = 1
-    return np.where(high < 0, -1, low), high, np.where(high < 0, 2, missing)
+    low, high, missing = draft.workshop.class_codes(column.name)
+    return low, high, np.where(high < 0, 2, missing > 0)
 
 
 def _put_box(draft: Draft, index: int, column: ColumnPolicy, low: Ints, high: Ints, nulls: Ints, which: Ints) -> bool:

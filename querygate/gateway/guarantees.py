@@ -83,10 +83,14 @@ def _guard(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guard:
 
 
 def _values(draft: Draft, column: ColumnPolicy) -> Sensitive:
-    """The published values that occur, in order, by combination; a missing value is one of them, above the others."""
+    """The published values that occur in the whole table, in order, by combination; a missing value is one of them,
+    above the others.
+    """
     combination, code, count = draft.workshop.counts_by_combination(column.name)
-    present, value = np.unique(np.where(code < 0, np.iinfo(np.int64).max, code), return_inverse=True)
-    return Sensitive(column.name, combination, value.reshape(-1), count, present.size)
+    whole = draft.code_counts(column.name)
+    present = np.flatnonzero(whole)
+    value = np.searchsorted(present, np.where(code < 0, whole.size - 1, code))
+    return Sensitive(column.name, combination, value, count, present.size, whole[present])
 
 
 def _levels(draft: Draft, column: ColumnPolicy) -> Ints:

@@ -77,7 +77,7 @@ def _describe(draft: Draft, column: ColumnPolicy) -> NumberReport:
                     known = None if kind == "none" else moments_of(other, column, kind, draft.policy.k)
                     widths[name] = overall_width(other, known)
     hull = members.greatest(members.value) - members.least(members.value)
-    classes = max(int(draft.labels.max()) + 1 if draft.labels.size else 0, 1)
+    classes = max(draft.classes, 1)
     return NumberReport(
         column=column.name,
         chosen=chosen,

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from querygate.anonymise import Attribute, Method, Table, loss_by_attribute
+from querygate.anonymise import Method
 from querygate.core.errors import ConfigError
 from querygate.core.persons import Keeping, Meeting
 from querygate.core.ports import Joined, Profile, Source, Workshop
 from querygate.core.types import Catalog, Ints
-from querygate.gateway.choosing import choose, divided, needs_records
 from querygate.gateway.coding import bin_codes, check_values, exact_codes, grid_codes
+from querygate.gateway.dividing import partition, redivide
 from querygate.gateway.draft import Draft, Progress, Step, tell_nobody
 from querygate.gateway.generalise import generalise, tables
-from querygate.gateway.guarantees import make_guards
-from querygate.gateway.hierarchies import make_tree, places
+from querygate.gateway.hierarchies import make_tree
 from querygate.gateway.joining import Beside, check_columns, open_joined, tell_no_others, wanted_columns
 from querygate.gateway.moments import PER_CLASS, own_intervals
 from querygate.gateway.number_report import NumberReport, describe_numbers
-from querygate.gateway.population import Population, read_population
+from querygate.gateway.population import read_population
 from querygate.gateway.references import read_references
 from querygate.gateway.republish import Handling, Republished, go_with_earlier, make_keeping, measure
 from querygate.gateway.tried import Tried
@@ -112,12 +111,13 @@ def publish(
             keeping = make_keeping(policy)
             meeting = publication.meet(draft.workshop, keeping) if handling.compare else None
             if meeting is not None:
-                redivide = partial(_redivide, draft, anonymiser, population, clock_s)
-                retire = go_with_earlier(draft, meeting, handling, redivide)
+                again = partial(redivide, draft, anonymiser, population, clock_s)
+                retire = go_with_earlier(draft, meeting, handling, again)
             generalise(draft)
             catalog = make_catalog(draft, publication.version, now())
             draft.begin(Step.WRITE, "writing")
             written = publication.write(catalog, tables(draft))
+            draft.let_cells_go()
             draft.begin(Step.VERIFY, "verifying")
             measured = verify_release(written, policy, draft.workshop, draft.rows, population)
             numbers = describe_numbers(draft)
@@ -132,10 +132,10 @@ def publish(
         policy.dataset,
         publication.version,
         draft.rows,
-        int(draft.labels.max()) + 1,
-        len(draft.cells["n"]),
+        draft.classes,
+        draft.number_of_cells,
         measured,
-        _loss(draft),
+        draft.loss,
         policy.warnings,
         clock_s() - began,
         draft.workshop.matched,
@@ -198,61 +198,6 @@ def _number_codes(draft: Draft, column: ColumnPolicy, profile: Profile) -> Ints:
     return numbers.of(profile.values)
 
 
-def partition(
-    draft: Draft, anonymiser: Method | None, population: Population | None, clock_s: Callable[[], float]
-) -> None:
-    """Divide the records, or the distinct combinations of quasi-identifiers, into classes."""
-    draft.begin(Step.DIVIDE, "making classes")
-    policy = draft.policy
-    quasi = (*policy.named("quasi-identifier"), *(c for c in policy.named("sensitive") if c.carry == "joint"))
-    sensitive = [c.name for c in policy.named("sensitive") if c.is_numeric]
-    found = draft.combinations = draft.workshop.combinations(
-        [c.name for c in quasi],
-        sensitive,
-        by_record=anonymiser.by_record if anonymiser else needs_records(policy, draft.rows),
-    )
-    draft.table = Table(tuple(_attribute(draft, c, found.codes[c.name]) for c in quasi), found.counts)
-    guards = make_guards(draft, population)
-    if anonymiser is None:
-        draft.labels, draft.comparison = choose(draft, guards, clock_s)
-    else:
-        draft.labels = divided(anonymiser, draft.table, policy, policy.k, guards, draft.within)
-    draft.workshop.set_classes(draft.labels)
-
-
-def _redivide(
-    draft: Draft,
-    anonymiser: Method | None,
-    population: Population | None,
-    clock_s: Callable[[], float],
-    method: Method | None,
-    k: int,
-) -> None:
-    """Divide the records once more, by another method or for another k."""
-    policy = draft.policy
-    draft.workshop.forget_classes()
-    draft.policy, draft.sticky, draft.comparison = replace(policy, k=k), method is not None, ()
-    try:
-        partition(draft, method or anonymiser, population, clock_s)
-    finally:
-        draft.policy = policy
-
-
-def _attribute(draft: Draft, column: ColumnPolicy, codes: Ints) -> Attribute:
-    weight = column.weight or 1.0
-    if column.name in draft.trees:
-        tree = draft.trees[column.name]
-        return Attribute.hierarchical(column.name, places(tree, draft.texts[column.name])[codes], tree, weight)
-    if not column.is_numeric:
-        return Attribute.nominal(column.name, codes, len(draft.texts[column.name]) or 1, weight)
-    numbers = draft.numbers[column.name]
-    low, high = numbers.low.astype(np.float64), numbers.high.astype(np.float64)
-    if not numbers.size:  # nothing but missing values
-        return Attribute(column.name, codes, 1, True, 1.0, np.zeros(1), np.zeros(1), weight)
-    span = float((column.high or 0) - (column.low or 0))
-    return Attribute(column.name, codes, numbers.size, True, span, low, high, weight, numbers.cuts(column.cuts))
-
-
 def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
     policy = draft.policy
     return Catalog(
@@ -269,11 +214,6 @@ def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
         published=published,
         unit=policy.unit,
         references=draft.references,
+        noise=policy.noise,
+        on_differencing=policy.audit.on_differencing,
     )
-
-
-def _loss(draft: Draft) -> dict[str, float]:
-    if draft.table is None:
-        return {}
-    losses = loss_by_attribute(draft.table, draft.labels, draft.boxes)
-    return {a.name: float(loss) for a, loss in zip(draft.table.attributes, losses, strict=True)}

@@ -6,7 +6,7 @@ import datetime as dt
 import io
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -68,20 +68,38 @@ def key_value(key: Scalar, column_type: str) -> Scalar:
 
 
 def table(body: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
-    """Column names and rows: a key is one column, a range is `name_low` and `name_high`; the group's state follows."""
-    names: list[str] = []
+    """Column names and rows: a key is one column, a range is `name_low` and `name_high`; the group's state follows.
+
+    A noisy number is `name`, `name_low95` and `name_high95`; of its group nothing else is told.
+    """
+    names = [name + ending for name, ending in _flat_columns(body)]
+    state = _GROUP_STATE if body["mode"] == "interval" else ()
+    rows = [[*_flat(body, row), *(read(row["_group"]) for _, read in state)] for row in body["rows"]]
+    return _told_apart([*names, *(name for name, _ in state)]), rows
+
+
+_ENDINGS = {"key": ("",), "range": ("_low", "_high"), "noisy": ("", "_low95", "_high95")}
+_GROUP_STATE: tuple[tuple[str, Callable[[dict[str, Any]], Any]], ...] = (
+    ("group_certain", lambda group: group["certain"]),
+    ("group_count_low", lambda group: group["count"]["low"]),
+    ("group_count_high", lambda group: group["count"]["high"]),
+)
+
+
+def _flat_columns(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Each column with the endings of the flat ones it becomes."""
+    return [(column["name"], ending) for column in body["columns"] for ending in _ENDINGS[column["kind"]]]
+
+
+def _flat(body: dict[str, Any], row: dict[str, Any]) -> Iterator[Any]:
     for column in body["columns"]:
-        names += [column["name"]] if column["kind"] == "key" else [f"{column['name']}_low", f"{column['name']}_high"]
-    names = _told_apart([*names, "group_certain", "group_count_low", "group_count_high"])
-    rows = []
-    for row in body["rows"]:
-        flat: list[Any] = []
-        for column in body["columns"]:
-            value = row[column["name"]]
-            flat += [value] if column["kind"] == "key" else [value["low"], value["high"]]
-        group = row["_group"]
-        rows.append([*flat, group["certain"], group["count"]["low"], group["count"]["high"]])
-    return names, rows
+        value = row[column["name"]]
+        if column["kind"] == "key":
+            yield value
+        elif column["kind"] == "range":
+            yield from (value["low"], value["high"])
+        else:
+            yield from (value["value"], *(value["interval95"] or (None, None)))
 
 
 def _told_apart(names: list[str]) -> list[str]:
@@ -120,8 +138,10 @@ def _arrow(body: dict[str, Any]) -> pa.Table:
         kind = kinds.get(column["type"], pa.string())
         if column["type"] == "integer" and column["kind"] == "range":
             kind = pa.int64()
-        types += [kind] if column["kind"] == "key" else [kind, kind]
-    types += [pa.bool_(), pa.int64(), pa.int64()]
+        if column["kind"] == "noisy":
+            kind = pa.float64()
+        types += [kind] * len(_ENDINGS[column["kind"]])
+    types += [pa.bool_(), pa.int64(), pa.int64()] if body["mode"] == "interval" else []
     columns = [[row[i] for row in rows] for i in range(len(names))]
     arrays = [_array(values, kind) for values, kind in zip(columns, types, strict=True)]
     return pa.Table.from_arrays(arrays, names=names)
@@ -174,16 +194,31 @@ def range_text(value: dict[str, Any]) -> str:
     return text + (" or NULL" if value["may_be_null"] else "")
 
 
+def noisy_text(value: dict[str, Any]) -> str:
+    """A noisy number as a person reads it: `417 (387 .. 447)`."""
+    number = value["value"]
+    if value["interval95"] is None:
+        return f"{number:.6g}"
+    low, high = shown(*value["interval95"])
+    return f"{number if isinstance(number, int) else format(number, '.6g')} ({low} .. {high})"
+
+
+def _key_text(value: Scalar) -> str:
+    return "NULL" if value is None else str(value)
+
+
+_TEXTS: dict[str, Callable[[Any], str]] = {"key": _key_text, "range": range_text, "noisy": noisy_text}
+
+
 def readable(body: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Headings and cells for a person: one cell per output, and the group's count where there are groups."""
-    grouped = any(column["kind"] == "key" for column in body["columns"])
+    grouped = body["mode"] == "interval" and any(column["kind"] == "key" for column in body["columns"])
     headings = [column["name"] for column in body["columns"]] + (["records in group"] if grouped else [])
     rows = []
     for row in body["rows"]:
         cells = []
         for column in body["columns"]:
-            value = row[column["name"]]
-            cells.append(range_text(value) if column["kind"] == "range" else "NULL" if value is None else str(value))
+            cells.append(_TEXTS[column["kind"]](row[column["name"]]))
         if grouped:
             count = range_text({**row["_group"]["count"], "may_be_null": False})
             cells.append(count if row["_group"]["certain"] else f"{count} (possible group)")

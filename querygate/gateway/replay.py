@@ -18,7 +18,7 @@ from typing import Any
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, Release
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import Gate, State, arrange, fetch, protect, understand
+from querygate.gateway.answer import WARNING, Gate, State, arrange, fetch, protect, understand
 from querygate.gateway.render import to_dict
 
 STEPS = (understand, fetch, protect, arrange)
@@ -113,7 +113,9 @@ def _computed(sql: str, release: Release, gate: Gate) -> dict[str, Any] | str:
 
 
 def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
+    """All but what is of the moment, and a warning, which is about other answers."""
+    told = {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
+    return {**told, "notes": [note for note in told["notes"] if note != WARNING]} if "notes" in told else told
 
 
 def _digest(answer: Mapping[str, Any]) -> bytes:

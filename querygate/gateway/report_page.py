@@ -17,6 +17,12 @@ LONGEST = 120
 
 def make_page(body: Mapping[str, Any], pictures: Mapping[str, bytes], *, can_draw: bool) -> str:
     """The page of a report. `pictures` are PNG files by name; without any the page says how to get them."""
+    images = {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
+    return fill(TEMPLATE, report=body, images=images, can_draw=can_draw)
+
+
+def fill(template: str, **values: Any) -> str:
+    """A template of this folder with its values. What is not there is a mistake, and not an empty place."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -24,9 +30,8 @@ def make_page(body: Mapping[str, Any], pictures: Mapping[str, bytes], *, can_dra
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(figure=figure, percent=percent, value=value)
-    images = {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
-    return environment.get_template(TEMPLATE).render(report=body, images=images, can_draw=can_draw)
+    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value)
+    return environment.get_template(template).render(**values)
 
 
 def figure(number: float | None) -> str:
@@ -40,6 +45,15 @@ def figure(number: float | None) -> str:
     if float(number).is_integer() and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"
+
+
+def whole(number: float) -> str:
+    """A number with all digits that matter, for arithmetic that somebody checks.
+
+    >>> whole(1265), whole(1100.25), whole(1 / 3)
+    ('1265', '1100.25', '0.3333333333')
+    """
+    return str(number) if isinstance(number, int) else f"{number:.10g}"
 
 
 def percent(share: float | None) -> str:

@@ -15,8 +15,9 @@ from querygate.anonymise import Infeasible, ncp
 from querygate.anonymise.risk import prosecutor
 from querygate.core.errors import ConfigError
 from querygate.gateway.choosing import again
+from querygate.gateway.dividing import partition
 from querygate.gateway.draft import Draft, Progress, tell_nobody
-from querygate.gateway.publish import code, load, partition
+from querygate.gateway.publish import code, load
 from querygate.gateway.report_case import Case
 from querygate.gateway.utility import Utility, statistics_of
 from querygate.policy import Policy

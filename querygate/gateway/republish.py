@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from querygate.anonymise import Infeasible, Method, ncp, stay_together
+from querygate.anonymise import Infeasible, Method, stay_together
 from querygate.anonymise.versions import Small, Verdict, in_the_way, judge, only, pairwise
 from querygate.core.errors import ConfigError
 from querygate.core.persons import Keeping, Meeting, Met
@@ -186,7 +186,7 @@ class _Tried:
 
 
 def _loss(draft: Draft) -> float:
-    return ncp(draft.table, draft.labels) if draft.table is not None else 0.0
+    return sum(draft.loss.values()) / max(1, len(draft.loss))
 
 
 def _refusal(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, redivide: Redivide) -> ConfigError:

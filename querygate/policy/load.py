@@ -18,6 +18,7 @@ from querygate.core.errors import ConfigError, Span
 from querygate.policy.columns import read_columns
 from querygate.policy.edges import bin_edges
 from querygate.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions, ColumnPolicy, Policy
+from querygate.policy.noise import read_noise
 from querygate.policy.numbers import check_moments, moments_warnings
 from querygate.policy.reading import Bound, Problems, Table, Vocabulary, dotted
 from querygate.policy.republish import read_person, read_republish
@@ -38,6 +39,10 @@ KEYS = {
     ),
     "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
     "answers": ("modes", "min_group"),
+    "laplace": (
+        *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project"),
+        *("delta", "mechanism", "person", "rows_per_person"),
+    ),
     "audit": ("on_differencing",),
     "references.*": ("file", "key", "columns"),
     "join.*": ("source", "on", "columns", "kind", "many"),
@@ -61,6 +66,7 @@ CHOICES = {
     "anonymise.class_moments": ("none", "rounded", "exact"),
     "anonymise.search": ("guarded", "blind"),
     "answers.modes": ("interval", "laplace"),
+    "laplace.mechanism": ("geometric", "laplace", "gaussian-discrete", "gaussian-analytic"),
     "audit.on_differencing": ("alert", "warn", "refuse"),
     "references.*.columns": ("category", "integer", "number"),
     "join.*.kind": ("left", "inner"),
@@ -71,12 +77,9 @@ CHOICES = {
 
 # Part of the file format, but this version cannot keep the promise: refused rather than ignored.
 NOT_YET = {
-    "": ("laplace",),
     "columns.*": ("system", "protect"),
     "columns.*.role": ("codes",),
     "columns.*.type": ("codes",),
-    "answers.modes": ("laplace",),
-    "audit.on_differencing": ("warn", "refuse"),
 }
 
 VOCABULARY = Vocabulary(KEYS, CHOICES, NOT_YET)
@@ -136,6 +139,7 @@ def _policy(top: Table) -> Policy:
     method = anonymise.choice("method", "auto")
     check_method(anonymise, method, columns)
     check_moments(anonymise, class_moments, k, columns)
+    modes, person = answers.choices("modes", ("interval",)), read_person(top, columns)
     return Policy(
         dataset=dataset,
         k=k,
@@ -152,14 +156,15 @@ def _policy(top: Table) -> Policy:
             largest_k=read_largest_k(anonymise),
         ),
         answers=AnswerOptions(
-            modes=answers.choices("modes", ("interval",)),
+            modes=modes,
             min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
         ),
         audit=AuditOptions(on_differencing=cast(Any, audit.choice("on_differencing", "alert"))),
         references=read_references(top, dataset),
         joins=read_joins(top, columns),
         k_map=read_population(top, columns),
-        person=read_person(top, columns),
+        person=person,
+        noise=read_noise(top, modes, person, columns),
         republish=read_republish(top),
     )
 

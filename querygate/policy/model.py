@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from querygate.core.types import NUMERIC, Role, Type
+from querygate.core.types import NUMERIC, NoiseOptions, Role, Type
 
 Number: TypeAlias = "int | float"
 
@@ -154,9 +154,10 @@ class AnswerOptions:
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """What the inline auditor does about what it finds."""
+    """What is done about a query that with earlier ones isolates fewer than k records: told to the custodian, told to
+    whoever asked as well, or not answered."""
 
-    on_differencing: Literal["alert"] = "alert"
+    on_differencing: Literal["alert", "warn", "refuse"] = "alert"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,7 @@ class Policy:
     k_map: KMapPolicy | None = None
     person: str = ""  # the identifier that tells persons apart; empty: not told
     republish: RepublishOptions = field(default_factory=RepublishOptions)
+    noise: NoiseOptions | None = None
     warnings: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnPolicy:
@@ -264,6 +266,8 @@ class Policy:
             del meaning["anonymise"]["search"]
         if not self.person:
             del meaning["person"]
+        if self.noise is None:
+            del meaning["noise"]
         if self.republish == RepublishOptions():
             del meaning["republish"]
         for key in ("statistics", "max_width", "largest_k"):

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ConfigError
+from querygate.gateway.audit_exact import exact_totals
+from querygate.gateway.audit_report import Audited
 from querygate.gateway.auditing import Audit, Entry, Options, audit
 from querygate.site.gate import OpenSite
+from querygate.site.views import POOLED, views_of
 from querygate_adapters.duckdb_store import version_file
 from querygate_adapters.records import DuckDBRecords
 from querygate_adapters.sources import open_source
 
 
-def audit_file(log: Path, source: str, options: Options) -> Audit:
-    """Audit a log of another system, JSON lines or CSV, against the data it was asked of."""
-    return audit(list(read_log(log)), DuckDBRecords(open_source(source)), options)
+def audit_file(log: Path, source: str, options: Options, *, exact: bool) -> Audited:
+    """Audit a log of another system, JSON lines or CSV, against the data it was asked of.
+
+    With `exact`, true totals of the isolated people are read from the data, beside what the answers tell.
+    """
+    return _audited(list(read_log(log)), source, options, 0, exact=exact)
 
 
-def audit_site(opened: OpenSite, dataset: str, options: Options) -> dict[int, Audit]:
+def audit_site(opened: OpenSite, dataset: str, options: Options, *, exact: bool) -> list[Audited]:
     """Audit the answered queries of a dataset, version by version: a version is a records of its own.
 
-    Answers are ranges computed from the published store, so whatever is isolated is an attempt: no range tells more
-    than the store does.
+    Views are each user, each project and organisation, the groups of `options`, and everybody. Answers are ranges
+    computed from the published store, so whatever is isolated is an attempt: no range tells more than the store does.
     """
     release = opened.store.current(dataset)
     secret = tuple(c.name for c in release.catalog.columns if c.role == "sensitive")
@@ -38,16 +44,43 @@ def audit_site(opened: OpenSite, dataset: str, options: Options) -> dict[int, Au
         if line["outcome"] == "answered" and line["version"] is not None:
             entry = Entry(line["id"], line["user"], line["sql"], line["time"], _rows(line["answer"]))
             by_version.setdefault(int(line["version"]), []).append(entry)
-    found = {}
+    views = views_of(opened, options.groups)
+    audited = []
     for version, entries in sorted(by_version.items()):
         path = version_file(opened.site.vault / dataset, version)
+        groups = _with_several(views, {entry.user for entry in entries})
         if path.exists():
-            found[version] = _attempts(audit(entries, DuckDBRecords(open_source(f"duckdb:{path}#rows")), options))
-    return found
+            one = _audited(entries, f"duckdb:{path}#rows", replace(options, groups=groups), version, exact=exact)
+            audited.append(replace(one, found=_attempts(one.found)))
+        else:
+            why = f"The raw records of version {version} are not in the vault."
+            nothing = Audit((), len(entries), tuple((entry.id, why) for entry in entries), (), 0)
+            audited.append(Audited(nothing, entries, options.k, groups, version))
+    return audited
+
+
+def _with_several(views: Mapping[str, Sequence[str]], asked: set[str]) -> dict[str, list[str]]:
+    """Views in which more than one person asked; each person alone, and everybody, are looked at anyway."""
+    here = {name: [user for user in members if user in asked] for name, members in views.items() if name != POOLED}
+    return {name: members for name, members in here.items() if len(members) > 1}
+
+
+def _audited(entries: list[Entry], source: str, options: Options, version: int, *, exact: bool) -> Audited:
+    records = DuckDBRecords(open_source(source))
+    found = audit(entries, records, options)
+    true = exact_totals(found, records) if exact else {}
+    return Audited(found, entries, options.k, options.groups, version, true, options.domains)
 
 
 def _attempts(found: Audit) -> Audit:
-    return replace(found, findings=tuple((replace(one, severity="attempt"), where) for one, where in found.findings))
+    """An answer of the gate is a function of the store, so no combination narrows anybody below what is published."""
+    return replace(
+        found,
+        findings=tuple(
+            (one if one.severity == "notice" else replace(one, severity="attempt"), where)
+            for one, where in found.findings
+        ),
+    )
 
 
 def _rows(answer: Any) -> Any:

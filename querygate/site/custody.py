@@ -12,6 +12,7 @@ from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.publish import Report, publish
 from querygate.gateway.republish import Handling, OnOverlap
 from querygate.policy import Policy
+from querygate.site.differencing import check_differencing
 from querygate.site.gate import OpenSite, now
 from querygate_adapters.sources import open_source
 from querygate_adapters.store_writer import PublisherShelf
@@ -36,6 +37,7 @@ def publish_to(
 
     `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions.
     """
+    check_differencing(policy.audit.on_differencing, opened.site.settings)
     report = publish(
         policy,
         open_source(source) if isinstance(source, str) else source,

@@ -40,7 +40,7 @@ def init_site(folder: Path) -> Site:
         path.chmod(0o700)
     lines = ["# QueryGate settings. The privacy of a dataset is in its policy, not here.", ""]
     for setting in SETTINGS:
-        value = f'"{setting.default}"' if isinstance(setting.default, str) else setting.default
+        value = f'"{setting.default}"' if isinstance(setting.default, str) else str(setting.default).lower()
         lines += [f"# {setting.help}", f"# {setting.name} = {value}", ""]
     if has_library():
         load_key(folder)  # makes the key with which the log is signed

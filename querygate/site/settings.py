@@ -19,6 +19,8 @@ from querygate.core.ports import Limits
 FILE = "querygate.toml"
 PREFIX = "QUERYGATE_"
 
+_TRUTHS = {"true": True, "false": False}
+
 _LOCATION = re.compile(r"\w+://(?:[^/?#@]*@)?([^/?#@:]*(?::\d+)?(?:/[^/?#@]*)?)(?:\?[^#@]*)?(?:#[^@]*)?")
 """A location of which it is certain where a password would be."""
 
@@ -28,7 +30,7 @@ class Setting:
     """One setting: what it is called, what it is when nobody says, what it means, and what is accepted."""
 
     name: str
-    default: int | float | str
+    default: bool | int | float | str
     help: str
     least: float | None = None
     most: float | None = None
@@ -40,13 +42,29 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "store", "", "Where versions are read from: nothing for the folder store/, or postgresql://user@host/database."
     ),
+    Setting(
+        "budgets",
+        "",
+        "Where privacy budgets are kept: nothing for this site, or postgresql://user@host/database for several gates.",
+    ),
     Setting("threads", 8, "Requests served at the same time.", 1, 256),
     Setting("query_timeout_s", 10.0, "Seconds after which a statement is stopped.", 0.01, 3600),
     Setting("query_memory_mb", 1024, "Memory the store's engine may use, in megabytes.", 64, 1_000_000),
-    Setting("publish_memory_mb", 4096, "Memory a publication's engine may use, in megabytes.", 64, 1_000_000),
+    Setting(
+        "publish_memory_mb",
+        4096,
+        "Memory a publication may use, in megabytes; larger tables are divided part by part.",
+        64,
+        1_000_000,
+    ),
     Setting("max_groups", 10_000, "Most groups one statement may ask for.", 1, 1_000_000),
     Setting("max_sql_chars", 20_000, "Longest statement that is read, in characters.", 100, 1_000_000),
     Setting("max_nesting", 30, "Deepest nesting of brackets that is read.", 5, 40),
+    Setting(
+        "inline_audit",
+        False,
+        "Whether the serving process may read quasi-identifiers in the vault, to decide on differencing.",
+    ),
     Setting("max_body_kb", 256, "Largest HTTP request that is read, in kilobytes.", 4, 100_000),
 )
 
@@ -68,7 +86,7 @@ class Settings:
         'postgresql://db.example.org/study'
         """
         value = self[name]
-        if name != "store" or not value:
+        if name not in ("store", "budgets") or not value:
             return value
         found = _LOCATION.fullmatch(value)
         return f"postgresql://{found[1]}" if found else "postgresql://..."
@@ -113,18 +131,24 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
     return Settings(values, origin)
 
 
-def _checked(setting: Setting, value: Any, where: str) -> int | float | str:
+def _checked(setting: Setting, value: Any, where: str) -> bool | int | float | str:
     kind = type(setting.default)
     try:
+        if kind is bool:
+            return _TRUTHS[str(value).lower()]
         if isinstance(value, bool) or (kind is str and not isinstance(value, str)):
             raise ValueError
-        checked: int | float | str = kind(value)
+        checked: bool | int | float | str = kind(value)
         inside = setting.least is None or setting.most is None or setting.least <= float(checked) <= setting.most
         if not inside or (kind is int and float(value) != checked):  # NaN is inside of nothing
             raise ValueError
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, KeyError):
         accepted = (
-            kind.__name__ if setting.least is None else f"{kind.__name__} from {setting.least:g} to {setting.most:g}"
+            "true or false"
+            if kind is bool
+            else kind.__name__
+            if setting.least is None
+            else f"{kind.__name__} from {setting.least:g} to {setting.most:g}"
         )
         raise ConfigError("QG805", f"{where}: {setting.name} is not accepted.", f"Accepted: {accepted}.") from None
     return checked

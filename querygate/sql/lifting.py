@@ -35,7 +35,7 @@ class Groups:
     @property
     def as_context(self) -> Context:
         """The groups as what formulas and HAVING speak of; made anew only when there are others."""
-        known = [one.id for one in (*self.keys, *self.measures.aggregates)]
+        known = [*(key.id for key in self.keys), *(aggregate.id for aggregate in self.measures.aggregates)]
         if self._made is None or self._made[0] != known:
             self._made = known, Context(self.columns(), self.context.native)
         return self._made[1]

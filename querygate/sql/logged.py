@@ -9,8 +9,8 @@ attacker may know of a person and what is secret: `COUNT(*) ... WHERE age = 51 A
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import sqlglot
 from sqlglot import exp
@@ -18,60 +18,59 @@ from sqlglot.errors import SqlglotError
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.aggregates import Asked, is_aggregate, read_aggregate
+from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.allow import allow
 from querygate.sql.compose import Query, compose
+from querygate.sql.formulas import Formula, Shown, make_formula, make_shown, number_of
 from querygate.sql.keys import grouping_sets
-from querygate.sql.measures import as_filter
 from querygate.sql.parse import DIALECT, parse
+from querygate.sql.secrets import Part, Unreadable, bracketed, columns_of, split, text_of
+from querygate.sql.values import Value, plain_value
 
 DIALECTS = ("duckdb", "postgres", "mysql", "tsql", "spark")
-MOST_SECRETS = 3
-"""Different secret conditions in one statement: each may be true, false or unknown, so there are 3^n parts."""
-
-_TRUTHS = {"TRUE": exp.true, "FALSE": exp.false, "NULL": exp.null}
-
-
-class Unreadable(Exception):
-    """Why a statement cannot be audited; a sentence without values of the data."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """People whom `known` selects, as far as their own `secret` holds. Empty texts hold for everybody."""
-
-    known: str
-    secret: str
 
 
 @dataclass(frozen=True)
 class Added:
     """One aggregate: its name, what it is taken of (empty for COUNT(*)), and over whom: parts that exclude each other.
 
-    `item` is its place in the select list, None where it stands inside an expression, HAVING or ORDER BY.
+    `item` is its place in the select list, None where it stands inside an expression, HAVING or ORDER BY. Each record
+    of the parts gives scale * value + shift. An average is taken over the parts, or over `among` where it names more.
     """
 
     name: str
     value: str
     parts: tuple[Part, ...]
     item: int | None
+    scale: Fraction = Fraction(1)
+    shift: Fraction = Fraction(0)
+    among: tuple[Part, ...] = ()
+    parameters: tuple[str, ...] = ()
+    secret: bool = True  # the value is about a secret column
 
 
 @dataclass(frozen=True)
 class Logged:
-    """A statement taken apart. `keys` are (expression, place in the select list or None).
+    """A statement taken apart. `keys` are (expression, place in the select list or None); `hidden` the secret ones.
 
-    `alone`: it groups by one set of keys, so that the rows of its answer can be told apart by them.
+    `formulas` are the items that are arithmetic over aggregates; `absent` the places of keys that are NULL in its rows,
+    since it is one of several grouping sets; `shown` what HAVING says of groups; `branch` which part of a UNION it is.
     """
 
     keys: tuple[tuple[str, int | None], ...]
     added: tuple[Added, ...]
     alone: bool = True
+    hidden: tuple[tuple[str, int | None], ...] = ()
+    formulas: tuple[tuple[int, Formula], ...] = ()
+    absent: tuple[int, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    names: tuple[str, ...] = ()
+    branch: tuple[int, int] = (0, 1)  # number, of how many
 
 
 def table_columns(sql: str, dialect: str = DIALECT) -> tuple[frozenset[str], frozenset[str]]:
     """Folded names of the columns a statement measures (inside aggregates) and of those it mentions elsewhere."""
-    tree = _read(sql, dialect)
+    tree = read_statement(sql, dialect)
     inside = {folded(column.name) for node in tree.walk() if is_aggregate(node) for column in _value_columns(node)}
     return frozenset(inside), frozenset(folded(column.name) for column in tree.find_all(exp.Column))
 
@@ -80,7 +79,8 @@ def _value_columns(node: exp.Expr) -> Iterable[exp.Column]:
     asked = read_aggregate(node)
     if asked is None or asked.name == "count":
         return ()
-    return [column for argument in as_filter(asked).arguments for column in argument.find_all(exp.Column)]
+    plain = plain_value(asked)
+    return [] if plain.value is None else list(plain.value.find_all(exp.Column))
 
 
 def take_apart(sql: str, columns: Collection[str], secret: Collection[str], dialect: str = DIALECT) -> list[Logged]:
@@ -88,9 +88,9 @@ def take_apart(sql: str, columns: Collection[str], secret: Collection[str], dial
 
     >>> one, = take_apart("SELECT AVG(sbp) FROM t WHERE age < 51 AND dx = 'flu'", ["age", "sbp", "dx"], ["sbp", "dx"])
     >>> one.added[0].name, one.added[0].value, one.added[0].parts
-    ('avg', '"sbp"', (Part(known='("age" < 51)', secret='("dx" = \\'flu\\')'),))
+    ('avg', '"sbp"', (Part(known='"age" < 51', secret='(("dx" = \\'flu\\') IS NOT DISTINCT FROM TRUE)'),))
     """
-    tree = _read(sql, dialect)
+    tree = read_statement(sql, dialect)
     if not isinstance(tree, (exp.Select, exp.Union)):
         raise Unreadable("It is not a SELECT.")
     try:
@@ -111,10 +111,13 @@ def take_apart(sql: str, columns: Collection[str], secret: Collection[str], dial
     except Refusal as refusal:
         raise Unreadable(refusal.detail) from None
     own, hidden = frozenset(map(folded, columns)), frozenset(map(folded, secret))
-    return [logged for query in queries for logged in _logged(query, own, hidden)]
+    number = len(queries)
+    return [
+        replace(logged, branch=(i, number)) for i, query in enumerate(queries) for logged in _logged(query, own, hidden)
+    ]
 
 
-def _read(sql: str, dialect: str) -> exp.Expr:
+def read_statement(sql: str, dialect: str) -> exp.Expr:
     try:
         if dialect == DIALECT:
             return parse(sql)
@@ -138,18 +141,33 @@ def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> It
     clause = tree.args.get("where")
     where = clause.this if clause is not None else exp.true()
     found: list[Added] = []
+    places: dict[int, int] = {}
     for node, item in _aggregates(tree, items):
         asked = read_aggregate(node)
         if asked is None:
             raise Unreadable("It has an aggregate that is not known.")
-        found.append(_added(as_filter(asked), where, item, secret))
+        places[id(node)] = len(found)
+        found.append(_added(plain_value(asked), where, item, secret))
     if not found and not terms:
         raise Unreadable("It shows rows, which no audit of aggregates covers.")
-    if any(_columns(term) & secret for term in terms):
-        raise Unreadable("It groups by a secret column.")
-    keys = [(_text(term), next((i for i, item in enumerate(items) if item.unnest() == term), None)) for term in terms]
+    if any(columns_of(term) & secret and not columns_of(term) <= secret for term in terms):
+        raise Unreadable("It groups by what is secret and what is known at once.")
+    alone = {added.item for added in found}
+    formulas = [(i, make_formula(item, places)) for i, item in enumerate(items) if i not in alone]
+    keys = [(text_of(term), next((i for i, item in enumerate(items) if item.unnest() == term), None)) for term in terms]
+    is_secret = [bool(columns_of(term) & secret) for term in terms]
     for chosen in sets:
-        yield Logged(tuple(keys[i] for i in chosen), tuple(found), len(sets) == 1)
+        absent = [keys[i][1] for i in range(len(keys)) if i not in chosen]
+        yield Logged(
+            tuple(keys[i] for i in chosen if not is_secret[i]),
+            tuple(found),
+            len(sets) == 1,
+            tuple(keys[i] for i in chosen if is_secret[i]),
+            tuple((i, formula) for i, formula in formulas if formula is not None and formula.operation != "number"),
+            tuple(place for place in absent if place is not None),
+            make_shown(tree.args.get("having"), places),
+            tuple(item.alias_or_name for item in tree.expressions),
+        )
 
 
 def _keys(tree: exp.Select, columns: frozenset[str]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
@@ -189,101 +207,44 @@ def _aggregates(tree: exp.Select, items: list[exp.Expr]) -> Iterable[tuple[exp.E
                 yield node, None
 
 
-def _added(asked: Asked, where: exp.Expr, item: int | None, secret: frozenset[str]) -> Added:
-    arguments = [argument for argument in asked.arguments if not isinstance(argument, exp.Star)]
-    condition = (
-        where if asked.condition is None else exp.And(this=_bracketed(where), expression=_bracketed(asked.condition))
+def _added(plain: Value, where: exp.Expr, item: int | None, secret: frozenset[str]) -> Added:
+    both = where
+    if plain.condition is not None:
+        whole = isinstance(where, exp.Boolean)  # there is no WHERE
+        both = plain.condition if whole else exp.And(this=bracketed(where), expression=bracketed(plain.condition))
+    value = plain.value
+    if value is not None and value.find(exp.Column) is None and plain.name != "count":
+        raise Unreadable("It adds up a constant in a way that is not known.")
+    return Added(
+        plain.name,
+        _written(value) if value is not None else "",
+        tuple(split(both, secret)),
+        item,
+        plain.scale,
+        plain.shift,
+        tuple(split(where, secret)) if plain.zeros else (),
+        tuple(text_of(parameter) for parameter in plain.parameters),
+        value is None or bool(columns_of(value) & secret),
     )
-    value = arguments[0].unnest() if arguments else None
-    name = asked.name + (" distinct" if asked.distinct else "")
-    if value is not None and not value.find(exp.Column):
-        name, value = ("count", None) if name == "count" and not isinstance(value, exp.Null) else (name, value)
-    return Added(name, _text(value) if value is not None else "", tuple(split(condition, secret)), item)
 
 
-# -- known and secret ------------------------------------------------------------------------------------------------
+def _written(value: exp.Expr) -> str:
+    """A value in one way of writing: squares are products."""
+    value = value.unnest()
+    if isinstance(value, exp.Pow) and number_of(value.expression) == 2:
+        value = exp.Mul(this=value.this.unnest().copy(), expression=value.this.unnest().copy())
+    if isinstance(value, exp.Mul) and value.this.unnest() == value.expression.unnest():
+        return square_of(text_of(value.this.unnest()))
+    return text_of(value)
 
 
-def split(condition: exp.Expr, secret: frozenset[str]) -> list[Part]:
-    """Parts that exclude each other and together are where the condition is TRUE.
+def square_of(value: str) -> str:
+    """The text of a square of a value.
 
-    Each secret condition in it is TRUE, FALSE or NULL for a person; put in, the rest is about what is known.
+    >>> square_of('"sbp"')
+    '"sbp" * "sbp"'
     """
-    leaves = {_text(leaf): leaf for leaf in _secret_leaves(condition, secret)}
-    if len(leaves) > MOST_SECRETS:
-        raise Unreadable(f"It has more than {MOST_SECRETS} secret conditions.")
-    by_known: dict[str, list[str]] = {}
-    for truths in product(_TRUTHS, repeat=len(leaves)):
-        given = dict(zip(leaves, truths, strict=True))
-        known = _text(_put_in(condition, given, secret))
-        held = " AND ".join(f"({leaf}) IS NOT DISTINCT FROM {truth}" for leaf, truth in given.items())
-        by_known.setdefault(known, []).append(held)
-    return [Part(known, _either(held, len(leaves))) for known, held in by_known.items() if known != "FALSE"]
+    return f"{value} * {value}"
 
 
-def _either(held: list[str], leaves: int) -> str:
-    if not leaves or len(held) == 3**leaves:
-        return ""
-    return " OR ".join(f"({one})" for one in held)
-
-
-def _secret_leaves(node: exp.Expr, secret: frozenset[str]) -> Iterable[exp.Expr]:
-    """The largest conditions on secret columns alone."""
-    used = _columns(node)
-    if not used & secret:
-        return
-    if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Paren)):
-        for child in node.iter_expressions():
-            yield from _secret_leaves(child, secret)
-    elif used <= secret:
-        yield node
-    else:
-        raise Unreadable("It compares what is secret with what is known.")
-
-
-def _put_in(node: exp.Expr, given: dict[str, str], secret: frozenset[str]) -> exp.Expr:
-    """The condition with its secret leaves replaced by what they are, as far as it can be decided by that."""
-    if isinstance(node, exp.Paren):
-        return _put_in(node.this, given, secret)
-    if isinstance(node, exp.Not):
-        inner = _put_in(node.this, given, secret)
-        return (
-            exp.false()
-            if _is(inner, "TRUE")
-            else exp.true()
-            if _is(inner, "FALSE")
-            else exp.Not(this=_bracketed(inner))
-        )
-    if isinstance(node, (exp.And, exp.Or)):
-        absorbing, neutral = ("FALSE", "TRUE") if isinstance(node, exp.And) else ("TRUE", "FALSE")
-        parts = [_put_in(part, given, secret) for part in node.flatten()]
-        if any(_is(part, absorbing) for part in parts):
-            return _TRUTHS[absorbing]()
-        kept = [part for part in parts if not _is(part, neutral)]
-        if not kept:
-            return _TRUTHS[neutral]()
-        joined = kept[0]
-        for part in kept[1:]:
-            joined = type(node)(this=_bracketed(joined), expression=_bracketed(part))
-        return joined
-    text = _text(node)
-    return _TRUTHS[given[text]]() if text in given else node.copy()
-
-
-def _is(node: exp.Expr, truth: str) -> bool:
-    return _text(node) == truth
-
-
-def _columns(node: exp.Expr) -> frozenset[str]:
-    return frozenset(folded(column.name) for column in node.find_all(exp.Column))
-
-
-def _bracketed(node: exp.Expr) -> exp.Expr:
-    return exp.Paren(this=node.copy())
-
-
-def _text(node: exp.Expr) -> str:
-    return node.sql(dialect=DIALECT)
-
-
-__all__ = ["Added", "DIALECTS", "Logged", "Part", "Unreadable", "table_columns", "take_apart"]
+__all__ = ["Added", "DIALECTS", "Logged", "Part", "Unreadable", "square_of", "table_columns", "take_apart"]

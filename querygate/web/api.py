@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from flask import Response, request
@@ -11,38 +13,51 @@ from flask import Response, request
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal, Request
-from querygate.gateway import answer as gateway
 from querygate.gateway import describe, render
+from querygate.site.audit_notes import find_last
 from querygate.site.gate import OpenSite
 from querygate.site.health import control_health, store_health
+from querygate.site.ranges import MODES, Answering
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
 
 LONGEST_NAME = 63
 DEFAULT_ENTRIES, MOST_ENTRIES = 100, 1000
+MOST_PRICED = 100
 
 
 class Api:
     """One method per route of the API, called as the route's name. Those that need a key get its principal."""
 
-    def __init__(self, opened: OpenSite) -> None:
+    def __init__(self, opened: OpenSite, answering: Answering) -> None:
         self._opened = opened
         self._gate = opened.gate
+        self._answering = answering
 
     # -- asking ------------------------------------------------------------------------------------------
 
     def ask(self, principal: Principal) -> Response:
         question = read_question(principal)
-        body = render.to_dict(gateway.answer(question, self._gate))
+        body = self._answering.answer(question)
         if question.options.get("readable"):
             headings, rows = render.readable(body)
             body["readable"] = {"headings": headings, "rows": rows}
         return give(body)
 
     def check(self, principal: Principal) -> Response:
-        question = read_question(principal)
-        plan = gateway.check(question, self._gate)
-        return give(describe.make_verdict(plan, self._gate.store.current(question.dataset).catalog))
+        return give(self._answering.check(read_question(principal)))
+
+    def price(self, principal: Principal) -> Response:
+        questions = read_batch(principal)
+        verdicts = [self._answering.check(question) for question in questions]
+        epsilon = sum(Decimal(repr(float(verdict["cost"]["epsilon"]))) for verdict in verdicts)
+        return give({"statements": verdicts, "cost": {"epsilon": float(epsilon)}})
+
+    def read_budget(self, principal: Principal) -> Response:
+        dataset = request.args.get("dataset")
+        if not dataset or len(dataset) > LONGEST_NAME:
+            raise malformed("dataset: must be the name of a dataset.", "Add ?dataset=NAME.")
+        return give(self._answering.budget(principal, dataset))
 
     def fetch_answer(self, principal: Principal, query_id: str, form: str) -> Response:
         found = self._opened.log.answer(query_id)
@@ -76,6 +91,27 @@ class Api:
         entries = self._opened.log.queries(since=since, user=user, dataset=dataset, limit=limit)
         return give({"entries": list(entries)})
 
+    # -- audits: what the custodian's own process found ---------------------------------------------------
+
+    def read_findings(self, principal: Principal) -> Response:
+        dataset, reveal = request.args.get("dataset"), request.args.get("reveal", "false")
+        if not dataset or len(dataset) > LONGEST_NAME:
+            raise malformed("dataset: must be the name of a dataset.", "Add ?dataset=NAME.")
+        if reveal not in ("true", "false"):
+            raise malformed("reveal: must be true or false.")
+        self._gate.store.current(dataset)
+        self._opened.log.note("audit.read", user=principal.name, dataset=dataset, body={"reveal": reveal == "true"})
+        if reveal == "true":
+            raise _elsewhere("The gate has no values of people to show.", f"{dataset} --reveal")
+        return give(find_last(self._opened, dataset))
+
+    def run_audit(self, principal: Principal) -> Response:
+        body = _read_object('Send {"dataset": "..."}.')
+        _check_fields(body, "", ("dataset",))
+        dataset = _read_text(body, "dataset")
+        self._gate.store.current(dataset)
+        raise _elsewhere("An audit takes raw records, and the gate has none.", dataset)
+
     # -- for whoever runs the site -----------------------------------------------------------------------
 
     def healthz(self) -> Response:
@@ -97,30 +133,55 @@ class Api:
 
 
 def read_question(principal: Principal) -> Request:
+    """The question that was sent."""
+    return make_question(principal, _read_object())
+
+
+def make_question(principal: Principal, body: dict[str, Any]) -> Request:
     """The body of a question: exactly these fields, of these types. Anything else is refused by name."""
-    body = _read_object()
     _check_fields(body, "", ("dataset", "sql", "options"))
     options = body.get("options", {})
     if not isinstance(options, dict):
         raise malformed("options: must be an object.")
-    _check_fields(options, "options.", ("mode", "readable"))
-    if options.get("mode", "interval") != "interval":
-        raise malformed("options.mode: must be interval.")
-    if not isinstance(options.get("readable", False), bool):
-        raise malformed("options.readable: must be true or false.")
+    _check_fields(options, "options.", ("mode", "readable", "epsilon", "consistent"))
+    if options.get("mode", "interval") not in MODES:
+        raise malformed(f"options.mode: must be one of {', '.join(MODES)}.")
+    epsilon = options.get("epsilon", 1)
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0 < epsilon < math.inf:
+        raise malformed("options.epsilon: must be a number above 0.")
+    for name in ("readable", "consistent"):
+        if not isinstance(options.get(name, False), bool):
+            raise malformed(f"options.{name}: must be true or false.")
     dataset, sql = _read_text(body, "dataset"), _read_text(body, "sql")
     if len(dataset) > LONGEST_NAME:
         raise malformed(f"dataset: must have at most {LONGEST_NAME} characters.")
     return Request(principal, dataset, sql, options)
 
 
-def _read_object() -> dict[str, Any]:
+def _elsewhere(detail: str, words: str) -> NotPermitted:
+    remedy = f"Run `querygate audit run --dataset {words}` in the custodian's process."
+    return NotPermitted("QG309", detail, remedy)
+
+
+def read_batch(principal: Principal) -> list[Request]:
+    """Several statements about one dataset: what they would cost together."""
+    body = _read_object('Send {"dataset": "...", "statements": ["SELECT ...", ...]}.')
+    _check_fields(body, "", ("dataset", "statements", "options"))
+    statements, options = body.get("statements"), body.get("options", {})
+    if not isinstance(statements, list) or not 1 <= len(statements) <= MOST_PRICED:
+        raise malformed(f"statements: must be a list of 1 to {MOST_PRICED} texts.")
+    return [
+        make_question(principal, {"dataset": body.get("dataset"), "sql": sql, "options": options}) for sql in statements
+    ]
+
+
+def _read_object(remedy: str = 'Send {"dataset": "...", "sql": "SELECT ..."}.') -> dict[str, Any]:
     try:
         body = json.loads(request.get_data())
     except (ValueError, RecursionError):  # not UTF-8, not JSON, or brackets without end
-        raise malformed("The body is not JSON.", 'Send {"dataset": "...", "sql": "SELECT ..."}.') from None
+        raise malformed("The body is not JSON.", remedy) from None
     if not isinstance(body, dict):
-        raise malformed("The body must be a JSON object.", 'Send {"dataset": "...", "sql": "SELECT ..."}.')
+        raise malformed("The body must be a JSON object.", remedy)
     return body
 
 

@@ -11,6 +11,7 @@ from querygate.control import Accounts
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal
 from querygate.site.gate import OpenSite
+from querygate.site.ranges import Answering, Ranges
 from querygate.web import problems
 from querygate.web.api import Api
 from querygate.web.pages import Pages, mark_code
@@ -33,8 +34,8 @@ HEADERS = {
 }
 
 
-def create_app(opened: OpenSite) -> Flask:
-    """The HTTP door of an open site.
+def create_app(opened: OpenSite, answering: Answering | None = None) -> Flask:
+    """The HTTP door of an open site. Without somebody else to ask it answers from the store alone.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -49,7 +50,7 @@ def create_app(opened: OpenSite) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
-    api, pages = Api(opened), Pages()
+    api, pages = Api(opened, answering or Ranges(opened)), Pages()
     for route in ROUTES:
         view: View = getattr(api, route.name, None) or getattr(pages, route.name)
         app.add_url_rule(

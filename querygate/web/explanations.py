@@ -137,6 +137,13 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Keep those records away with WHERE or HAVING, or divide by NULLIF(divisor, 0).",
         "SELECT AVG(sbp / (age - 50)) FROM patients",
     ),
+    "QG216": Explanation(
+        "Noise is made for how much one person can change a number. Of this statement that is not known, or it would "
+        "have to be told without noise: which groups HAVING keeps, a minimum, arithmetic between numbers.",
+        "Ask for COUNT, COUNT(DISTINCT column), SUM, AVG, MEDIAN or QUANTILE_CONT by public groups, and compute the "
+        "rest from the answer; or ask for guaranteed ranges.",
+        "SELECT MAX(sbp) FROM patients, as a noisy answer",
+    ),
     "QG301": Explanation(
         "The request has no key, or one that is not valid: misspelt, revoked, or of a closed account. "
         "The answer is the same for all of these.",
@@ -179,6 +186,38 @@ EXPLANATIONS: dict[str, Explanation] = {
         "The request is larger than the site reads (setting `max_body_kb`).",
         "Send a shorter statement.",
         "POST /api/v1/query with a megabyte of SQL",
+    ),
+    "QG309": Explanation(
+        "It takes raw records, and the process that serves the gate has none: what it was never given it cannot leak. "
+        "An audit is such a thing, and so are the values of the people it finds.",
+        "Run `querygate audit run --dataset NAME` where the vault is, with `--reveal` for values. The gate then serves "
+        "its findings at `/api/v1/audit/findings`, without values.",
+        "POST /api/v1/audit/run",
+    ),
+    "QG310": Explanation(
+        "Noisy answers are counted in the raw rows, and the process that serves this gate has none.",
+        "Ask for guaranteed ranges, which need the store alone; or ask the custodian.",
+        "SELECT COUNT(*) FROM patients, as a noisy answer of a gate that serves the store alone",
+    ),
+    "QG311": Explanation(
+        "The dataset's policy (`answers.modes`) does not allow answers of this kind.",
+        "Leave out `mode` to be answered in the way that the policy allows.",
+        "SELECT COUNT(*) FROM patients, as a noisy answer of a dataset that gives ranges alone",
+    ),
+    "QG501": Explanation(
+        "Together with answers that were given before, to the same person or in the same project, this one could tell "
+        "about fewer people than the dataset allows; or that could not be ruled out. It is decided before anything is "
+        "computed, from which people questions are about, never from their secrets or from answers. The wording is "
+        "the same whatever the reason; the custodian's log has it.",
+        "Ask about other or larger groups. A question that was answered before is answered again.",
+        "SELECT AVG(sbp) FROM patients WHERE age BETWEEN 40 AND 51, after the same up to 50",
+    ),
+    "QG401": Explanation(
+        "A noisy answer costs some of the privacy budget: of the user, of their project and of the dataset. One of "
+        "them has too little left. Nothing was computed, and nothing was spent.",
+        "Ask something that was answered before, by anyone: it costs nothing. Or ask for guaranteed ranges, or ask the "
+        "custodian.",
+        "SELECT COUNT(*) FROM patients WHERE age > 61, as a noisy answer, when epsilon 0.05 is left and it costs 0.1",
     ),
     "QG801": Explanation(
         "The policy file has mistakes. The detail names each with its key and what is accepted there. "

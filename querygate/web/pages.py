@@ -18,9 +18,9 @@ from querygate.web.schemas import SCHEMAS
 SECTIONS = {
     "Asking": ("ask", "check", "fetch_answer"),
     "Looking around": ("list_datasets", "describe_dataset"),
-    "For custodians": ("read_log",),
+    "For custodians": ("read_log", "read_findings", "run_audit"),
     "For whoever runs the site": ("healthz", "readyz"),
-    "Pages": ("home", "reference", "refusals", "openapi"),
+    "Pages": ("home", "audits", "reference", "refusals", "openapi"),
 }
 WHO = {"anyone": "no key", "key": "a key", "custodian": "a custodian's key"}
 
@@ -30,6 +30,9 @@ class Pages:
 
     def home(self) -> Response:
         return _page("home.html", origin=request.host_url.rstrip("/"))
+
+    def audits(self) -> Response:
+        return _page("audits.html")
 
     def reference(self) -> Response:
         by_name = {route.name: route for route in ROUTES}

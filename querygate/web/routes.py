@@ -16,6 +16,7 @@ API = "/api/v1"
 HTML = "text/html"
 JSON = "application/json"
 
+NOISE_CODES = ("QG310", "QG311")
 SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")))
 
 
@@ -77,11 +78,11 @@ ROUTES: tuple[Route, ...] = (
         "ask",
         "POST",
         f"{API}/query",
-        "Ask one statement and get guaranteed ranges. The question and its answer are logged.",
+        "Ask one statement and get guaranteed ranges, or noisy numbers. The question and its answer are logged.",
         "key",
         gives="Answer",
         body="Question",
-        codes=(*SQL_CODES, "QG303", "QG305"),
+        codes=(*SQL_CODES, "QG303", "QG305", *NOISE_CODES, "QG401", "QG501"),
     ),
     Route(
         "check",
@@ -91,7 +92,27 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="Verdict",
         body="Question",
-        codes=(*SQL_CODES, "QG303"),
+        codes=(*SQL_CODES, "QG303", *NOISE_CODES),
+    ),
+    Route(
+        "price",
+        "POST",
+        f"{API}/query/price",
+        "What several statements would cost together. A dry run, as above.",
+        "key",
+        gives="Price",
+        body="Batch",
+        codes=(*SQL_CODES, "QG303", *NOISE_CODES),
+    ),
+    Route(
+        "read_budget",
+        "GET",
+        f"{API}/budget",
+        "What is left for noisy answers about a dataset; to custodians also what was spent, by whom.",
+        "key",
+        gives="Budget",
+        parameters=(Parameter("dataset", "query", "Name of the dataset.", {"type": "string"}),),
+        codes=("QG303", *NOISE_CODES),
     ),
     Route("list_datasets", "GET", f"{API}/datasets", "The datasets being served.", "key", gives="Datasets"),
     Route(
@@ -137,6 +158,33 @@ ROUTES: tuple[Route, ...] = (
             ),
         ),
     ),
+    Route(
+        "read_findings",
+        "GET",
+        f"{API}/audit/findings",
+        "What the last audit of a dataset found, in cases, without values. Reading it is logged.",
+        "custodian",
+        gives="Findings",
+        parameters=(
+            Parameter("dataset", "query", "Findings in the queries to this dataset.", {"type": "string"}),
+            Parameter(
+                "reveal",
+                "query",
+                "true asks for values. The gate has none; that somebody asked is logged.",
+                {"enum": ["true", "false"], "default": "false"},
+            ),
+        ),
+        codes=("QG303", "QG309"),
+    ),
+    Route(
+        "run_audit",
+        "POST",
+        f"{API}/audit/run",
+        "Refused with what to do instead: an audit takes raw records, and this process has none.",
+        "custodian",
+        body="AuditRun",
+        codes=("QG303", "QG309"),
+    ),
     Route("healthz", "GET", "/healthz", "The process answers.", "anyone", gives="Status"),
     Route(
         "readyz",
@@ -149,6 +197,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("openapi", "GET", "/openapi.json", "This interface as OpenAPI 3.1.", "anyone"),
     Route("home", "GET", "/", "A page to ask from.", "anyone", media=(HTML,)),
+    Route("audits", "GET", "/audits", "A page for custodians: the cases of the last audit.", "anyone", media=(HTML,)),
     Route("reference", "GET", "/docs", "The reference as a page.", "anyone", media=(HTML,)),
     Route("refusals", "GET", "/docs/refusals", "What each code means and what to do.", "anyone", media=(HTML,)),
 )

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from querygate.web.audit_schemas import AUDIT_SCHEMAS
+from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
+from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 
-Schema = dict[str, Any]
-
-TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": "number"}
-WHOLE: Schema = {"type": "integer"}
-TRUTH: Schema = {"type": "boolean"}
-END: Schema = {"type": ["number", "string", "null"]}
-MAYBE_TEXT: Schema = {"type": ["string", "null"]}
-
-
-def ref(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def array(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def record(description: str, properties: Schema, *, optional: tuple[str, ...] = (), **more: Any) -> Schema:
-    """An object with exactly these properties."""
-    required = [name for name in properties if name not in optional]
-    shape = {"type": "object", "description": description, "properties": properties, "required": required}
-    return {**shape, "additionalProperties": False, **more}
-
+__all__ = ["SCHEMAS", "Schema", "ref"]
 
 ANSWER_EXAMPLE = {
     "query_id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
@@ -103,13 +82,23 @@ SCHEMAS: dict[str, Schema] = {
     "Options": record(
         "What may be chosen for one query.",
         {
-            "mode": {"enum": ["interval"], "description": "How figures are protected. The default is interval."},
+            "mode": {
+                "enum": ["interval", "laplace"],
+                "description": "How figures are protected: as guaranteed ranges, or with noise. The default is "
+                "interval, unless the policy allows noise alone.",
+            },
             "readable": {**TRUTH, "description": "Add the answer as text for a person, rounded outward."},
+            "consistent": {
+                **TRUTH,
+                "description": "Noisy counts: none below zero, and parts that add up to a total asked for with them.",
+            },
+            "epsilon": {**NUMBER, "description": "Spend no more than this on noise. The default is the policy's."},
         },
-        optional=("mode", "readable"),
+        optional=("mode", "readable", "epsilon", "consistent"),
     ),
     "Answer": record(
-        "One object per group. The truth lies in every range, ends included.",
+        "One object per group. The truth lies in every range, ends included. A noisy answer (mode laplace) has numbers "
+        "with noise instead, and tells what it cost.",
         {
             "query_id": TEXT,
             "dataset": TEXT,
@@ -117,28 +106,31 @@ SCHEMAS: dict[str, Schema] = {
             "mode": TEXT,
             "columns": array(ref("AnswerColumn")),
             "rows": array(ref("Group")),
+            "budget": ref("Spent"),
             "notes": array(TEXT),
             "elapsed_ms": NUMBER,
             "readable": ref("Readable"),
         },
-        optional=("readable",),
+        optional=("budget", "readable"),
         example=ANSWER_EXAMPLE,
     ),
     "AnswerColumn": record(
-        "A column of the select list: a group key, or the range of a statistic.",
-        {"name": TEXT, "kind": {"enum": ["key", "range"]}, "type": TEXT},
+        "A column of the select list: a group key, the range of a statistic, or a number with noise.",
+        {"name": TEXT, "kind": {"enum": ["key", "range", "noisy"]}, "type": TEXT},
     ),
     "Group": {
         "type": "object",
-        "description": "Keyed by column: a key is a value, a statistic is a Range. `_group` tells the group's size.",
+        "description": "Keyed by column: a key is a value, a statistic is a Range, or Noisy. `_group` tells the size "
+        "of the group, where the answer is not noisy.",
         "properties": {
             "_group": record(
                 "Whether the group certainly exists, and how many records it may hold.",
                 {"certain": TRUTH, "count": record("Both ends included.", {"low": WHOLE, "high": WHOLE})},
             )
         },
-        "required": ["_group"],
-        "additionalProperties": {"anyOf": [ref("Range"), {"type": ["string", "number", "boolean", "null"]}]},
+        "additionalProperties": {
+            "anyOf": [ref("Range"), ref("Noisy"), {"type": ["string", "number", "boolean", "null"]}]
+        },
     },
     "Range": record(
         "The truth is in [low, high], or NULL where may_be_null. Without ends it is NULL for certain.",
@@ -171,9 +163,22 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "Columns whose published class moments make ranges narrower; absent if there are none.",
             },
             "canonical": {**TEXT, "description": "Equal for statements of equal meaning."},
-            "cost": record("Privacy budget that the query would use.", {"epsilon": NUMBER}),
+            "cost": record(
+                "Privacy budget that the query would use.", {"epsilon": NUMBER, "delta": NUMBER}, optional=("delta",)
+            ),
+            "mode": {**TEXT, "description": "laplace, where the answer would be noisy."},
+            "budget": {
+                "type": "object",
+                "additionalProperties": NUMBER,
+                "description": "What is left of each limit, of noisy answers.",
+            },
+            "accuracy": {
+                "type": "object",
+                "additionalProperties": MAYBE_NUMBER,
+                "description": "How near to the truth each number is in 95 of 100 answers; null where it depends.",
+            },
         },
-        optional=("sharpened_by",),
+        optional=("sharpened_by", "width", "mode", "budget", "accuracy"),
         example={
             "accepted": True,
             "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],
@@ -272,6 +277,8 @@ SCHEMAS: dict[str, Schema] = {
             "hash": TEXT,
         },
     ),
+    **AUDIT_SCHEMAS,
+    **NOISE_SCHEMAS,
     "Status": record("The process answers.", {"status": {"const": "ok"}}, example={"status": "ok"}),
     "Ready": record(
         "The process can do its work.",

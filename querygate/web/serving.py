@@ -18,6 +18,7 @@ from waitress.task import ErrorTask
 from querygate.core.errors import ConfigError
 from querygate.gateway.incidents import make_fault
 from querygate.site.gate import OpenSite
+from querygate.site.ranges import Answering
 from querygate.web.app import HEADERS, create_app
 from querygate.web.problems import MEDIA, malformed, too_large
 
@@ -52,10 +53,11 @@ def serve(
     host: str,
     port: int,
     threads: int,
+    answering: Answering | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are taken; port 0 takes a free one."""
-    server = _listen(opened, host, port, threads)
+    server = _listen(opened, host, port, threads, answering)
     try:
         with _stopping_on_signals():
             ready(_address(server))
@@ -66,11 +68,11 @@ def serve(
         server.close()
 
 
-def _listen(opened: OpenSite, host: str, port: int, threads: int) -> Any:
+def _listen(opened: OpenSite, host: str, port: int, threads: int, answering: Answering | None) -> Any:
     listeners: dict[int, Any] = {}
     try:
         server = create_server(
-            create_app(opened),
+            create_app(opened, answering),
             map=listeners,
             host=host,
             port=port,

@@ -17,7 +17,7 @@ from querygate.web.schemas import SCHEMAS
 from tests.api.shapes import misfits
 from tests.sql.study import NATIVE
 
-PAGES = ["/", "/docs", "/docs/refusals"]
+PAGES = ["/", "/audits", "/docs", "/docs/refusals"]
 PATIENTS = Catalog(
     "patients",
     1,
@@ -130,6 +130,7 @@ def test_the_first_page_escapes_the_host_it_was_asked_under(client):
     assert "<script>alert" not in text
 
 
-def test_the_key_is_kept_nowhere(get):
-    script = get("/static/querygate.js").text
+@pytest.mark.parametrize("name", ["gate", "querygate", "audits"])
+def test_the_key_is_kept_nowhere(get, name):
+    script = get(f"/static/{name}.js").text
     assert not re.findall(r"localStorage|sessionStorage|document\.cookie|innerHTML|eval\(", script)

@@ -244,6 +244,137 @@ def secret_count(people: People, random: np.random.Generator) -> Attack:
     return _alone(queries, lambda a: Fraction(a[0] - a[1]), person, secret=lambda r: Fraction(r["dx"] == "hiv"))
 
 
+def _count(condition: str) -> str:
+    return f"SELECT COUNT(*) FROM patients WHERE {condition}"
+
+
+def _has_hiv(row: dict[str, Any]) -> Fraction:
+    return Fraction(row["dx"] == "hiv")
+
+
+def secret_or(people: People, random: np.random.Generator) -> Attack:
+    """|A or B| - |B| is 1 less what A, of one person, shares with B."""
+    person = target_of(people, random)
+    where = _where(people.row(person))
+    queries = [_count(f"({where}) OR dx = 'hiv'"), _count("dx = 'hiv'")]
+    return _alone(queries, lambda a: 1 - Fraction(a[0] - a[1]), person, secret=_has_hiv)
+
+
+def secret_complement(people: People, random: np.random.Generator) -> Attack:
+    """Those who have it among all, and those who do not among all but one: the size of that group is known."""
+    person = target_of(people, random)
+    row = people.row(person)
+    group = f"sex = '{row['sex']}' AND region = '{row['region']}'"
+    queries = [_count(f"{group} AND dx = 'hiv'"), _count(f"{group} AND age <> {row['age']} AND NOT dx = 'hiv'")]
+    rest = [people.row(i) for i in range(people.number) if i != person]
+    size = sum(r["sex"] == row["sex"] and r["region"] == row["region"] and r["age"] != row["age"] for r in rest)
+    return _alone(queries, lambda a: Fraction(a[0] - (size - a[1])), person, secret=_has_hiv)
+
+
+def secret_parts(people: People, random: np.random.Generator) -> Attack:
+    """A sum of those who have it and one of those who have not are together the sum of all."""
+    person = target_of(people, random)
+    row = people.row(person)
+    group = f"sex = '{row['sex']}' AND region = '{row['region']}'"
+    queries = [
+        _sum(f"{group} AND dx = 'flu'"),
+        _sum(f"({group}) AND (dx <> 'flu' OR dx IS NULL)"),
+        _sum(f"{group} AND age <> {row['age']}"),
+    ]
+    return _alone(queries, lambda a: Fraction(a[0] or 0) + (a[1] or 0) - a[2], person)
+
+
+def secret_table(people: People, random: np.random.Generator) -> Attack:
+    """Tables by diagnosis, with the target and without."""
+    person = target_of(people, random)
+    row = people.row(person)
+    where = f"sex = '{row['sex']}' AND region = '{row['region']}'"
+    queries = [
+        f"SELECT dx, COUNT(*) FROM patients WHERE {where} {more} GROUP BY dx ORDER BY dx"
+        for more in ("", f"AND age <> {row['age']}")
+    ]
+
+    def recover(a: Answers) -> Fraction:
+        with_, without = (dict(map(tuple, rows)) for rows in a)
+        return Fraction(with_.get("hiv", 0) - without.get("hiv", 0))
+
+    return _alone(queries, recover, person, secret=_has_hiv)
+
+
+def by_cases(people: People, random: np.random.Generator) -> Attack:
+    """Conditions inside the aggregates, as dashboards write them."""
+    person = target_of(people, random)
+    where = _where(people.row(person))
+    queries = [
+        "SELECT SUM(CASE WHEN age >= 0 THEN sbp ELSE 0 END) AS all_of_them, COUNT(*) FROM patients",
+        f"SELECT SUM(sbp * 1.0) FILTER (WHERE NOT ({where})) AS rest FROM patients",
+    ]
+    return _alone(queries, lambda a: Fraction(a[0][0]) - Fraction(a[1]), person)
+
+
+def told_at_once(people: People, random: np.random.Generator) -> Attack:
+    """The difference of two sums in one item of the select list, and a share of a total."""
+    person = target_of(people, random)
+    where = _where(people.row(person))
+    queries = [f"SELECT SUM(sbp) - SUM(CASE WHEN {where} THEN 0 ELSE sbp END) FROM patients"]
+    return _alone(queries, lambda a: Fraction(a[0]), person)
+
+
+def quotients(people: People, random: np.random.Generator) -> Attack:
+    """Means written as quotients, sums as products."""
+    person = target_of(people, random)
+    row = people.row(person)
+    group = f"sex = '{row['sex']}' AND region = '{row['region']}'"
+    queries = [
+        f"SELECT SUM(sbp) / COUNT(*) FROM patients WHERE {group}",
+        f"SELECT AVG(sbp) * COUNT(*) FROM patients WHERE {group} AND age <> {row['age']}",
+    ]
+    size = sum(r["sex"] == row["sex"] and r["region"] == row["region"] for r in map(people.row, range(people.number)))
+    return _alone(queries, lambda a: Fraction(round(a[0] * size) - round(a[1])), person)
+
+
+def missing_cell(people: People, random: np.random.Generator) -> Attack:
+    """A table by region that leaves small cells out, and its total."""
+    person = target_of(people, random)
+    row = people.row(person)
+    base = f"sex = '{row['sex']}' AND (age BETWEEN {row['age'] - 9} AND {row['age']} AND region <> '{row['region']}' "
+    base += f"OR age = {row['age']})"
+    table = f"SELECT region, SUM(sbp) FROM patients WHERE {base} GROUP BY region HAVING COUNT(*) > 1"
+
+    def recover(a: Answers) -> Fraction:
+        rows = a[0] if a[0] and isinstance(a[0][0], list) else [a[0]]
+        return Fraction(a[1]) - sum(Fraction(value) for _, value in rows)
+
+    return _alone([table, _sum(base)], recover, person) if _large(people, row) else differencing(people, random)
+
+
+def _large(people: People, row: dict[str, Any]) -> bool:
+    """Has the table every other region, with more than one person in each?"""
+    near = [
+        r["region"]
+        for r in map(people.row, range(people.number))
+        if r["sex"] == row["sex"] and row["age"] - 9 <= r["age"] <= row["age"] and r["region"] != row["region"]
+    ]
+    return all(near.count(region) > 1 for region in {"N", "E", "S", "W"} - {row["region"]})
+
+
+def spreads(people: People, random: np.random.Generator) -> Attack:
+    """Means and variances with and without somebody: a total of squares, and with it the square of one value."""
+    person = target_of(people, random)
+    row = people.row(person)
+    group = f"sex = '{row['sex']}' AND region = '{row['region']}'"
+    queries = [
+        f"SELECT VAR_POP(sbp), AVG(sbp), COUNT(*) FROM patients WHERE {group} {more}"
+        for more in ("", f"AND age <> {row['age']}")
+    ]
+
+    def recover(a: Answers) -> Fraction:
+        squares = [n * (var + mean**2) for var, mean, n in a]
+        return Fraction(round(squares[0] - squares[1]))
+
+    return _alone(queries, recover, person, secret=lambda r: Fraction(r["sbp"] ** 2))
+
+
 def modular(people: People, random: np.random.Generator) -> Attack:
     """Subsets of the key by remainders: everybody with one remainder, and all of them but one by their number."""
     person = target_of(people, random)
@@ -281,11 +412,42 @@ LINEAR: dict[str, Callable[[People, np.random.Generator], Attack]] = {
         suppressed_cell,
         linear_system,
         secret_count,
+        secret_or,
+        secret_complement,
+        secret_parts,
+        secret_table,
+        by_cases,
+        told_at_once,
+        quotients,
+        missing_cell,
+        spreads,
         modular,
         two_colluders,
         three_colluders,
     )
 }
+
+
+def largest(people: People, random: np.random.Generator) -> Attack:
+    """The maximum of a group, and of all of it but the one who has it."""
+    groups = [(sex, region) for sex in "FM" for region in "NESW"]
+    for sex, region in (groups[i] for i in random.permutation(len(groups))):
+        rows = [(i, people.row(i)) for i in range(people.number)]
+        members = [(r["sbp"], i) for i, r in rows if (r["sex"], r["region"]) == (sex, region)]
+        top, person = max(members)
+        age = people.row(person)["age"]
+        ages = [r["age"] for _, r in rows if (r["sex"], r["region"]) == (sex, region)]
+        if [value for value, _ in members].count(top) == 1 and ages.count(age) == 1:
+            break
+    group = f"sex = '{sex}' AND region = '{region}'"
+    queries = [f"SELECT MAX(sbp) FROM patients WHERE {group}{more}" for more in ("", f" AND age <> {age}")]
+    return _alone(queries, lambda a: Fraction(a[0]) if a[0] > a[1] else Fraction(0), person)
+
+
+def division(people: People, random: np.random.Generator) -> list[tuple[str, str]]:
+    """A statement that fails if one person has one value; whether it did is the answer."""
+    row = people.row(target_of(people, random))
+    return [("eve", f"SELECT COUNT(*) FROM patients WHERE {_where(row)} AND 1 // (sbp - {row['sbp']}) > -1")]
 
 
 def run_log(people: People, attack: Attack) -> list[Entry]:

@@ -31,12 +31,14 @@ NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abc
 PUBLISHERS = """
 import os, resource, signal, sys, time
 from pathlib import Path
+from querygate.gateway import coarse
 from querygate.policy import parse_policy
 from querygate.site.custody import publish_to
 from querygate.site.gate import open_gate
 from querygate.site.layout import open_site
 
 EVENTS = {"open", "os.rename"}
+TIMED = {"time", "parts"}
 
 def publish(folder, policy, source, how, number):
     seen = 0
@@ -48,6 +50,8 @@ def publish(folder, policy, source, how, number):
             if how == "step" and seen == number:
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(hook)
+    if how == "parts":  # as if ten combinations filled the memory
+        coarse.BYTES = 2**29
     if how == "disk":  # no file may grow beyond so many bytes
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
@@ -60,11 +64,11 @@ for line in sys.stdin:
     child = os.fork()
     if not child:
         try:
-            publish(folder, policy, sys.argv[2], how, float(number) if how == "time" else int(number))
+            publish(folder, policy, sys.argv[2], how, float(number) if how in TIMED else int(number))
         except BaseException:
             os._exit(1)
         os._exit(0)
-    if how == "time":
+    if how in TIMED:
         time.sleep(float(number))
         os.kill(child, signal.SIGKILL)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
@@ -160,10 +164,12 @@ def test_killed_at_every_step_of_the_switch(publishers: Publishers, template: Pa
     assert versions[-1] == 2
 
 
-@pytest.mark.parametrize("share", [0.05, 0.25, 0.45, 0.65, 0.85])
-def test_killed_at_some_moment(publishers: Publishers, template: Path, tmp_path: Path, share: float) -> None:
+@pytest.mark.parametrize(
+    ("how", "share"), [*(("time", share) for share in (0.05, 0.25, 0.45, 0.65, 0.85)), ("parts", 0.4), ("parts", 0.7)]
+)
+def test_killed_at_some_moment(publishers: Publishers, template: Path, tmp_path: Path, how: str, share: float) -> None:
     folder = copy_of(template, tmp_path / "site")
-    ended = publishers.run(folder, "time", share * 0.5)
+    ended = publishers.run(folder, how, share * 0.5)
 
     assert ended in (0, -signal.SIGKILL)
     assert assert_whole(folder) in (1, 2)

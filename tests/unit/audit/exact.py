@@ -33,3 +33,9 @@ def _reduced(rows: list[list[Fraction]]) -> list[list[Fraction]]:
                 rows[r] = [a - rows[r][column] * b for a, b in zip(rows[r], rows[done], strict=True)]
         done += 1
     return rows[:done]
+
+
+def in_row_space(rows: list[list[int]], target: list[int]) -> bool:
+    """Is the target a combination of the rows? The rank does not grow with it."""
+    plain = [[Fraction(entry) for entry in row] for row in rows]
+    return len(_reduced([list(row) for row in plain])) == len(_reduced([*plain, [Fraction(entry) for entry in target]]))

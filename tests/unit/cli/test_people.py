@@ -67,3 +67,32 @@ def test_lists_show_what_is_closed(run):
     run("user", "disable", "ann")
     (user,) = json.loads(run("user", "list", "--format", "json").stdout)
     assert user["disabled"] is not None
+
+
+def test_projects_and_organisations_are_kept_shown_and_logged(run, tmp_path):
+    run("init")
+    run("user", "add", "ann", "--role", "researcher", "--project", "Heart 2026", "--organisation", "Uni A")
+    run("user", "add", "bob", "--role", "researcher")
+    assert run("user", "change", "bob", "--project", "heart 2026").stdout == "bob: project heart 2026.\n"
+    changed = json.loads(run("user", "change", "ann", "--organisation", "", "--format", "json").stdout)
+    assert (changed["project"], changed["organisation"]) == ("Heart 2026", None)
+    users = json.loads(run("user", "list", "--format", "json").stdout)
+    assert [(user["project"], user["organisation"]) for user in users] == [("Heart 2026", None), ("heart 2026", None)]
+    assert "Heart 2026" in run("user", "list").stdout
+    events = list(open_gate(open_site(tmp_path / "site")).log.events())
+    assert [(event["kind"], event["body"]) for event in events] == [
+        ("user.add", {"name": "ann", "role": "researcher", "project": "Heart 2026", "organisation": "Uni A"}),
+        ("user.add", {"name": "bob", "role": "researcher"}),
+        ("user.change", {"name": "bob", "project": "heart 2026", "organisation": None}),
+        ("user.change", {"name": "ann", "project": "Heart 2026", "organisation": None}),
+    ]
+    assert run("user", "change", "nobody", "--project", "x").exit_code == 2
+
+
+@pytest.mark.parametrize("name", [" x", "a\nb", "x" * 65, "-x", "a;b"])
+def test_names_of_projects_are_checked(run, name):
+    run("init")
+    done = run("user", "add", "ann", "--role", "researcher", f"--project={name}")
+    assert done.exit_code == 2
+    assert "QG806" in done.stderr
+    assert run("user", "list").stdout == "There are no users yet.\n"

@@ -206,3 +206,133 @@ def test_an_export_forged_from_the_start_needs_a_known_head(full):
     with pytest.raises(ChainBroken) as found:
         verify_lines(forged, full.verify())
     assert found.value.seq == 10
+
+
+# -- everything, in a small log --------------------------------------------------------------------------------
+
+SMALL = 4
+COLUMNS = ("time", "kind", "query_id", "user", "dataset", "body", "prev", "hash")
+
+
+@pytest.fixture
+def small(log):
+    """Four entries, one of them with characters that have to be escaped."""
+    request = {"user": 'zo"ë', "dataset": "p", "version": 1, "sql": "SELECT 'ä'", "mode": "interval"}
+    log.intend("q_1", **request, canonical_hash="c", policy_hash="d")
+    log.conclude("q_1", "answered", answer={"low": 1, "high": 2.5})
+    log.note("user.add", user=None)
+    log.note("log.export", user="carl", body={"entries": 3})
+    return log
+
+
+def opened(path):
+    """The file, without its triggers, as somebody who has it in hand opens it; text as bytes."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.text_factory = bytes
+    connection.execute("PRAGMA synchronous = OFF")
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        connection.execute(f"DROP TRIGGER {name.decode()}")
+    return closing(connection)
+
+
+def every_flip(text):
+    """The text with one byte changed, at every place: one letter for another, and small for capital."""
+    for place, byte in enumerate(text):
+        for other in (byte ^ 1, byte ^ 0x20):
+            yield text[:place] + bytes([other]) + text[place + 1 :]
+
+
+def test_every_flipped_byte_of_an_export_is_found(small):
+    lines = [line.encode() for line in exported(small)]
+    for place, line in enumerate(lines):
+        for forged in every_flip(line):
+            with pytest.raises(ChainBroken) as found:
+                verify_lines(io.BytesIO(b"".join([*lines[:place], forged, *lines[place + 1 :]])))
+            assert found.value.seq == place + 1
+
+
+@pytest.mark.parametrize("seq", range(1, SMALL + 1))
+@pytest.mark.parametrize("column", COLUMNS)
+def test_every_flipped_byte_of_every_column_is_found(small, path, column, seq):
+    with opened(path) as connection:
+        ((before,),) = connection.execute(f"SELECT {column} FROM log WHERE seq = ?", (seq,)).fetchall()
+        put = f"UPDATE log SET {column} = CAST(? AS TEXT) WHERE seq = ?"
+        for forged in every_flip(before) if before is not None else (b"", b"x"):
+            connection.execute(put, (forged, seq))
+            assert broken(small) == seq
+        for shorter in () if before is None else (before[:-1], before + b"\0", before + b" ", b""):
+            connection.execute(put, (shorter, seq))
+            assert broken(small) == seq
+        connection.execute(f"UPDATE log SET {column} = ? WHERE seq = ?", (before and before.decode(), seq))
+        assert small.verify().entries == SMALL
+
+
+def test_every_removed_swapped_and_cut_off_entry_is_found(small, path):
+    known = small.verify()
+    with opened(path) as connection:
+        rows = connection.execute("SELECT * FROM log ORDER BY seq").fetchall()
+
+        def stands(changed):
+            connection.execute("DELETE FROM log")
+            texts = [tuple(v.decode() if isinstance(v, bytes) else v for v in row) for row in changed]
+            connection.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", texts)
+
+        for first in range(SMALL):
+            stands(rows[:first] + rows[first + 1 :])
+            assert broken(small, known) == first + 1
+            stands(rows[:first] + [(seq, *row[1:]) for seq, row in enumerate(rows[first + 1 :], first + 1)])
+            assert broken(small, known) == first + 1
+            stands(rows[:first])
+            assert broken(small, known) == first + 1
+            for second in range(first + 1, SMALL):
+                swapped = list(rows)
+                swapped[first], swapped[second] = (
+                    (first + 1, *rows[second][1:]),
+                    (second + 1, *rows[first][1:]),
+                )
+                stands(swapped)
+                assert broken(small, known) == first + 1
+        stands(rows)
+    assert small.verify(known) == known
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_value_that_is_no_text_is_found(small, path, column):
+    """A file can be edited so that the table is strict no more."""
+    with opened(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'STRICT', '') WHERE name = 'log'")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' TEXT', '') WHERE name = 'log'")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name = 'log'")
+    with opened(path) as connection:
+        for value in (7, 1.5, None):
+            ((before,),) = connection.execute(f"SELECT {column} FROM log WHERE seq = 2").fetchall()
+            connection.execute(f"UPDATE log SET {column} = ? WHERE seq = 2", (value,))
+            assert broken(small) == 2
+            connection.execute(f"UPDATE log SET {column} = ? WHERE seq = 2", (before.decode(),))
+            assert small.verify().entries == SMALL
+
+
+def test_every_flipped_byte_of_the_table_in_the_file_is_found_or_changes_no_entry(small, path):
+    """Also where it is no byte of a text: lengths, kinds of values, the places of rows in their page."""
+    before = exported(small)
+    small.database.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'log'").fetchall()
+        ((size,),) = connection.execute("PRAGMA page_size").fetchall()
+    whole = path.read_bytes()
+    start, end = (page - 1) * size, page * size
+    used = [place for place in range(start, end) if whole[place]]
+    unseen = 0
+    for place in used[::3]:
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            small.verify()
+        except ChainBroken:
+            continue
+        assert exported(small) == before
+        unseen += 1
+    path.write_bytes(whole)
+    assert unseen < len(used) / 30
+    assert small.verify().entries == SMALL

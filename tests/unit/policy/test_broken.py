@@ -181,8 +181,7 @@ BROKEN = [
     (TOP + Q + '[answers]\nmodes = ["interval", "interval"]\n', "answers.modes", "distinct texts"),
     (TOP + Q + "[answers]\nmin_group = -1\n", "answers.min_group", "a whole number of at least 0"),
     (TOP + Q + "[answers]\nmin_groups = 1\n", "answers.min_groups", 'did you mean "min_group"?'),
-    (TOP + Q + '[audit]\non_differencing = "refuse"\n', "audit.on_differencing", LATER + "alert"),
-    (TOP + Q + '[audit]\non_differencing = "ignore"\n', "audit.on_differencing", "accepted: alert"),
+    (TOP + Q + '[audit]\non_differencing = "ignore"\n', "audit.on_differencing", "accepted: alert, warn, refuse"),
 ]
 
 

@@ -102,6 +102,11 @@ def test_silence_means_the_documented_defaults():
     assert policy.column("q").weight == 1.0
 
 
+@pytest.mark.parametrize("wanted", ["alert", "warn", "refuse"])
+def test_what_is_done_about_differencing(wanted: str) -> None:
+    assert parse_policy(f'{HEAD}[audit]\non_differencing = "{wanted}"\n').audit.on_differencing == wanted
+
+
 @pytest.mark.parametrize(
     ("kind", "domain", "grid"),
     [

@@ -65,13 +65,15 @@ def test_packed_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
     ranks = {name: {v: i for i, v in enumerate(sorted({*values} - {None}))} for name, values in data.items()}
     records = sorted(zip(*([ranks[n].get(v, -1) for v in data[n]] for n in ("age", "sex")), strict=True))
 
-    found = workshop.combinations(["age", "sex"], ["pulse"], by_record=by_record)
+    workshop.prepare(["age", "sex"], ["pulse"])
+    found = workshop.combinations(by_record=by_record)
     pairs = list(zip(found.codes["age"].tolist(), found.codes["sex"].tolist(), strict=True))
     assert pairs == (records if by_record else sorted(set(records)))
     assert found.counts.tolist() == ([1] * len(records) if by_record else [records.count(pair) for pair in pairs])
 
     classes = np.arange(len(pairs)) // 7
-    workshop.set_classes(classes)
+    workshop.add_classes(classes)
+    workshop.seal_classes()
     label, codes, counts = workshop.cells(["pulse"])
     of_class = np.bincount(classes, found.counts).astype(int)
     assert np.array_equal(np.bincount(label, counts).astype(int), of_class)
@@ -88,7 +90,8 @@ def test_packed_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
 def test_rows_that_were_read_are_not_read_again(tmp_path: Path) -> None:
     source = Watched(str(write_parquet(tmp_path / "p.parquet", people())))
     cut_off = coded(tmp_path / "vault.duckdb", source)
-    cut_off.combinations(["age"], [])
+    cut_off.prepare(["age"], [])
+    cut_off.combinations()
     cut_off._db.close()  # as a kill leaves it: nothing is cleared away
 
     workshop = DuckDBWorkshop(tmp_path / "vault.duckdb")

@@ -13,7 +13,7 @@ from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting, load_settin
 
 every = pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 numeric = pytest.mark.parametrize(
-    "setting", [s for s in SETTINGS if not isinstance(s.default, str)], ids=lambda setting: setting.name
+    "setting", [s for s in SETTINGS if not isinstance(s.default, (str, bool))], ids=lambda setting: setting.name
 )
 
 
@@ -29,8 +29,10 @@ def refused(folder: Path, environment: dict[str, str] | None = None) -> ConfigEr
     return caught.value
 
 
-def another(setting: Setting) -> int | float | str:
+def another(setting: Setting) -> bool | int | float | str:
     """An accepted value that is not the default."""
+    if isinstance(setting.default, bool):
+        return not setting.default
     if isinstance(setting.default, str):
         return "::1"
     kind = type(setting.default)
@@ -51,7 +53,7 @@ def test_silence_means_the_default(tmp_path: Path, setting: Setting) -> None:
 @every
 def test_the_file_says_otherwise(tmp_path: Path, setting: Setting) -> None:
     value = another(setting)
-    written = f'"{value}"' if isinstance(value, str) else str(value)
+    written = f'"{value}"' if isinstance(value, str) else str(value).lower()
     settings = load_settings(in_file(tmp_path, f"{setting.name} = {written}"), {})
 
     assert settings[setting.name] == value
@@ -63,7 +65,7 @@ def test_the_file_says_otherwise(tmp_path: Path, setting: Setting) -> None:
 @every
 def test_the_environment_wins(tmp_path: Path, setting: Setting) -> None:
     value = another(setting)
-    default = f'"{setting.default}"' if isinstance(setting.default, str) else setting.default
+    default = f'"{setting.default}"' if isinstance(setting.default, str) else str(setting.default).lower()
     folder = in_file(tmp_path, f"{setting.name} = {default}")
     settings = load_settings(folder, {PREFIX + setting.name.upper(): str(value)})
 
@@ -121,9 +123,7 @@ def test_what_is_no_number_in_the_environment_is_refused(tmp_path: Path, setting
     assert PREFIX + setting.name.upper() in error.detail
 
 
-@pytest.mark.parametrize(
-    "setting", [s for s in SETTINGS if isinstance(s.default, int)], ids=lambda setting: setting.name
-)
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if type(s.default) is int], ids=lambda setting: setting.name)
 def test_whole_settings_take_whole_numbers(tmp_path: Path, setting: Setting) -> None:
     assert (
         load_settings(in_file(tmp_path, f"{setting.name} = {setting.default}.0"), {})[setting.name] == setting.default
@@ -172,3 +172,9 @@ def test_every_setting_says_what_it_is_for() -> None:
     assert all(setting.help.endswith(".") and len(setting.help) > 10 for setting in SETTINGS)
     assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
     assert all(setting.name == setting.name.lower() for setting in SETTINGS)
+
+
+@pytest.mark.parametrize("value", ["1", "yes", "maybe", ""])
+def test_a_switch_is_true_or_false(tmp_path: Path, value: str) -> None:
+    assert "true or false" in refused(tmp_path, {"QUERYGATE_INLINE_AUDIT": value}).remedy
+    refused(in_file(tmp_path, "inline_audit = 1"))

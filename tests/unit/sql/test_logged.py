@@ -67,14 +67,15 @@ def test_a_case_without_else_is_a_filter() -> None:
         ("SELECT 1; SELECT 2", "statements"),
         ("SELECT AVG(a.sbp) FROM patients a JOIN others b ON a.age = b.age", "more than one"),
         ("SELECT age FROM patients", "shows rows"),
-        ("SELECT dx, COUNT(*) FROM patients GROUP BY dx", "groups by a secret"),
+        ("SELECT COUNT(*) FROM patients GROUP BY sbp > age", "groups by what is secret and what is known"),
         ("SELECT COUNT(*) FROM patients WHERE sbp > age", "compares what is secret"),
         ("SELECT AVG(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS t", "groups of another"),
         ("SELECT COUNT(*) FROM patients WHERE height = 3", "no column"),
         ("SELECT COUNT(*) FROM patients WHERE age IN (SELECT 3)", "list of values"),
         ("SELECT COUNT( FROM", "cannot be read"),
         (
-            "SELECT COUNT(*) FROM patients WHERE sbp > 1 AND dx = 'a' AND dx = 'b' AND sbp < 9 AND sbp <> 4",
+            "SELECT COUNT(*) FROM patients WHERE sbp > 1 OR age < 3 AND (dx = 'a' OR age < 4 AND (dx = 'b' OR age < 5 "
+            "AND sbp < 9))",
             "secret conditions",
         ),
     ],

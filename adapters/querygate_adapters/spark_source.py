@@ -1,0 +1,127 @@
+"""A table of a Spark catalog, or a folder of files that Spark reads, as a source.
+
+    spark:#hospital.patients      a table or view of the catalog
+    spark:/data/patients          a folder (or any location Spark knows) of Parquet files
+    spark:/data/patients#csv      the same with CSV files, each with a header; all columns are texts
+
+Spark's own settings (SPARK_HOME, spark-defaults.conf) say where it runs; without any it runs here. It reads, and is
+given no SQL. Its workers send the rows as Arrow batches, one partition after the other, so that memory is bounded by
+the largest partition.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from querygate.core.errors import ConfigError
+
+CODE = "QG802"
+BATCH_ROWS = 100_000
+FORMATS = ("parquet", "csv")
+
+# A row with too few or too many fields is an error, as in other CSV files; nothing is guessed.
+_CSV: dict[str, bool | str] = {
+    "header": True,
+    "inferSchema": False,
+    "mode": "FAILFAST",
+    "quote": '"',
+    "escape": '"',
+    "enforceSchema": False,
+}
+
+
+class SparkTable:
+    """One table or folder. Every read is a job of its own."""
+
+    def __init__(self, location: str) -> None:
+        place, _, fragment = location.partition("#")
+        if not place and not fragment:
+            raise ConfigError(CODE, "The source names no table.", "Write spark:#schema.table or spark:FOLDER.")
+        if place and fragment not in ("", *FORMATS):
+            raise ConfigError(
+                CODE, f"Spark: {fragment!r} is not a format of files.", f"Accepted: {', '.join(FORMATS)}."
+            )
+        with self.reading():
+            self._rows = _opened(_session(), place, fragment)
+            self._columns = tuple(self._rows.columns)
+
+    def columns(self) -> tuple[str, ...]:
+        return self._columns
+
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
+        """The wanted columns as a stream of Arrow record batches."""
+        with self.reading():
+            wanted = self._rows.select(*(f"`{name.replace('`', '``')}`" for name in columns))
+            return pa.RecordBatchReader.from_batches(to_arrow_schema(wanted.schema), _stream(wanted))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Spark's words, and those of the engine that pulls the stream, may quote rows."""
+        try:
+            with _quiet():
+                yield
+        except (PySparkException, Py4JError, duckdb.Error, pa.ArrowException):
+            raise ConfigError(
+                CODE,
+                "Spark cannot read the source.",
+                "Check that the table or folder is there, that its files are what they should be, and Spark's log.",
+            ) from None
+
+
+def _session() -> SparkSession:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        return (
+            SparkSession.builder.appName("querygate")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH_ROWS))
+            .getOrCreate()
+        )
+    except (PySparkException, Py4JError, OSError):
+        raise ConfigError(
+            CODE, "Spark cannot be started.", "It needs a Java runtime (17 or later), and the settings of your cluster."
+        ) from None
+
+
+def _opened(session: SparkSession, place: str, fragment: str) -> DataFrame:
+    if not place:
+        return session.table(fragment)
+    return session.read.options(**_CSV).csv(place) if fragment == "csv" else session.read.parquet(place)
+
+
+def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:
+    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # Runs in Spark's workers, which need pyarrow and nothing of QueryGate: it is sent by value, as it stands here.
+        import pyarrow
+
+        for batch in batches:
+            sink = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            yield pyarrow.RecordBatch.from_pydict({"batch": [sink.getvalue().to_pybytes()]})
+
+    sent: Any = rows.mapInArrow(packed, "batch binary").toLocalIterator(prefetchPartitions=True)
+    schema = to_arrow_schema(rows.schema)
+    for row in sent:
+        for batch in pa.ipc.open_stream(bytes(row["batch"])):
+            yield batch.cast(schema)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """PySpark warns of versions of pandas, which plays no part here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+        yield

@@ -1,0 +1,88 @@
+"""What the custodian is to be told, and how far the log has been looked at: none of it lost, whenever a process ends.
+
+An alert, its entry in the log, what is to be sent of it and how far the log was read are written in one transaction.
+Each alert has an id that follows from what it is about, so it is there once, whoever finds it and however often. What
+is to be sent stays in the outbox until it has arrived: it arrives at least once, always under the same id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from querygate.control.chain import canonical
+from querygate.control.database import Database
+from querygate.control.ids import stamp
+from querygate.control.log import Log
+
+KIND = "audit.alert"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An alert that has not arrived yet. `tries` were in vain."""
+
+    number: int
+    channel: str
+    tries: int
+    alert: Mapping[str, Any]
+
+
+class Alerts:
+    """The alerts of a site."""
+
+    def __init__(self, database: Database, log: Log) -> None:
+        self._database = database
+        self._log = log
+
+    def seen(self, dataset: str) -> int:
+        """The last entry of the log that was looked at for a dataset; 0 before the first."""
+        rows = self._database.rows("SELECT seq FROM watch WHERE dataset = ?", (dataset,))
+        return int(rows[0]["seq"]) if rows else 0
+
+    def record(
+        self, dataset: str, seq: int, alerts: Iterable[Mapping[str, Any]], channels: Sequence[str], *, user: str
+    ) -> list[Mapping[str, Any]]:
+        """The log was looked at up to this entry, and this was found. Returns what nobody had found before."""
+        new = []
+        with self._database.writing() as connection:
+            for alert in alerts:
+                inserted = connection.execute(
+                    "INSERT OR IGNORE INTO alert (id, dataset, found, body) VALUES (?, ?, ?, ?)",
+                    (alert["id"], dataset, stamp(self._log.clock()), canonical(alert)),
+                )
+                if inserted.rowcount:
+                    new.append(alert)
+                    self._log.append(connection, KIND, None, user, dataset, alert)
+                    for channel in channels:
+                        connection.execute("INSERT INTO outbox (alert, channel) VALUES (?, ?)", (alert["id"], channel))
+            connection.execute(
+                """INSERT INTO watch (dataset, seq) VALUES (?, ?)
+                   ON CONFLICT (dataset) DO UPDATE SET seq = max(seq, excluded.seq)""",
+                (dataset, seq),
+            )
+        return new
+
+    def latest(self, dataset: str, limit: int) -> list[dict[str, Any]]:
+        """What was found last about a dataset, newest first."""
+        sql = "SELECT body FROM alert WHERE dataset = ? ORDER BY found DESC, rowid DESC LIMIT ?"
+        return [json.loads(row["body"]) for row in self._database.rows(sql, (dataset, limit))]
+
+    def waiting(self, channel: str) -> list[Waiting]:
+        """What is to be sent this way, oldest first."""
+        rows = self._database.rows(
+            """SELECT number, channel, tries, body FROM outbox JOIN alert ON alert.id = outbox.alert
+               WHERE channel = ? ORDER BY number""",
+            (channel,),
+        )
+        return [Waiting(row["number"], row["channel"], row["tries"], json.loads(row["body"])) for row in rows]
+
+    def arrived(self, one: Waiting) -> None:
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM outbox WHERE number = ?", (one.number,))
+
+    def failed(self, one: Waiting) -> None:
+        with self._database.writing() as connection:
+            connection.execute("UPDATE outbox SET tries = tries + 1 WHERE number = ?", (one.number,))

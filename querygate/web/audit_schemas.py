@@ -1,0 +1,183 @@
+"""The JSON shapes of audits: cases and findings, without values."""
+
+from __future__ import annotations
+
+from querygate.web.schema_parts import MAYBE_TEXT, TEXT, WHOLE, Schema, array, record, ref
+
+FINDINGS_EXAMPLE = {
+    "dataset": "patients",
+    "audited": "2026-03-02T10:00:00.000000Z",
+    "by": "local",
+    "k": 5,
+    "queries": 2,
+    "severities": {"disclosed": 0, "exposed": 0, "attempt": 1, "notice": 0},
+    "cases": [
+        {
+            "id": "c_9f3386977c",
+            "severity": "attempt",
+            "kinds": ["differencing"],
+            "users": ["ann"],
+            "view": "ann",
+            "queries": ["q_01KJKB3Q00Z5V7N0M1C2X3Y4W5", "q_01KJKB3Q00Z5V7N0M1C2X3Y4W6"],
+            "first": "2026-03-02T09:14:00.000000Z",
+            "last": "2026-03-02T09:16:30.000000Z",
+            "records": 1,
+            "signs": ["one user alone", "asked within 3 minutes"],
+            "findings": ["f_c0a4327dc0"],
+            "version": 3,
+        }
+    ],
+    "findings": [
+        {
+            "id": "f_c0a4327dc0",
+            "kind": "differencing",
+            "severity": "attempt",
+            "queries": ["q_01KJKB3Q00Z5V7N0M1C2X3Y4W6", "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5"],
+            "users": ["ann"],
+            "view": "ann",
+            "isolates": {"records": 1, "where": "age = 51"},
+            "combination": [
+                {
+                    "measure": "sbp",
+                    "query": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W6",
+                    "times": "1",
+                    "records": 11,
+                    "answer": None,
+                },
+                {
+                    "measure": "sbp",
+                    "query": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+                    "times": "-1",
+                    "records": 10,
+                    "answer": None,
+                },
+            ],
+            "inferred": [{"column": "sbp", "from": None, "low": None, "high": None, "hidden": True}],
+            "explanation": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W6, q_01KJKB3Q00Z5V7N0M1C2X3Y4W5 of ann isolate 1 record: "
+            "age = 51.",
+            "case": "c_9f3386977c",
+            "version": 3,
+        }
+    ],
+    "findings_in_all": 1,
+    "not_audited": [],
+    "left_out": [],
+    "statements": [
+        {
+            "id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+            "time": "2026-03-02T09:14:00.000000Z",
+            "user": "ann",
+            "sql": "SELECT AVG(sbp) FROM patients WHERE age BETWEEN 40 AND 50",
+        },
+        {
+            "id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W6",
+            "time": "2026-03-02T09:16:30.000000Z",
+            "user": "ann",
+            "sql": "SELECT AVG(sbp) FROM patients WHERE age BETWEEN 40 AND 51",
+        },
+    ],
+    "alerts": [],
+}
+
+SEVERITY: Schema = {"enum": ["notice", "attempt", "exposed", "disclosed"]}
+
+AUDIT_SCHEMAS: dict[str, Schema] = {
+    "AuditRun": record(
+        "Which dataset's queries to audit.",
+        {"dataset": {**TEXT, "description": "Name of the dataset."}},
+        example={"dataset": "patients"},
+    ),
+    "Findings": record(
+        "What the last audit found. `audited` is null where there was none. Of many findings the gravest are kept.",
+        {
+            "dataset": TEXT,
+            "audited": MAYBE_TEXT,
+            "by": MAYBE_TEXT,
+            "k": {"type": ["integer", "null"]},
+            "queries": WHOLE,
+            "severities": {"type": "object", "additionalProperties": WHOLE},
+            "cases": array(ref("Case")),
+            "findings": array(ref("Finding")),
+            "findings_in_all": WHOLE,
+            "not_audited": array(record("A query that is not covered.", {"query": TEXT, "reason": TEXT})),
+            "left_out": array(record("A test not made.", {"view": TEXT, "measure": TEXT, "reason": TEXT})),
+            "statements": array(record("A query of a case.", {"id": TEXT, "time": TEXT, "user": TEXT, "sql": TEXT})),
+            "alerts": {**array(ref("Alert")), "description": "What `audit watch` told of last, newest first."},
+        },
+        example=FINDINGS_EXAMPLE,
+    ),
+    "Alert": record(
+        "What one answer, with those before it, made known; as the watch sends it.",
+        {
+            "id": TEXT,
+            "dataset": TEXT,
+            "version": WHOLE,
+            "time": TEXT,
+            "query": TEXT,
+            "with": {**MAYBE_TEXT, "description": "An earlier query that it was set against."},
+            "user": TEXT,
+            "view": TEXT,
+            "rule": {"enum": ["small", "pair", "linear", "tied", "cap"]},
+            "records": WHOLE,
+        },
+    ),
+    "Case": record(
+        "Findings that belong together: same users, shared queries. As grave as the gravest of them.",
+        {
+            "id": TEXT,
+            "severity": SEVERITY,
+            "kinds": array(TEXT),
+            "users": array(TEXT),
+            "view": {**TEXT, "description": "Whose answers were put together."},
+            "queries": array(TEXT),
+            "first": MAYBE_TEXT,
+            "last": MAYBE_TEXT,
+            "records": {**WHOLE, "description": "People isolated."},
+            "signs": {**array(TEXT), "description": "Signs of intent: reasons to look and to talk."},
+            "findings": array(TEXT),
+            "version": WHOLE,
+        },
+        optional=("version",),
+    ),
+    "Finding": record(
+        "Query sets that isolate fewer than k records. Answers and values are null here.",
+        {
+            "id": TEXT,
+            "kind": TEXT,
+            "severity": SEVERITY,
+            "queries": array(TEXT),
+            "users": array(TEXT),
+            "view": TEXT,
+            "isolates": record("Whom.", {"records": WHOLE, "where": TEXT}),
+            "combination": array(
+                record(
+                    "An answer, and what it is multiplied by so that all but the isolated records cancel out.",
+                    {
+                        "measure": TEXT,
+                        "query": TEXT,
+                        "times": {**TEXT, "description": "A whole number or a fraction."},
+                        "records": WHOLE,
+                        "answer": {"type": "null"},
+                    },
+                    optional=("records",),
+                )
+            ),
+            "inferred": array(
+                record(
+                    "What follows; hidden here.",
+                    {
+                        "column": TEXT,
+                        "from": {"type": "null"},
+                        "low": {"type": "null"},
+                        "high": {"type": "null"},
+                        "hidden": {"const": True},
+                    },
+                )
+            ),
+            "explanation": TEXT,
+            "case": TEXT,
+            "version": WHOLE,
+        },
+        optional=("version",),
+    ),
+}

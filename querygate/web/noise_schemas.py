@@ -1,0 +1,66 @@
+"""The JSON shapes of noisy answers, prices and budgets."""
+
+from __future__ import annotations
+
+from querygate.web.schema_parts import NUMBER, TEXT, WHOLE, Schema, array, record, ref
+
+MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
+
+NOISE_SCHEMAS: dict[str, Schema] = {
+    "Noisy": record(
+        "A number with noise. The truth lies in interval95 in 95 of 100 answers.",
+        {
+            "value": NUMBER,
+            "noise": {**TEXT, "description": "The mechanism."},
+            "scale": {**MAYBE_NUMBER, "description": "Of the noise; null where a value was chosen."},
+            "interval95": {"type": ["array", "null"], "items": NUMBER, "minItems": 2, "maxItems": 2},
+            "epsilon": {**NUMBER, "description": "What this number cost of the statement's epsilon."},
+        },
+        example={"value": 417, "noise": "geometric", "scale": 10.0, "interval95": [387, 447], "epsilon": 0.1},
+    ),
+    "Spent": record(
+        "Privacy budget: what this answer cost, and what is left of the tightest limit.",
+        {"spent": NUMBER, "left": NUMBER},
+    ),
+    "Batch": record(
+        "Statements about one dataset.",
+        {"dataset": TEXT, "statements": array(TEXT), "options": ref("Options")},
+        optional=("options",),
+        example={
+            "dataset": "patients",
+            "statements": ["SELECT COUNT(*) FROM patients"],
+            "options": {"mode": "laplace"},
+        },
+    ),
+    "Price": record(
+        "What statements would cost together, if none of them was answered before.",
+        {"statements": array(ref("Verdict")), "cost": record("Privacy budget.", {"epsilon": NUMBER})},
+    ),
+    "Budget": record(
+        "What is left for noisy answers. Limits are by whose they are: dataset, user, group (a project).",
+        {
+            "dataset": TEXT,
+            "epsilon_per_query": NUMBER,
+            "delta": NUMBER,
+            "limits": {"type": "object", "additionalProperties": NUMBER},
+            "left": {"type": "object", "additionalProperties": NUMBER},
+            "spent": {
+                **array(
+                    record(
+                        "What was spent against one limit.",
+                        {"whose": TEXT, "name": TEXT, "epsilon": NUMBER, "releases": WHOLE},
+                    )
+                ),
+                "description": "For custodians.",
+            },
+        },
+        optional=("spent",),
+        example={
+            "dataset": "patients",
+            "epsilon_per_query": 0.1,
+            "delta": 0,
+            "limits": {"dataset": 10.0, "user": 1.0},
+            "left": {"dataset": 9.9, "user": 0.9},
+        },
+    ),
+}

@@ -1,0 +1,244 @@
+"""The inline policy: what is refused, warned of or only told, to whom it is blamed, and what a refusal says."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from querygate.core.errors import ConfigError, DisclosureRefused, Fault
+from querygate.gateway.answer import WARNING
+from querygate.policy import parse_policy
+from querygate.site.custody import publish_to
+from querygate.site.gate import OpenSite, open_gate
+from querygate.site.inline import NOTE, with_auditor
+from querygate.site.layout import init_site, open_site
+from querygate.site.proofs import replay_site
+from tests.api.small_site import POLICY, write_inputs
+from tests.audited_site import AND_ONE_MORE, FORTIES, ask, make_audited_site, notes_of
+
+
+def refused(opened: OpenSite, user: str, sql: str) -> DisclosureRefused:
+    with pytest.raises(DisclosureRefused) as caught:
+        ask(opened, user, sql)
+    return caught.value
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    opened = make_audited_site(tmp_path_factory.mktemp("audited"))
+    opened.log.database.close()
+    return opened.site.folder
+
+
+@pytest.fixture
+def site(made: Path, tmp_path: Path) -> OpenSite:
+    """A copy of the site, as it was made."""
+    return with_auditor(open_gate(open_site(Path(shutil.copytree(made, tmp_path / "site")))))
+
+
+def test_the_classic_is_refused_in_fixed_words(site: OpenSite) -> None:
+    ask(site, "ann", FORTIES)
+    found = refused(site, "ann", AND_ONE_MORE)
+    assert (found.code, found.meaning.status, found.meaning.exit) == ("QG501", 403, 1)
+    assert found.suggestion is None
+    said = {(e.code, e.detail, e.remedy, e.suggestion, e.span) for e in (found, refused(site, "ann", small()))}
+    said |= {(e.code, e.detail, e.remedy, e.suggestion, e.span) for e in (refused(site, "ann", unreadable()),)}
+    assert len(said) == 1  # a pair, a small set, and what cannot be decided on
+    line = site.log.query(str(found.query_id))
+    assert line is not None
+    assert (line["outcome"], line["code"], line["answer"]) == ("refused", "QG501", None)
+
+
+def small() -> str:
+    return "SELECT AVG(sbp) FROM clinic WHERE age < 33"
+
+
+def unreadable() -> str:
+    return "SELECT age, COUNT(*) FROM clinic WHERE age > sbp GROUP BY age"
+
+
+def test_the_reason_is_in_the_custodian_s_log(site: OpenSite) -> None:
+    ask(site, "ann", FORTIES)
+    refused(site, "ann", AND_ONE_MORE)
+    [note] = notes_of(site, NOTE)
+    assert note["refused"] is True
+    assert {(one["view"], one["rule"], one["records"]) for one in note["found"]} >= {
+        ("ann", "pair", 1),
+        ("project heart", "pair", 1),
+        ("organisation uni a", "pair", 1),
+        ("everybody", "pair", 1),
+    }
+    assert "51" not in str(note)
+    refused(site, "ann", unreadable())
+    assert notes_of(site, NOTE)[-1]["undecided"]
+
+
+def test_a_project_is_one_and_others_only_tell(site: OpenSite) -> None:
+    ask(site, "ann", FORTIES)
+    refused(site, "bob", AND_ONE_MORE)  # of the same project
+    assert ask(site, "cyd", AND_ONE_MORE).groups  # of the same organisation: answered, and told
+    note = notes_of(site, NOTE)[-1]
+    assert note["refused"] is False
+    assert {one["view"] for one in note["found"]} == {"organisation uni a", "everybody"}
+    assert ask(site, "eve", AND_ONE_MORE).groups
+    assert refused(site, "cyd", FORTIES).code == "QG501"
+
+
+def test_what_was_refused_is_not_held_against_anybody(site: OpenSite) -> None:
+    ask(site, "ann", FORTIES)
+    refused(site, "ann", AND_ONE_MORE)
+    two_more = AND_ONE_MORE.replace("50", "54")  # five more than the first, four more than the refused one
+    assert ask(site, "ann", two_more).groups
+    assert ask(site, "ann", FORTIES).groups  # what was answered is answered again, in any words
+    assert ask(site, "ann", "SELECT COUNT(*) FROM clinic WHERE NOT (age > 49 OR age < 30)").groups
+
+
+def test_a_new_process_decides_the_same(site: OpenSite) -> None:
+    ask(site, "ann", FORTIES)
+    again = with_auditor(open_gate(open_site(site.site.folder)))
+    refused(again, "bob", AND_ONE_MORE)
+    ask(again, "bob", "SELECT COUNT(*) FROM clinic WHERE age >= 55")
+    refused(site, "ann", "SELECT COUNT(*) FROM clinic WHERE age >= 56")  # answered by the other process
+
+
+def test_a_table_is_judged_with_its_groups_together(site: OpenSite) -> None:
+    table = "SELECT sex, COUNT(*) FROM clinic WHERE age {} GROUP BY sex"
+    ask(site, "ann", table.format("< 50"))
+    refused(site, "ann", table.format("< 52"))  # one more of each sex
+    refused(site, "ann", "SELECT age, COUNT(*) FROM clinic GROUP BY age")
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "SELECT SUM(sbp * 2) FROM clinic WHERE age BETWEEN 30 AND 50",
+        "SELECT COUNT(*) FROM clinic WHERE age BETWEEN 30 AND 50 AND NOT sbp <> 120",
+        "SELECT MAX(sbp) FROM clinic WHERE NOT (age < 30 OR age * 2 > 100)",
+        "SELECT VAR_SAMP(sbp) FROM clinic WHERE age BETWEEN 30 AND 50",
+        "SELECT sbp > 120, COUNT(*) FROM clinic WHERE age BETWEEN 30 AND 50 GROUP BY 1",
+    ],
+)
+def test_no_other_words_or_measures_get_round_it(site: OpenSite, again: str) -> None:
+    ask(site, "ann", FORTIES)
+    refused(site, "ann", again)
+
+
+def test_warn_answers_with_a_fixed_note_that_a_replay_leaves_out(tmp_path: Path) -> None:
+    opened = make_audited_site(tmp_path, "warn")
+    assert ask(opened, "ann", FORTIES).notes == ()
+    assert ask(opened, "ann", AND_ONE_MORE).notes == (WARNING,)
+    assert ask(opened, "ann", small()).notes == (WARNING,)
+    assert ask(opened, "cyd", FORTIES).notes == ()  # of a larger view only the custodian hears
+    assert [note["refused"] for note in notes_of(opened, NOTE)] == [False, False]
+    found = replay_site(opened, user="local")
+    assert (found.answers, found.different) == (4, ())
+
+
+def test_alert_answers_as_if_nothing_were(tmp_path: Path) -> None:
+    opened = make_audited_site(tmp_path, "alert")
+    ask(opened, "ann", FORTIES)
+    assert ask(opened, "ann", AND_ONE_MORE).notes == ()
+    [note] = notes_of(opened, NOTE)
+    assert note["found"][0]["rule"] == "pair"
+
+
+def test_two_at_the_same_time_do_not_both_get_through(site: OpenSite) -> None:
+    """The second is judged while the first is still being computed."""
+    store, inside, go_on = site.gate.store, threading.Event(), threading.Event()
+
+    class Slow:
+        def __getattr__(self, name: str):
+            return getattr(store, name)
+
+        def current(self, dataset: str):
+            release = store.current(dataset)
+
+            class Waiting:
+                catalog = release.catalog
+
+                def project(self, *args):
+                    inside.set()
+                    assert go_on.wait(30)
+                    return release.project(*args)
+
+            return Waiting()
+
+    slow = replace(site, gate=replace(site.gate, store=Slow()))
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(ask(slow, "ann", FORTIES)))
+    thread.start()
+    assert inside.wait(30)
+    refused(site, "bob", AND_ONE_MORE)
+    go_on.set()
+    thread.join()
+    assert answers[0].groups
+
+
+def test_what_failed_is_forgotten(site: OpenSite) -> None:
+    class Broken:
+        def current(self, dataset: str):
+            release = site.store.current(dataset)
+
+            class Failing:
+                catalog = release.catalog
+
+                def project(self, *args):
+                    raise ValueError
+
+            return Failing()
+
+    with pytest.raises(Fault):
+        ask(replace(site, gate=replace(site.gate, store=Broken())), "ann", FORTIES)
+    assert ask(site, "ann", AND_ONE_MORE).groups
+
+
+# -- configuration -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wanted", ["warn", "refuse"])
+def test_without_the_setting_it_is_a_configuration_error(tmp_path: Path, wanted: str) -> None:
+    opened = open_gate(init_site(tmp_path / "site"))
+    policy = parse_policy(f'{POLICY}[audit]\non_differencing = "{wanted}"\n')
+    with pytest.raises(ConfigError) as caught:
+        publish_to(opened, policy, str(write_inputs(tmp_path)[1]), user="local")
+    assert caught.value.code == "QG805"
+    assert "store alone" in caught.value.detail
+    assert "audit watch" in caught.value.remedy
+    assert "inline_audit = true" in caught.value.remedy
+    assert opened.store.datasets() == ()
+
+
+def test_a_gate_without_an_auditor_answers_nothing_of_such_a_dataset(site: OpenSite) -> None:
+    """A store that was copied to a machine with other settings fails closed."""
+    with pytest.raises(Fault):
+        ask(replace(site, gate=replace(site.gate, auditor=None)), "ann", FORTIES)
+    (site.site.folder / "querygate.toml").write_text("")
+    again = open_gate(open_site(site.site.folder))
+    with pytest.raises(ConfigError):
+        with_auditor(again)
+
+
+def test_without_the_vault_everything_is_refused(site: OpenSite) -> None:
+    for path in (site.site.vault / "clinic").iterdir():
+        path.unlink()
+    again = with_auditor(open_gate(open_site(site.site.folder)))
+    refused(again, "ann", "SELECT COUNT(*) FROM clinic")
+
+
+def test_only_known_columns_are_read(site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    from querygate_adapters import records
+
+    held = []
+    made = records.DuckDBRecords.__init__
+
+    def spy(self, source, **more):
+        held.append(source.columns())
+        made(self, source, **more)
+
+    monkeypatch.setattr(records.DuckDBRecords, "__init__", spy)
+    ask(site, "ann", FORTIES)
+    assert held == [("age", "sex")]

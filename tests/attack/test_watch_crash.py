@@ -1,0 +1,77 @@
+"""A watch that is killed at any moment: no alert is lost, none is on record twice, and all arrive at the webhook."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from querygate.control.alerts import KIND, Alerts
+from querygate.site.delivering import WEBHOOK, deliver, post_to
+from querygate.site.gate import OpenSite, open_gate
+from querygate.site.layout import open_site
+from querygate.site.watching import Watching
+from tests.audited_site import ask, make_audited_site, notes_of
+from tests.webhook import receiving
+
+WATCH = """
+import sys, time
+from pathlib import Path
+from querygate.control.alerts import Alerts
+from querygate.site.delivering import WEBHOOK, deliver, post_to
+from querygate.site.gate import open_gate
+from querygate.site.layout import open_site
+from querygate.site.watching import Watching
+
+opened = open_gate(open_site(Path(sys.argv[1])))
+watching = Watching(opened, "clinic", user="local", channels=(WEBHOOK,))
+print("begun", flush=True)
+while True:
+    watching.look()
+    deliver(Alerts(opened.log.database, opened.log), {WEBHOOK: post_to(sys.argv[2])}, lambda pause: None)
+    time.sleep(0.01)
+"""
+
+
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    made = make_audited_site(tmp_path, "alert").site.folder
+    (made / "querygate.toml").write_text("")
+    opened = open_gate(open_site(made))
+    for age in range(40, 65):
+        ask(opened, random.Random(age).choice(["ann", "bob", "eve"]), f"SELECT AVG(sbp) FROM clinic WHERE age < {age}")
+    opened.log.database.close()  # a copy would drop the locks that SQLite has on the file
+    undisturbed = open_gate(open_site(Path(shutil.copytree(made, tmp_path / "copy"))))
+    wanted = [alert["id"] for alert in Watching(undisturbed, "clinic", user="local").look().alerts]
+    assert len(wanted) > 15
+
+    with receiving() as receiver:
+        kill_some(made, receiver.url, turns=5)
+        opened = open_gate(open_site(made))
+        Watching(opened, "clinic", user="local", channels=(WEBHOOK,)).look()
+        assert deliver(Alerts(opened.log.database, opened.log), {WEBHOOK: post_to(receiver.url)}) == []
+        arrived = [one["id"] for one in receiver.received]
+
+    assert sorted(noted(opened)) == sorted(wanted)  # in the log: each once
+    assert set(arrived) == set(wanted)  # at the webhook: each at least once, under its id
+    assert opened.log.verify().entries == len(list(opened.log.events()))
+
+
+def noted(opened: OpenSite) -> list[str]:
+    return [body["id"] for body in notes_of(opened, KIND)]
+
+
+def kill_some(folder: Path, url: str, turns: int) -> None:
+    """Start a watch and kill it while it works, a little later each time."""
+    for turn in range(turns):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WATCH, str(folder), url], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        time.sleep(0.1 + 0.15 * turn)
+        process.kill()
+        process.wait()
+        process.stdout.close()
