@@ -43,8 +43,8 @@ type = "boolean"
 """
 
 
-def publish_small(opened: OpenSite, folder: Path, rows: int = 2_000) -> None:
-    """Publish random patients."""
+def publish_small(opened: OpenSite, folder: Path, rows: int = 2_000, more: str = "") -> None:
+    """Publish random patients; the policy may say more."""
     rng = random.Random(5)
     columns = {
         "age": [rng.randint(0, 100) for _ in range(rows)],
@@ -57,4 +57,4 @@ def publish_small(opened: OpenSite, folder: Path, rows: int = 2_000) -> None:
     }
     source = folder / "patients.parquet"
     pyarrow.parquet.write_table(pa.table(columns), source)
-    publish_to(opened, parse_policy(POLICY), str(source), user="custodian")
+    publish_to(opened, parse_policy(POLICY + more), str(source), user="custodian")

@@ -24,7 +24,11 @@ NOISE_SCHEMAS: dict[str, Schema] = {
     ),
     "Batch": record(
         "Statements about one dataset.",
-        {"dataset": TEXT, "statements": array(TEXT), "options": ref("Options")},
+        {
+            "dataset": {**TEXT, "description": "Name of the dataset."},
+            "statements": {**array(TEXT), "description": "Each a SELECT of aggregates, FROM the dataset."},
+            "options": ref("Options"),
+        },
         optional=("options",),
         example={
             "dataset": "patients",

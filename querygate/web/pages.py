@@ -16,7 +16,7 @@ from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
 
 SECTIONS = {
-    "Asking": ("ask", "check", "fetch_answer"),
+    "Asking": ("ask", "check", "price", "read_budget", "fetch_answer"),
     "Looking around": ("list_datasets", "describe_dataset"),
     "For custodians": ("read_log", "read_findings", "run_audit"),
     "For whoever runs the site": ("healthz", "readyz"),

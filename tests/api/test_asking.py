@@ -117,8 +117,8 @@ def test_an_unknown_dataset_is_not_found(ask, path, dataset):
         (b'{"dataset": "clinic", "sql": "\\ud800"}', "sql:"),
         ({"dataset": "clinic", "sql": "SELECT 1", "mode": "laplace"}, "mode:"),
         ({"dataset": "clinic", "sql": "SELECT 1", "options": []}, "options:"),
-        ({"dataset": "clinic", "sql": "SELECT 1", "options": {"epsilon": 1}}, "options.epsilon:"),
-        ({"dataset": "clinic", "sql": "SELECT 1", "options": {"mode": "laplace"}}, "options.mode:"),
+        ({"dataset": "clinic", "sql": "SELECT 1", "options": {"epsilon": 0}}, "options.epsilon:"),
+        ({"dataset": "clinic", "sql": "SELECT 1", "options": {"mode": "exact"}}, "options.mode:"),
         ({"dataset": "clinic", "sql": "SELECT 1", "options": {"readable": 1}}, "options.readable:"),
     ],
 )

@@ -9,12 +9,10 @@ from typing import Any
 import duckdb
 
 from querygate.core.types import Principal, Request
-from querygate.policy import parse_policy
 from querygate.site.asking import Asking
-from querygate.site.custody import publish_to
 from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import init_site
-from tests.small_release import POLICY, publish_small
+from tests.small_release import publish_small
 
 LAPLACE = """
 [answers]
@@ -44,11 +42,9 @@ class NoisySite:
 def noisy_site(
     folder: Path, *, each: float = 1.0, total: float = 10.0, user: float = 10.0, more: str = ""
 ) -> NoisySite:
-    """Publish random patients, then publish them again with noisy answers allowed."""
+    """Publish random patients, with noisy answers allowed."""
     opened = open_gate(init_site(folder / "site"))
-    publish_small(opened, folder)
-    text = POLICY + LAPLACE.format(each=each, total=total, user=user) + more
-    publish_to(opened, parse_policy(text), str(folder / "patients.parquet"), user="custodian")
+    publish_small(opened, folder, more=LAPLACE.format(each=each, total=total, user=user) + more)
     truth = duckdb.connect()
     truth.execute(f"CREATE TABLE patients AS SELECT * FROM '{folder / 'patients.parquet'}'")
     return NoisySite(opened, Asking(opened), truth)

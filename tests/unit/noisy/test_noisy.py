@@ -7,15 +7,21 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import BudgetExhausted, NotPermitted, UnsupportedSQL
+from querygate.core.types import Principal
 from querygate.gateway import render
 from tests.unit.noisy.site_with_noise import NoisySite, noisy_site
-
-PRECISE = {"each": 90.0, "total": 1e2, "user": 1e2}  # noise of less than one, so that what was counted shows
 
 
 @pytest.fixture(scope="module")
 def precise(tmp_path_factory: pytest.TempPathFactory) -> NoisySite:
-    return noisy_site(tmp_path_factory.mktemp("noisy"), **PRECISE)
+    """Noise that is 0 in 9,993 of 10,000 counts, so that what was counted shows."""
+    return noisy_site(tmp_path_factory.mktemp("noisy"), each=8.0, total=100.0, user=100.0)
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> NoisySite:
+    """Much for all, little for each: every test is another user."""
+    return noisy_site(tmp_path_factory.mktemp("noisy"), each=0.5, total=50.0, user=1.0)
 
 
 @pytest.mark.parametrize(
@@ -26,17 +32,16 @@ def precise(tmp_path_factory: pytest.TempPathFactory) -> NoisySite:
         ("SELECT COUNT(*) FILTER (WHERE smoker) FROM patients", 0),
         ("SELECT COUNT(DISTINCT age) FROM patients WHERE ward LIKE 'C%'", 0),
         ("SELECT COUNT(weight) FROM patients WHERE NOT smoker", 0),
-        ("SELECT SUM(sbp) FROM patients", 100),
+        ("SELECT SUM(sbp) FROM patients", 500),
         ("SELECT AVG(weight) FROM patients WHERE age > 20", 0.05),
         ("SELECT MEDIAN(sbp) FROM patients", 1),
         ("SELECT QUANTILE_CONT(weight, 0.9) FROM patients", 1),
         ("SELECT SUM(CASE WHEN sex = 'F' THEN 1 ELSE 0 END) FROM patients", 1),
     ],
 )
-def test_what_is_counted_is_the_truth(tmp_path: Path, sql: str, off: float) -> None:
-    site = noisy_site(tmp_path, **PRECISE)
-    (cell,) = site.ask(sql)["rows"][0].values()
-    (truth,) = site.truth.execute(sql).fetchone() or (None,)
+def test_what_is_counted_is_the_truth(precise: NoisySite, sql: str, off: float) -> None:
+    (cell,) = precise.ask(sql)["rows"][0].values()
+    (truth,) = precise.truth.execute(sql).fetchone() or (None,)
     assert abs(cell["value"] - float(truth)) <= off
 
 
@@ -49,12 +54,12 @@ def test_groups_come_from_public_domains_and_empty_ones_are_told(precise: NoisyS
     assert len(truth) < len(rows)
 
 
-def test_a_statement_costs_its_epsilon_whatever_it_asks(tmp_path: Path) -> None:
-    site = noisy_site(tmp_path, each=0.5, total=2.0, user=1.0)
-    answer = site.ask("SELECT sex, COUNT(*), AVG(sbp) FROM patients GROUP BY sex")
+def test_a_statement_costs_its_epsilon_whatever_it_asks(noisy: NoisySite) -> None:
+    answer = noisy.ask("SELECT sex, COUNT(*), AVG(sbp) FROM patients GROUP BY sex", user="eva")
     assert answer["budget"] == {"spent": 0.5, "left": 0.5}
     assert {cell["epsilon"] for row in answer["rows"] for cell in row.values() if isinstance(cell, dict)} == {0.25}
-    assert site.ask("SELECT COUNT(*) FROM patients", epsilon=0.1)["budget"] == {"spent": 0.1, "left": 0.4}
+    again = noisy.ask("SELECT COUNT(*) FROM patients", user="eva", epsilon=0.1)
+    assert again["budget"] == {"spent": 0.1, "left": 0.4}
 
 
 def test_a_spent_budget_is_a_refusal_that_costs_nothing(tmp_path: Path) -> None:
@@ -69,10 +74,9 @@ def test_a_spent_budget_is_a_refusal_that_costs_nothing(tmp_path: Path) -> None:
     assert site.ask("SELECT COUNT(*) FROM patients WHERE age > 50", user="bob", epsilon=0.2)["budget"]["left"] == 0.0
 
 
-def test_rewordings_are_one_question(tmp_path: Path) -> None:
-    site = noisy_site(tmp_path, each=0.5, total=1.0, user=0.5)
-    first = site.ask("SELECT COUNT(*) AS n, sex FROM patients WHERE age BETWEEN 40 AND 50 GROUP BY sex")
-    again = site.ask(
+def test_rewordings_are_one_question(noisy: NoisySite) -> None:
+    first = noisy.ask("SELECT COUNT(*) AS n, sex FROM patients WHERE age BETWEEN 40 AND 50 GROUP BY sex")
+    again = noisy.ask(
         "SELECT sex AS who, COUNT(*) FROM patients WHERE NOT (age < 40 OR age > 50) GROUP BY 1 ORDER BY 1", user="bob"
     )
     assert {row["sex"]: row["n"] for row in first["rows"]} == {row["who"]: row["count"] for row in again["rows"]}
@@ -91,12 +95,11 @@ def test_rewordings_are_one_question(tmp_path: Path) -> None:
         "SELECT SUM(sbp) / COUNT(*) FROM patients",
     ],
 )
-def test_what_has_no_known_sensitivity_is_refused_and_costs_nothing(tmp_path: Path, sql: str) -> None:
-    site = noisy_site(tmp_path, each=0.5, total=0.5, user=0.5)
+def test_what_has_no_known_sensitivity_is_refused_and_costs_nothing(noisy: NoisySite, sql: str) -> None:
     with pytest.raises(UnsupportedSQL) as refused:
-        site.ask(sql)
+        noisy.ask(sql, user="max")
     assert refused.value.code == "QG216"
-    assert site.ask("SELECT COUNT(*) FROM patients")["budget"]["spent"] == 0.5
+    assert noisy.asking.budget(Principal("max", "researcher"), "patients")["left"]["user"] == 1.0
 
 
 def test_a_row_that_fails_is_no_error(precise: NoisySite) -> None:
@@ -168,11 +171,10 @@ def test_a_failed_read_stays_spent_and_is_on_record(tmp_path: Path) -> None:
         site.ask("SELECT COUNT(*) FROM patients WHERE age > 3")
 
 
-def test_the_price_is_told_before(tmp_path: Path) -> None:
-    site = noisy_site(tmp_path, each=0.1, total=1.0, user=0.5)
-    verdict = site.asking.check(site.request("SELECT COUNT(*) FROM patients"))
+def test_the_price_is_told_before(noisy: NoisySite) -> None:
+    verdict = noisy.asking.check(noisy.request("SELECT COUNT(*) FROM patients", "kim", epsilon=0.1))
     assert verdict["cost"]["epsilon"] == 0.1
-    assert verdict["budget"] == {"dataset": 1.0, "user": 0.5}
+    assert verdict["budget"]["user"] == 1.0
     assert verdict["accuracy"] == {"count": 30.0}
 
 
@@ -198,11 +200,10 @@ def test_interval_datasets_give_no_noise(tmp_path: Path) -> None:
     assert refused.value.code == "QG311"
 
 
-def test_counts_can_be_made_consistent_for_nothing(tmp_path: Path) -> None:
-    site = noisy_site(tmp_path, each=0.1, total=1.0, user=1.0)
+def test_counts_can_be_made_consistent_for_nothing(noisy: NoisySite) -> None:
     sql = "SELECT ward, COUNT(*) AS n FROM patients WHERE age > 95 GROUP BY ROLLUP (ward)"
-    first = site.ask(sql)
-    again = site.ask(sql, consistent=True)
+    first = noisy.ask(sql, user="lee", epsilon=0.1)
+    again = noisy.ask(sql, user="lee", epsilon=0.1, consistent=True)
     counts = {row["ward"]: row["n"]["value"] for row in again["rows"]}
     assert min(counts.values()) >= 0
     assert counts.pop(None) == sum(counts.values())

@@ -15,6 +15,7 @@ LAB = '[columns.lab]\nrole = "sensitive"\ntype = "number"\n'
 DAY = '[columns.day]\nrole = "quasi-identifier"\ntype = "date"\n'
 ILL = '[columns.ill]\nrole = "sensitive"\ntype = "category"\n'
 LATER = "not available in this version; accepted: "
+NOISE = '[answers]\nmodes = ["laplace"]\n[laplace]\nepsilon_per_query = 0.1\nepsilon_per_user = 1\n'
 
 # what is written, the key path that must be named, a phrase that tells what is accepted
 BROKEN = [
@@ -33,7 +34,11 @@ BROKEN = [
     ("title = 5\n" + TOP + Q, "title", "a text"),
     ("unit = []\n" + TOP + Q, "unit", "a text"),
     ('titel = "x"\n' + TOP + Q, "titel", 'did you mean "title"?); accepted: dataset, title, k'),
-    (TOP + Q + "[laplace]\nepsilon_total = 1.0\n", "laplace", LATER + "dataset, title, k, unit, columns"),
+    (
+        TOP + Q + "[laplace]\nepsilon_total = 1.0\n",
+        "laplace",
+        'is written, but no answer is of that mode; accepted: answers.modes = ["interval", "laplace"]',
+    ),
     # columns as a whole
     (TOP, "columns", "at least one column with role quasi-identifier"),
     (TOP + "columns = 3\n", "columns", "one table [columns.NAME] per column"),
@@ -175,7 +180,17 @@ BROKEN = [
     (TOP + Q + "[anonymise]\nlargest_k = 7\n", "anonymise.largest_k", "accepted: true, false"),
     (TOP + Q + "[anonymise]\nlargest_k = true\n", "anonymise.largest_k", "true together with max_width"),
     ("anonymise = 1\n" + TOP + Q, "anonymise", "must be a table; accepted: keys method, edges"),
-    (TOP + Q + '[answers]\nmodes = ["laplace"]\n', "answers.modes", LATER + "interval"),
+    (
+        TOP + Q + '[answers]\nmodes = ["laplace"]\n',
+        "laplace",
+        "is missing; accepted: a table [laplace] with",
+    ),
+    (TOP + Q + NOISE + "epsilon_total = 0\n", "laplace.epsilon_total", "a number above 0 and at most 100"),
+    (TOP + Q + NOISE + "epsilon_total = 0.05\n", "laplace.epsilon_total", "is less than one question costs"),
+    (TOP + Q + NOISE + "epsilon_total = 1\ndelta = 1e-6\n", "laplace.delta", "fits the Gaussian mechanisms"),
+    (TOP + Q + NOISE + 'epsilon_total = 1\nmechanism = "uniform"\n', "laplace.mechanism", "geometric, laplace"),
+    (TOP + Q + NOISE + 'epsilon_total = 1\nperson = "age"\n', "laplace.person", "is not an identifier"),
+    (TOP + Q + NOISE + "epsilon_total = 1\nrows_per_person = 3\n", "laplace.rows_per_person", "tells persons apart"),
     (TOP + Q + "[answers]\nmodes = []\n", "answers.modes", "accepted: a list of interval"),
     (TOP + Q + '[answers]\nmodes = "interval"\n', "answers.modes", "accepted: a list of interval"),
     (TOP + Q + '[answers]\nmodes = ["interval", "interval"]\n', "answers.modes", "distinct texts"),
