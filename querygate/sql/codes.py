@@ -32,6 +32,11 @@ def check_codes(tree: exp.Select, columns: Mapping[str, Column]) -> None:
     FROM is left out: what is asked of a subquery has been put in where it is asked.
     """
 
+    if not any(column.is_codes for column in columns.values()) and not any(
+        map(is_code_test, tree.find_all(exp.Anonymous))
+    ):
+        return
+
     def lookup(node: exp.Column) -> Column | None:
         return columns.get(folded(node.name))
 
