@@ -18,25 +18,21 @@ _OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is)
 _UNBRACKETED = (exp.Dot, exp.Escape, exp.PropertyEQ, exp.Corr)
 
 
-def own_wording(tree: exp.Expr) -> str:
-    """The text of a tree in which nothing is left to precedence. The tree is as it was afterwards.
+def own_wording(tree: exp.Expr, *, copy: bool = True) -> str:
+    """The text of a tree in which nothing is left to precedence; without `copy` the tree gets the brackets too.
 
     >>> from sqlglot import parse_one
     >>> own_wording(parse_one("a OR NOT b AND c", dialect="duckdb"))
     'a OR ((NOT b) AND c)'
     """
-    replaced: list[tuple[exp.Expr, exp.Expr]] = []  # (what was put in, instead of what): cheaper than a copy
+    tree = tree.copy() if copy else tree  # to generate is to change: nodes get other parents
     for node in list(tree.walk(bfs=False))[::-1]:
-        written = _plain(node)
-        if written is not None:
-            node.replace(written)
-            replaced.append((written, node))
+        plain = _plain(node)
+        if plain is not None:
+            node.replace(plain)
             continue
-        written = _not_null(node) if isinstance(node, exp.Not) and node.parent is not None else None
-        if written is not None:
-            node.replace(written)
-            replaced.append((written, node))
-            node = written
+        if isinstance(node, exp.Not) and node.parent is not None and _is_null_test(node.this.unnest()):
+            node = _not_null(node)
         inside = node.parent is not None and not isinstance(node.parent, exp.Paren)
         if inside and isinstance(node, _OPERATIONS) and not isinstance(node, _UNBRACKETED):
             if isinstance(node.parent, exp.Escape) or _is_chained(node):
@@ -44,11 +40,7 @@ def own_wording(tree: exp.Expr) -> str:
             bracket = exp.Paren()
             node.replace(bracket)
             bracket.set("this", node)
-            replaced.append((bracket, node))
-    text = tree.sql(dialect=DIALECT, copy=False)
-    for written, node in reversed(replaced):
-        written.replace(node)
-    return text
+    return tree.sql(dialect=DIALECT, copy=False)
 
 
 def plain_wording(tree: exp.Expr) -> str:
@@ -66,15 +58,19 @@ def wording_over_x(node: exp.Expr) -> str:
     node = exp.Paren(this=node.copy())
     for found in list(node.find_all(exp.Column)):
         found.replace(exp.column("x"))
-    return own_wording(node)
+    return own_wording(node, copy=False)
 
 
-def _not_null(node: exp.Not) -> exp.Expr | None:
+def _is_null_test(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
+
+
+def _not_null(node: exp.Not) -> exp.Expr:
     """NOT x IS NULL as x IS NOT NULL, as most people write it: texts that are alike word by word are compared fast."""
-    test = node.this.unnest()
-    if not isinstance(test, exp.Is) or not isinstance(test.expression, exp.Null):
-        return None
-    return exp.Is(this=test.this.copy(), expression=exp.Not(this=exp.Null()))
+    test: exp.Expr = node.this.unnest()
+    test.set("expression", exp.Not(this=exp.Null()))
+    node.replace(test)
+    return test
 
 
 def _is_chained(node: exp.Expr) -> bool:
@@ -83,12 +79,12 @@ def _is_chained(node: exp.Expr) -> bool:
 
 
 def _plain(node: exp.Expr) -> exp.Expr | None:
-    """What to write instead, for functions that the generator would turn into others; made of copies."""
+    """What to write instead, for functions that the generator would turn into others."""
     if isinstance(node, exp.Log) and node.expression is not None and str(node.this) in ("2", "10"):
         # LOG2 and LOG10 are functions of their own, whose last digit may differ from LOG with a base
-        return exp.Anonymous(this=f"LOG{node.this}", expressions=[node.expression.copy()])
+        return exp.Anonymous(this=f"LOG{node.this}", expressions=[node.expression])
     if isinstance(node, (exp.PercentileCont, exp.PercentileDisc)) and isinstance(node.parent, exp.WithinGroup):
-        return exp.Anonymous(this=type(node).sql_name(), expressions=[node.this.copy()])
+        return exp.Anonymous(this=type(node).sql_name(), expressions=[node.this])
     return None
 
 

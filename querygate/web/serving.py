@@ -25,6 +25,9 @@ from querygate.web.problems import MEDIA, malformed, too_large
 READ_ANYWAY_BYTES = 8_000_000
 """Requests up to here are read to their end before they are refused: whoever is cut off hears no refusal."""
 
+WORKER_S = 5.0
+"""How long a worker may take to end when the server has been told to stop."""
+
 _TOO_LARGE = 413
 _FAULT = 500
 
@@ -58,6 +61,7 @@ def serve(
 ) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are taken; port 0 takes a free one."""
     server = _listen(opened, host, port, threads, answering)
+    workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
     try:
         with _stopping_on_signals():
             ready(_address(server))
@@ -66,6 +70,10 @@ def serve(
         pass
     finally:
         server.close()
+        for worker in workers:
+            # The server counts one as ended before it has let go of its database connections; if Python ends in that
+            # moment, the process is aborted.
+            worker.join(WORKER_S)
 
 
 def _listen(opened: OpenSite, host: str, port: int, threads: int, answering: Answering | None) -> Any:

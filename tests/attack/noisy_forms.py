@@ -1,0 +1,128 @@
+"""Every form of statement that noise is added to, on two tables that differ by one person.
+
+The whole path is the gate's own: the statement is understood and priced, the raw rows are counted in a vault, and then
+noise is drawn again and again for the same counts, as no gate would do. What an attacker sees of one release is a
+number: what the person would change, added up with its sign over all groups and numbers of the answer.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from querygate.core.types import Principal, Request
+from querygate.gateway.noisy import NoisyGate, State, count, find, price, understand
+from querygate.gateway.noisy_groups import Figures, perturbed
+from querygate.policy import parse_policy
+from querygate.site.custody import publish_to
+from querygate.site.gate import open_gate
+from querygate.site.layout import init_site
+from querygate.site.noise import open_noisy
+from tests.unit.dp.empirical import Floats, measured_epsilon
+
+EPSILON = 1.0
+ROWS_OF_ONE = 3
+POLICY = f"""
+dataset = "visits"
+k = 2
+[columns.patient]
+role = "identifier"
+[columns.age]
+role = "quasi-identifier"
+type = "integer"
+domain = [0, 99]
+[columns.ward]
+role = "quasi-identifier"
+type = "category"
+values = ["A", "B", "C"]
+[columns.cost]
+role = "sensitive"
+type = "number"
+domain = [0, 100]
+[answers]
+modes = ["laplace"]
+[laplace]
+epsilon_per_query = {EPSILON}
+epsilon_total = {EPSILON}
+epsilon_per_user = {EPSILON}
+person = "patient"
+rows_per_person = {ROWS_OF_ONE}
+"""
+FORMS = {
+    "count": "SELECT COUNT(*) FROM visits",
+    "count of a column": "SELECT COUNT(cost) FROM visits WHERE age > 10",
+    "count of persons": "SELECT COUNT(DISTINCT patient) FROM visits",
+    "count of values": "SELECT COUNT(DISTINCT age) FROM visits",
+    "count with FILTER": "SELECT COUNT(*) FILTER (WHERE cost > 50) FROM visits",
+    "sum": "SELECT SUM(cost) FROM visits",
+    "sum of a CASE": "SELECT SUM(CASE WHEN ward = 'A' THEN cost ELSE 0 END) FROM visits",
+    "mean": "SELECT AVG(cost) FROM visits",
+    "median": "SELECT MEDIAN(age) FROM visits",
+    "groups": "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
+    "groups of persons": "SELECT ward, COUNT(DISTINCT patient) FROM visits GROUP BY ward",
+    "sums of groups": "SELECT ward, SUM(cost) FROM visits GROUP BY ward",
+    "several numbers": "SELECT COUNT(*), SUM(cost), AVG(age) FROM visits",
+    "groups and total": "SELECT ward, COUNT(*) FROM visits GROUP BY ROLLUP (ward)",
+}
+LOUD = ("count", "count with FILTER", "sum", "sum of a CASE")
+"""Forms in which one number shows all that a person changes: half the noise is seen there."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The gates of two neighbouring tables."""
+
+    gates: tuple[NoisyGate, NoisyGate]
+
+    def epsilon(self, sql: str, releases: int, *, rows: int = ROWS_OF_ONE) -> float:
+        """What is measured between the two. With fewer `rows` than a person has, noise is too small."""
+        states = [self._counted(gate, sql, rows) for gate in self.gates]
+        towards = _numbers(states[1], None) - _numbers(states[0], None)
+        samples: list[Floats] = []
+        for which, state in enumerate(states):
+            entropy = random.Random(f"{sql} {which}")
+            samples.append(np.array([float(_numbers(state, entropy) @ np.sign(towards)) for _ in range(releases)]))
+        return measured_epsilon(samples[0], samples[1])
+
+    @staticmethod
+    def _counted(gate: NoisyGate, sql: str, rows: int) -> State:
+        state = State("q", Request(Principal("ann", "researcher"), "visits", sql), 0.0)
+        for step in (find, understand, price, count):
+            state = step(state, gate)
+        figures = tuple(replace(figure, rows=min(rows, figure.rows)) for figure in state.figures)
+        return replace(state, figures=figures)
+
+
+def _numbers(state: State, entropy: random.Random | None) -> Floats:
+    """The numbers of one release, in a fixed order; without entropy, those without noise."""
+    figures = state.figures if entropy is not None else tuple(map(_quiet, state.figures))
+    told = perturbed(state.plan, figures, state.tallied, state.catalog, entropy or random.Random(1))
+    return np.array([cell["value"] for row in told["rows"] for cell in row["cells"].values()], dtype=np.float64)
+
+
+def _quiet(figure: Figures) -> Figures:
+    return replace(figure, epsilon=90.0)
+
+
+def make_pair(folder: Path) -> Pair:
+    """Sixty visits, and three more of somebody with the highest costs."""
+    rng = random.Random(3)
+    rows: list[dict[str, Any]] = [
+        {"patient": f"p{i}", "age": rng.randint(20, 60), "ward": rng.choice("ABC"), "cost": float(rng.randint(0, 100))}
+        for i in range(60)
+    ]
+    somebody = [{"patient": "x", "age": age, "ward": "A", "cost": 100.0} for age in (91, 92, 93)]
+    gates = []
+    for number, table in enumerate((rows, [*rows, *somebody])):
+        source = folder / f"visits{number}.parquet"
+        pyarrow.parquet.write_table(pa.Table.from_pylist(table), source)
+        opened = open_gate(init_site(folder / f"site{number}"))
+        publish_to(opened, parse_policy(POLICY), str(source), user="custodian")
+        gates.append(open_noisy(opened))
+    return Pair((gates[0], gates[1]))
