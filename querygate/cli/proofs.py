@@ -22,6 +22,11 @@ since_option = click.option("--since", metavar="TIME", callback=read_moment, hel
 dataset_option = click.option("--dataset", metavar="NAME", help="Queries to this dataset only.")
 
 STEP = 100
+INTENT = ("user", "level", "score", "busiest_hour", "queries", "refusals", "disclosing", "near", "rewordings", "rare")
+LEGEND = """
+score: points of the busiest hour; raised from 20 on, high from 60 on.  disclosing: refusals for disclosure.
+near: differs from the query before in constants alone.  rewordings: the same question in other words.
+rare: about one class at most."""
 
 
 @audit.command("replay", example="querygate audit replay --dataset patients --since 2026-03-01")
@@ -125,8 +130,9 @@ def users_command(dataset: str | None, since: datetime | None, form: str, site: 
     from 20 on, high from 60 on.
     """
     found = report_users(open_here(site), user=LOCAL.name, dataset=dataset, since=since)
-    headings = ("user", "level", "score", "busiest_hour", "queries", "refusals", "near", "rewordings", "rare")
-    print_records([_intent(one) for one in found], form, columns=headings, empty="Nobody has asked anything.")
+    print_records([_intent(one) for one in found], form, columns=INTENT, empty="Nobody has asked anything.")
+    if form == "table" and found:
+        click.echo(LEGEND)
 
 
 def _intent(one: Intent) -> dict[str, Any]:
