@@ -4,7 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SERVE  ?= 1
 ONLY   ?=
-JOBS   ?= auto
+# One more than there are processors: tests that wait for a disk or for a process leave theirs to others.
+JOBS   ?= $(shell expr $$(nproc) + 1)
 
 .PHONY: setup check test demo bench soak docs clean
 

@@ -90,14 +90,14 @@ def test_whole_numbers_are_what_enumeration_says(statistic: Callable[..., Range]
 def test_doubles_contain_interior_values(statistic: Callable[..., Range]) -> None:
     """A fine grid between the ends: extremes of skewness and kurtosis need not be at ends."""
     finite = 0
-    for cells, every in small_cases():
+    for cells, every in small_cases()[::3]:
         grid = list(datasets(doubles(cells), points=9)) if cells.most.sum() <= 3 else every
         known = [value for data in grid[:2000] if (value := STATISTICS[statistic](data)) is not None]
         if known:
             found = statistic(doubles(cells))
             assert found.low <= min(known) <= max(known) <= found.high, (cells, found, min(known), max(known))
             finite += math.isfinite(found.high)
-    assert finite > 60
+    assert finite > 20
 
 
 @pytest.mark.parametrize("goal", [Goal(3, 1.0, 1.5), Goal(4, 1.0, 2.0), Goal(4, -1.0, 2.0), Goal(3, 1.0, 0.0)])
