@@ -2,8 +2,7 @@
 
 One pass over the rows of a version gives every number of every group. A person has at most so many rows in it as the
 policy says: rows beyond that are left out, always the same ones, so that the sensitivity the noise is made for holds
-whatever the data looks like. An expression that has no result for a row is NULL there: an error would tell, without
-noise, that there is such a row.
+whatever the data looks like.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class VaultCounts:
 
     def _rows(self, cursor: duckdb.DuckDBPyConnection, path: Path, tally: Tally, options: NoiseOptions) -> str:
         """The rows that count: those the statement selects, of each person no more than the policy says."""
-        where = f" WHERE TRY({tally.where})" if tally.where else ""
+        where = f" WHERE {tally.where}" if tally.where else ""
         if not options.person or self._is_bounded(cursor, path, options):
             return f"(SELECT * FROM rows{where})"
         person, row = quoted(options.person), quoted(_row_column(cursor))
@@ -97,15 +96,15 @@ def _row_column(cursor: duckdb.DuckDBPyConnection) -> str:
 
 
 def _statement(tally: Tally, rows: str) -> str:
-    keys = [f"TRY({key}) AS k{i}" for i, key in enumerate(tally.keys)]
+    keys = [f"{key} AS k{i}" for i, key in enumerate(tally.keys)]
     numbers = [f"{_figure(wanted)} AS n{i}" for i, wanted in enumerate(tally.wanted)]
     grouped = f" GROUP BY {', '.join(str(i + 1) for i in range(len(keys)))}" if keys else ""
     return f"SELECT {', '.join([*keys, *numbers])} FROM {rows}{grouped}"
 
 
 def _figure(wanted: Wanted) -> str:
-    test = f" FILTER (WHERE TRY({wanted.where}))" if wanted.where else ""
-    value = f"TRY({wanted.value})" if wanted.value else "*"
+    test = f" FILTER (WHERE {wanted.where})" if wanted.where else ""
+    value = wanted.value or "*"
     if wanted.figure == "count":
         return f"count({value}){test}"
     if wanted.figure == "distinct":

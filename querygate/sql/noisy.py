@@ -39,6 +39,10 @@ _KINDS: dict[tuple[str, str], Kind] = {
     ("column", "quantile_cont"): "quantile",
     ("column", "quantile_disc"): "quantile",
 }
+_NEVER_FAILS = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren),
+    *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is),
+)
 _REMEDY = "Ask for COUNT, COUNT(DISTINCT column), SUM, AVG, MEDIAN or QUANTILE_CONT, or ask for guaranteed ranges."
 
 
@@ -132,8 +136,8 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     if len(terms) != len(plan.keys):
         raise _refused("A function of a key stands beside it.", "Show the keys themselves.")
     clause = tree.args.get("where")
-    where = own_wording(clause.this) if clause is not None else ""
-    return NoisyPlan(plan, where, tuple(own_wording(term) for term in terms), tuple(releases), tuple(items))
+    where = unfailing(clause.this) if clause is not None else ""
+    return NoisyPlan(plan, where, tuple(unfailing(term) for term in terms), tuple(releases), tuple(items))
 
 
 def _release(item: exp.Expr, formula: Expression, plan: Plan, person: str) -> Release:
@@ -149,11 +153,11 @@ def _release(item: exp.Expr, formula: Expression, plan: Plan, person: str) -> Re
 def _of(asked: Asked, found: Aggregate, kind: Kind, plan: Plan, person: str) -> Release:
     given = [argument for argument in asked.arguments if not isinstance(argument, exp.Star)]
     value = given[0].unnest() if given and given[0].find(exp.Column) else None
-    where = own_wording(asked.condition) if asked.condition is not None else ""
+    where = unfailing(asked.condition) if asked.condition is not None else ""
     if asked.name == "count_if" and value is not None:
-        where = " AND ".join(f"({text})" for text in (where, own_wording(value)) if text)
+        where = " AND ".join(f"({text})" for text in (where, unfailing(value)) if text)
         value = None
-    text = own_wording(value) if value is not None else ""
+    text = unfailing(value) if value is not None else ""
     measure = plan.measures[found.measure]
     of = measure.values[0] if measure.values and kind in ("sum", "avg", "quantile") else None
     if of is not None and of.type not in ("integer", "number"):
@@ -161,6 +165,16 @@ def _of(asked: Asked, found: Aggregate, kind: Kind, plan: Plan, person: str) -> 
     share = float(found.parameters[0]) if found.parameters else 0.5
     persons = isinstance(value, exp.Column) and kind == "distinct" and folded(value.name) == folded(person)
     return Release(found.id, kind, text, where, of, measure.where if of is not None else None, share, persons)
+
+
+def unfailing(node: exp.Expr) -> str:
+    """The SQL of an expression that is NULL for a row for which it has no result.
+
+    An error would tell, without noise, that there is such a row. Columns compared with constants have a result always,
+    and are counted faster as they are.
+    """
+    text = own_wording(node)
+    return text if all(isinstance(part, _NEVER_FAILS) for part in node.walk()) else f"TRY({text})"
 
 
 def _refused(detail: str, remedy: str, node: exp.Expr | None = None) -> UnsupportedSQL:
