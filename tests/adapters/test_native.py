@@ -1,0 +1,48 @@
+"""How the database reads a statement and the gate's own wording of it, also when it remembers."""
+
+from __future__ import annotations
+
+import pytest
+
+from querygate_adapters.native import DuckDBNative
+
+TEXT = "SELECT count(*) FROM t WHERE a > {} AND b BETWEEN {} AND {}"
+OWN = "SELECT COUNT(*) FROM t WHERE ((a > {}) AND (b BETWEEN {} AND {}))"
+
+
+@pytest.fixture
+def native() -> DuckDBNative:
+    return DuckDBNative()
+
+
+def test_other_numbers_in_the_same_places_are_read_alike(native: DuckDBNative) -> None:
+    assert native.read(TEXT.format(1, 2, 3), OWN.format(1, 2, 3)).alike
+    assert native.read(TEXT.format(4, 5, 6), OWN.format(4, 5, 6)).alike
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (TEXT.format(1, 2, 3), OWN.format(1, 2, 4)),  # other numbers
+        (TEXT.format(1, 2, 3), OWN.format(1, 3, 2)),  # in another order
+        (TEXT.format(1, 2, 3), OWN.format("1.0", 2, 3)),  # of another kind
+        (TEXT.format(1, 2, 3), OWN.format(1, 2, 3).replace("AND (b", "OR (b")),
+        (TEXT.format("1 --", 2, 3), OWN.format(1, 2, 3)),
+    ],
+)
+def test_what_was_read_alike_does_not_vouch_for_what_differs(native: DuckDBNative, text: str, own: str) -> None:
+    assert native.read(TEXT.format(1, 2, 3), OWN.format(1, 2, 3)).alike
+    assert not native.read(text, own).alike
+
+
+def test_numbers_in_names_and_strings_are_no_numbers(native: DuckDBNative) -> None:
+    assert native.read("SELECT a1 FROM t WHERE c = '1'", "SELECT a1 FROM t WHERE (c = '1')").alike
+    assert not native.read("SELECT a2 FROM t WHERE c = '1'", "SELECT a1 FROM t WHERE (c = '1')").alike
+    assert not native.read("SELECT a1 FROM t WHERE c = '2'", "SELECT a1 FROM t WHERE (c = '1')").alike
+
+
+def test_only_so_many_are_remembered(native: DuckDBNative, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("querygate_adapters.native.KEPT", 3)
+    for name in "abcdef":
+        assert native.read(f"SELECT {name} FROM t", f"SELECT {name} FROM t").alike
+    assert len(native._alike) == 3
