@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from heapq import heappop, heappush, heapreplace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
@@ -72,14 +73,18 @@ def _stabs(low: Ints, high: Ints) -> int:
     return points
 
 
+def _room(low: Ints, high: Ints) -> NDArray[np.uint64]:
+    """How far apart two ends are, of whole numbers of any size: right modulo 2^64, and it fits."""
+    return high.view(np.uint64) - low.view(np.uint64)
+
+
 def narrow_cells(low: Ints, high: Ints, counts: Ints) -> tuple[list[int], list[int], list[int], int]:
     """The cells with fewer places than there are records, equal ones merged; and the records of the other cells.
 
     Those have room for all their records whatever the narrow ones take.
     """
     records = exact_sum(counts)
-    room = high.view(np.uint64) - low.view(np.uint64)  # right modulo 2^64, and it fits
-    narrow = (room < records) & (counts > 0)
+    narrow = (_room(low, high) < records) & (counts > 0)
     low, high, held = low[narrow], high[narrow], counts[narrow]
     order = np.lexsort((high, low))
     low, high = low[order], high[order]
@@ -160,7 +165,8 @@ def distinct_cells(cells: Cells) -> Cells:
     point = low == high
     values, first = np.unique(low[point], return_index=True)
     certain = np.isin(values, low[point & (cells.least > 0)])
-    rooms = np.minimum(cells.most, np.minimum(high.astype(np.float64) - low, 2.0**52).astype(np.int64) + 1)
+    gaps = np.minimum(_room(low, high), np.uint64(2**52)).astype(np.int64)
+    rooms = np.minimum(cells.most, gaps + 1)
     taken = np.flatnonzero(point)[first]
     rest = np.flatnonzero(~point)
     return Cells(

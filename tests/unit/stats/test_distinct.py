@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Cells, Range
-from querygate.stats.distinct import count_distinct, count_distinct_of_sets, mode
+from querygate.stats.distinct import count_distinct, count_distinct_of_sets, distinct_cells, mode
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import small_cases
 
@@ -26,6 +26,18 @@ def test_count_distinct_is_what_enumeration_says() -> None:
     for cells, every in small_cases():
         counts = [len(set(data)) for data in every]
         assert count_distinct(cells) == Range(min(counts), max(counts), min(counts), max(counts)), cells
+
+
+@pytest.mark.parametrize("far", [2**53 + 1, 2**61 - 33, -(2**62) + 7])
+def test_different_values_are_the_same_far_from_zero(far: int) -> None:
+    """Doubles tell such numbers apart no longer, whole numbers do."""
+    for cells, _ in small_cases():
+        if not np.issubdtype(cells.low.dtype, np.integer):
+            continue
+        near = distinct_cells(cells)
+        away = distinct_cells(Cells(cells.low + far, cells.high + far, cells.least, cells.most, integer=True))
+        assert (away.least.tolist(), away.most.tolist()) == (near.least.tolist(), near.most.tolist()), cells
+        assert (away.low - far).tolist() == near.low.tolist()
 
 
 def test_mode_is_what_enumeration_says() -> None:
