@@ -71,6 +71,17 @@ class ReportRows:
         """Up to so many rows as a source, once more to be divided."""
         return _Drawn(self._db.cursor(), tuple(self._vault.types), self._drawn(most) if self.rows > most else "")
 
+    def policy(self) -> str:
+        """What was kept of the policy; empty for a version that kept nothing."""
+        named = "SELECT 1 FROM duckdb_tables() WHERE database_name = 'vault' AND table_name = 'policy'"
+        if not self._db.execute(named).fetchall():
+            return ""
+        return str(self._db.execute("SELECT body FROM vault.policy").fetchall()[0][0])
+
+    def selected(self, where: str) -> _Drawn:
+        """The rows of which a condition, in the gate's own words, is true."""
+        return _Drawn(self._db.cursor(), tuple(self._vault.types), f"WHERE {where}" if where else "")
+
     def workshop(self) -> DuckDBWorkshop:
         """An empty one that leaves nothing on disk."""
         return DuckDBWorkshop(IN_MEMORY, memory_mb=self._memory_mb)

@@ -1,6 +1,6 @@
 """Raw rows on DuckDB: one file per version, with the class each row was put into.
 
-    vault/patients/v00003.duckdb     rows(row_id, ...), row_class(row_id, class)
+    vault/patients/v00003.duckdb     rows(row_id, ...), row_class(row_id, class), policy(body)
 
 Where the source has a column row_id of its own, the number of a row is called row_id_, and so on until it is free.
 
@@ -199,7 +199,7 @@ class DuckDBWorkshop:
 
     def add_classes(self, classes: Ints) -> None:
         given = {**self._by, "class": classes.astype(np.int32)}
-        rows = f"SELECT coded.*, given.class FROM coded JOIN given USING ({', '.join(self._by)})"
+        rows = f"SELECT coded.*, given.class FROM coded JOIN given USING ({', '.join(self._by)}) WHERE given.class >= 0"
         self._keep("classed", given, rows, more=True)
 
     def seal_classes(self) -> None:
@@ -224,6 +224,16 @@ class DuckDBWorkshop:
             f"SELECT class, {packed}, COUNT(*) AS n FROM coded GROUP BY ALL ORDER BY class, {', '.join(keys)}"
         ).fetchnumpy()
         return _ints(found["class"]), self._unpacked(found, words), _ints(found["n"])
+
+    def keep_policy(self, text: str) -> None:
+        self._db.execute("CREATE OR REPLACE TABLE policy (body VARCHAR)")
+        self._db.execute("INSERT INTO policy VALUES (?)", [text])
+
+    def members(self, columns: Sequence[str]) -> pa.Table:
+        named = ", ".join(f"r.{quoted(name)} AS v{i}" for i, name in enumerate(columns))
+        rows = f"SELECT c.class, {named} FROM rows r JOIN row_class c ON c.row_id = r.{self._row} ORDER BY ALL"
+        found: pa.Table = self._db.sql(rows).to_arrow_table()
+        return found.rename_columns(["class", *columns])
 
     # -- checks on what was made -------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from querygate.anonymise import verify, versions
+from querygate.anonymise import loss, verify, versions
 from querygate.anonymise.blind import blind
 from querygate.anonymise.closeness import TreeCloseness
 from querygate.anonymise.clustering import top_down
@@ -25,8 +25,12 @@ from querygate.anonymise.coarse import CoarseCut, coarse_cuts
 from querygate.anonymise.directed import directed, statistic_weights
 from querygate.anonymise.directed_boxes import directed_boxes
 from querygate.anonymise.diversity import Alpha, Closeness, Distinct, Entropy, Recursive, Sensitive
+from querygate.anonymise.full_domain import full_domain
+from querygate.anonymise.full_subtree import full_subtree
 from querygate.anonymise.guards import Guard, NumericHull
 from querygate.anonymise.hierarchy import Hierarchy
+from querygate.anonymise.interval_levels import flat_hierarchy, interval_hierarchy
+from querygate.anonymise.local_recoding import local
 from querygate.anonymise.measures import (
     ALL_NULLS,
     NO_NULLS,
@@ -45,6 +49,7 @@ from querygate.anonymise.p_sensitive import PSensitive
 from querygate.anonymise.personal import Personalised
 from querygate.anonymise.polish import polish, snake_polished
 from querygate.anonymise.population import KMap
+from querygate.anonymise.recoding import Recoded, Recoder, Scale, scales_of
 from querygate.anonymise.relaxed import relaxed
 from querygate.anonymise.snake import snake
 from querygate.anonymise.sticky import stay_together
@@ -86,6 +91,11 @@ ANONYMISERS.register("univariate", Method(univariate))
 ANONYMISERS.register("boxes", Method(directed_boxes, by_record=True))
 ANONYMISERS.register("top-down", Method(top_down, by_record=True))
 ANONYMISERS.register("bottom-up", Method(bottom_up, by_record=True))
+
+RECODERS: Registry[Recoder] = Registry("recoder")
+RECODERS.register("full-domain", full_domain)
+RECODERS.register("full-subtree", full_subtree)
+RECODERS.register("local", local)
 
 __all__ = [
     "ANONYMISERS",
@@ -139,6 +149,17 @@ __all__ = [
     "loss_by_attribute",
     "ncp",
     "stay_together",
+    "RECODERS",
+    "Recoder",
+    "Recoded",
+    "full_domain",
+    "full_subtree",
+    "local",
+    "Scale",
+    "scales_of",
+    "interval_hierarchy",
+    "flat_hierarchy",
+    "loss",
     "verify",
     "versions",
 ]

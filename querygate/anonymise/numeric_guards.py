@@ -91,7 +91,7 @@ class Spread(NumberGuard):
         number: Ints = np.bincount(label, minlength=classes)
         apart = np.full(classes, -np.inf)
         begin = starts_of(label)
-        end = np.append(begin[1:], label.size) - 1
+        end = np.append(begin[1:], label.size)[: begin.size] - 1
         apart[label[begin]] = self.values[different[end]] - self.values[different[begin]]
         return (number >= self.distinct) & (apart >= self.e)
 

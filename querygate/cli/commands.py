@@ -7,12 +7,14 @@ from pathlib import Path
 import click
 
 from querygate.cli import proofs, watching  # noqa: F401  (add their commands to `audit`)
+from querygate.cli.anonymising import anonymise
 from querygate.cli.asking import query
 from querygate.cli.audits import audit
 from querygate.cli.budgets import budget
 from querygate.cli.datasets import datasets, publish, retire, rollback, versions
 from querygate.cli.describing import describe
 from querygate.cli.doctor import doctor
+from querygate.cli.exports import export
 from querygate.cli.frame import Group
 from querygate.cli.logs import log
 from querygate.cli.people import key, user
@@ -50,11 +52,13 @@ for command in (
     store,
     query,
     budget,
+    export,
     serve,
     user,
     key,
     log,
     audit,
+    anonymise,
     doctor,
 ):
     main.add_command(command)

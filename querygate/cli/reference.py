@@ -82,7 +82,8 @@ the columns age, sex, sbp and visited.
 
 QG1xx: the text is not one statement that can be read. QG2xx: readable, but outside what can be bounded; decided from
 the statement and the schema alone. QG3xx: this person, this request, these limits. QG4xx: the privacy budget. QG5xx:
-the answer could tell too much; fixed wording. QG8xx: a custodian's file, source or site. QG900: unexpected.
+the answer could tell too much; fixed wording. QG6xx: extracts of records, and requests for them.
+QG8xx: a custodian's file, source or site. QG900: unexpected.
 """
 
 

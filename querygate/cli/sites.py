@@ -13,6 +13,7 @@ from querygate.cli.frame import Command, open_here, site_option
 from querygate.core.errors import ConfigError
 from querygate.site.asking import Asking
 from querygate.site.differencing import check_differencing
+from querygate.site.extracts import CHANNELS, Extracts
 from querygate.site.gate import OpenSite
 from querygate.site.layout import Site, init_site
 
@@ -81,9 +82,21 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
         settings["port"] if port is None else port,
         settings["threads"],
         None if store_only else Asking(opened),
+        None if store_only else open_extracts(opened),
         ready=lambda address: click.echo(f"QueryGate is at {address} (stop with Ctrl-C)."),
     )
     click.echo("Stopped.")
+
+
+def open_extracts(opened: OpenSite) -> Extracts:
+    """Extracts with all that a process which may open the vault can do; it is loaded when it is needed."""
+    from querygate.site.building import Building
+
+    if not any(opened.site.settings[setting] for setting in CHANNELS.values()):
+        return Extracts(opened, Building(opened), via="http")
+    from querygate.site.notifying import InBackground
+
+    return Extracts(opened, Building(opened), via="http", told=InBackground(opened))
 
 
 def check_served(opened: OpenSite) -> None:

@@ -9,6 +9,7 @@ from querygate.control.handing import export_signed
 from querygate.control.ids import Clock, Entropy, new_query_id, stamp
 from querygate.control.links import verify_lines
 from querygate.control.log import Log
+from querygate.control.requests import Notices, SqliteRequests
 from querygate.control.rotation import discard, rotate
 from querygate.control.segments import Segment
 
@@ -20,6 +21,8 @@ __all__ = [
     "KeyIssued",
     "ROLES",
     "SqliteBudgets",
+    "SqliteRequests",
+    "Notices",
     "Log",
     "Verified",
     "ChainBroken",

@@ -174,4 +174,74 @@ BUDGETS: Migration = (
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS)
+EXPORTS: Migration = (
+    # Requests for extracts as they stand (core/approval.py), and below all that was done to them.
+    """CREATE TABLE export_request (
+        number    INTEGER PRIMARY KEY AUTOINCREMENT,
+        id        TEXT NOT NULL UNIQUE,
+        requester TEXT NOT NULL COLLATE NOCASE,
+        dataset   TEXT NOT NULL,
+        state     TEXT NOT NULL,
+        wish      TEXT NOT NULL,
+        created   TEXT NOT NULL,
+        changed   TEXT NOT NULL,
+        expires   TEXT,
+        approvals TEXT NOT NULL,
+        summary   TEXT,
+        manifest  TEXT,
+        failure   TEXT,
+        CHECK (state <> 'released' OR expires IS NOT NULL AND manifest IS NOT NULL)
+    ) STRICT""",
+    "CREATE INDEX export_requester ON export_request (requester)",
+    """CREATE TABLE export_event (
+        request TEXT NOT NULL REFERENCES export_request (id),
+        number  INTEGER NOT NULL,
+        time    TEXT NOT NULL,
+        user    TEXT,
+        action  TEXT NOT NULL,
+        before  TEXT,
+        after   TEXT NOT NULL,
+        comment TEXT NOT NULL,
+        PRIMARY KEY (request, number)
+    ) STRICT""",
+    # What is still to be sent: a row goes when it has arrived.
+    """CREATE TABLE export_outbox (
+        number  INTEGER PRIMARY KEY AUTOINCREMENT,
+        request TEXT NOT NULL,
+        event   INTEGER NOT NULL,
+        channel TEXT NOT NULL,
+        tries   INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (request, event, channel),
+        FOREIGN KEY (request, event) REFERENCES export_event (request, number)
+    ) STRICT""",
+    # Whatever a process believes about a request, it moves along these lines and no others.
+    """CREATE TRIGGER export_request_moves BEFORE UPDATE ON export_request
+       WHEN OLD.state || '>' || NEW.state NOT IN (
+         'draft>draft', 'draft>submitted', 'draft>withdrawn',
+         'submitted>submitted', 'submitted>in_review', 'submitted>withdrawn',
+         'in_review>in_review', 'in_review>approved', 'in_review>returned', 'in_review>rejected', 'in_review>withdrawn',
+         'returned>returned', 'returned>submitted', 'returned>withdrawn',
+         'approved>approved', 'approved>built', 'approved>revoked',
+         'built>built', 'built>released', 'built>revoked',
+         'released>released', 'released>expired', 'released>revoked')
+       BEGIN SELECT RAISE(ABORT, 'the request cannot move like this'); END""",
+    """CREATE TRIGGER export_request_begins BEFORE INSERT ON export_request
+       WHEN NEW.state <> 'draft' OR EXISTS (SELECT 1 FROM export_request WHERE id = NEW.id OR number = NEW.number)
+       BEGIN SELECT RAISE(ABORT, 'the request cannot move like this'); END""",
+    """CREATE TRIGGER export_request_stays BEFORE UPDATE ON export_request
+       WHEN (OLD.number, OLD.id, OLD.requester, OLD.dataset, OLD.created)
+         <> (NEW.number, NEW.id, NEW.requester, NEW.dataset, NEW.created)
+       BEGIN SELECT RAISE(ABORT, 'the request stays whose it is'); END""",
+    """CREATE TRIGGER export_request_no_delete BEFORE DELETE ON export_request
+       BEGIN SELECT RAISE(ABORT, 'requests are kept'); END""",
+    """CREATE TRIGGER export_event_at_the_end BEFORE INSERT ON export_event
+       WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM export_event WHERE request = NEW.request)
+       BEGIN SELECT RAISE(ABORT, 'events are append-only'); END""",
+    *(
+        f"""CREATE TRIGGER export_event_no_{change} BEFORE {change} ON export_event
+            BEGIN SELECT RAISE(ABORT, 'events are append-only'); END"""
+        for change in ("update", "delete")
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS)

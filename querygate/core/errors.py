@@ -6,7 +6,8 @@ QueryGateError
 │  ├─ UnsupportedSQL QG2xx   readable, but outside what can be bounded; decided from SQL and schema alone
 │  ├─ NotPermitted   QG3xx   this person, this request, these limits
 │  ├─ BudgetExhausted QG4xx  no privacy budget left
-│  └─ DisclosureRefused QG5xx fixed wording; decided only from what the researcher could already compute
+│  ├─ DisclosureRefused QG5xx fixed wording; decided only from what the researcher could already compute
+│  └─ ExtractRefused QG6xx   an extract, or an act on a request for one, that cannot be
 ├─ ConfigError       QG8xx   a custodian's file or source is wrong; names the file, the key and what is accepted
 └─ Fault             QG900   unexpected; the user sees an incident id, the custodian's log has the rest
 
@@ -61,6 +62,13 @@ CODES: dict[str, Code] = {
     "QG311": Code("Not a way in which this dataset is answered", 422, "0A000", 1),
     "QG501": Code("The answer could single people out", 403, "42501", 1),
     "QG401": Code("No privacy budget left for this", 403, "53400", 1),
+    "QG601": Code("The request cannot be acted on like this now", 409, "55000", 1),
+    "QG602": Code("This person may not act on the request like this", 403, "42501", 1),
+    "QG603": Code("No such request", 404, "02000", 1),
+    "QG604": Code("The request for an extract is not valid", 422, "22023", 1),
+    "QG605": Code("The extract cannot be made", 422, "22023", 1),
+    "QG606": Code("The extract can no longer be fetched", 410, "55000", 1),
+    "QG607": Code("The extract is not what was released", 409, "XX001", 1),
     "QG801": Code("The policy is not valid", 422, "F0000", 2),
     "QG802": Code("The source cannot be read", 422, "58030", 2),
     "QG803": Code("The publication would not keep its promise", 422, "F0000", 1),
@@ -154,6 +162,10 @@ class BudgetExhausted(Refusal):
 
 class DisclosureRefused(Refusal):
     family = "QG5"
+
+
+class ExtractRefused(Refusal):
+    family = "QG6"
 
 
 class ConfigError(QueryGateError):

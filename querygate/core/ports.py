@@ -253,11 +253,21 @@ class Workshop(Protocol):
         ...
 
     def add_classes(self, classes: Ints) -> None:
-        """The class of each of the combinations last told."""
+        """The class of each of the combinations last told; -1 where its records are left out."""
         ...
 
     def seal_classes(self) -> None:
         """Every record has its class."""
+        ...
+
+    def keep_policy(self, text: str) -> None:
+        """Keep what the rows were published under with them."""
+        ...
+
+    def members(self, columns: Sequence[str]) -> Any:
+        """The class and raw values of every record that has a class, as a pyarrow.Table, in an order that follows from
+        these alone.
+        """
         ...
 
     def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]:

@@ -40,7 +40,7 @@ def partition(
         _divide_parts(draft, method, parts, clock_s)
         return
     by_record = anonymiser.by_record if anonymiser else needs_records(policy, draft.rows)
-    table = _read(draft, parts, 0, by_record=by_record)
+    table = read_table(draft, parts, 0, by_record=by_record)
     guards = make_guards(draft, population)
     draft.combinations = None  # the guards have what they need of it
     if anonymiser is None:
@@ -97,7 +97,7 @@ def _divide_parts(draft: Draft, method: Method, parts: Parts, clock_s: Callable[
     found, loss, done, classes = [], np.zeros(len(quasi_identifiers(policy))), 0, 0
     for place, number in enumerate(numbers):
         draft.say(f"making classes: part {place + 1} of {len(numbers)}")
-        table = _read(draft, parts, number, by_record=method.by_record)
+        table = read_table(draft, parts, number, by_record=method.by_record)
         whole, here = draft.rows, table.records
 
         def within(share: float, done: int = done, here: int = here, whole: int = whole) -> None:
@@ -128,7 +128,8 @@ def _tell_loss(draft: Draft, loss: np.typing.NDArray[np.float64]) -> None:
 # -- the table -----------------------------------------------------------------------------------------------------
 
 
-def _read(draft: Draft, parts: Parts, part: int, *, by_record: bool) -> Table:
+def read_table(draft: Draft, parts: Parts, part: int, *, by_record: bool) -> Table:
+    """The quasi-identifiers of all records, or of those of one part."""
     found = draft.combinations = draft.workshop.combinations(by_record=by_record, parts=parts, part=part)
     attributes = (make_attribute(draft, c, found.codes[c.name]) for c in quasi_identifiers(draft.policy))
     draft.table = Table(tuple(attributes), found.counts)

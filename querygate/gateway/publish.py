@@ -90,11 +90,13 @@ def publish(
     progress: Progress = tell_nobody,
     anonymiser: Method | None = None,
     handling: Handling | None = None,
+    kept: str = "",
 ) -> Report:
     """Publish a source under a policy as the next version. ConfigError says what to change; nothing is half done.
 
     `open_beside` opens the other tables that the policy names. `anonymiser` stands in for the policy's method; its
-    classes are verified like any others. `handling` stands in for what the policy says about earlier versions.
+    classes are verified like any others. `handling` stands in for what the policy says about earlier versions. `kept`
+    is kept with the raw rows, for whoever makes something else of them later.
     """
     began = clock_s()
     retire: tuple[int, ...] = ()
@@ -113,6 +115,7 @@ def publish(
             if meeting is not None:
                 again = partial(redivide, draft, anonymiser, population, clock_s)
                 retire = go_with_earlier(draft, meeting, handling, again)
+            draft.workshop.keep_policy(kept)
             generalise(draft)
             catalog = make_catalog(draft, publication.version, now())
             draft.begin(Step.WRITE, "writing")

@@ -39,7 +39,7 @@ def draw(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
-def _figure(height: float, rows: int = 1, columns: int = 1, **more: Any) -> tuple[Figure, Any]:
+def new_figure(height: float, rows: int = 1, columns: int = 1, **more: Any) -> tuple[Figure, Any]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -53,7 +53,7 @@ def _figure(height: float, rows: int = 1, columns: int = 1, **more: Any) -> tupl
     return figure, panels
 
 
-def _percent(axis: Any) -> None:
+def percent_axis(axis: Any) -> None:
     """Ticks as percentages, with as many digits as they need to be different."""
     from matplotlib.ticker import FuncFormatter
 
@@ -67,7 +67,7 @@ def class_sizes(case: Case, body: Mapping[str, Any]) -> Figure:
     """How many classes there are of each size."""
     from matplotlib.ticker import MaxNLocator
 
-    figure, panels = _figure(2.9)
+    figure, panels = new_figure(2.9)
     axes, bars = panels[0, 0], body["class_sizes"]["histogram"]
     beside = max(0.0, (8 - len(bars)) / 2)  # a bar by itself is not a wall
     axes.bar(range(len(bars)), [bar["classes"] for bar in bars], width=0.85, color=TEAL)
@@ -86,7 +86,7 @@ def widths(case: Case, body: Mapping[str, Any]) -> Figure | None:
     lines = [line for line in body["widths"] if line["domain"] and line["role"] != "public"]
     if not lines:
         return None
-    figure, panels = _figure(0.9 + 0.34 * len(lines))
+    figure, panels = new_figure(0.9 + 0.34 * len(lines))
     axes = panels[0, 0]
     for place, line in enumerate(reversed(lines)):
         single = 1.0 if line["unit"] == "values" else 0.0  # one value is told exactly
@@ -98,7 +98,7 @@ def widths(case: Case, body: Mapping[str, Any]) -> Figure | None:
     axes.set_yticks(range(len(lines)), [_short(line["column"]) for line in reversed(lines)])
     axes.set_xlim(0, None)
     axes.margins(x=0.04)
-    _percent(axes.xaxis)
+    percent_axis(axes.xaxis)
     axes.set_xlabel("share of the domain (bar: middle half of the records; line: median; dot: mean)", fontsize=9)
     return figure
 
@@ -112,7 +112,7 @@ def values(case: Case, body: Mapping[str, Any]) -> Figure | None:
     if not columns:
         return None
     classes, raw = case.rows.sample([column.name for column in columns], SHOWN_RECORDS)
-    figure, panels = _figure(2.7 * -(-len(columns) // 2), -(-len(columns) // 2), min(2, len(columns)))
+    figure, panels = new_figure(2.7 * -(-len(columns) // 2), -(-len(columns) // 2), min(2, len(columns)))
     for axes, column in zip(panels.flat, columns, strict=False):
         known = ~np.isnan(raw[column.name])
         value, low, high = _with_intervals(case, column, classes[known], raw[column.name][known])
@@ -161,7 +161,7 @@ def ranges(case: Case, body: Mapping[str, Any]) -> Figure | None:
     if not rows:
         return None
     heights = [0.7 + 0.3 * len(part) for part in rows]
-    figure, panels = _figure(sum(heights) + 0.3, len(rows), gridspec_kw={"height_ratios": heights})
+    figure, panels = new_figure(sum(heights) + 0.3, len(rows), gridspec_kw={"height_ratios": heights})
     below = list(panels[:, 0])
     if located:
         axes = below.pop(0)
@@ -189,7 +189,7 @@ def _bars(axes: Axes, names: Sequence[str], ends: Sequence[Sequence[float]]) -> 
     axes.set_xlim(0, 1 if max(high for _, high, _ in ends) > 0.6 else None)
     axes.xaxis.grid(True, color="#e5ecea", linewidth=0.8)
     axes.set_axisbelow(True)
-    _percent(axes.xaxis)
+    percent_axis(axes.xaxis)
 
 
 def ru_map(case: Case, body: Mapping[str, Any]) -> Figure | None:
@@ -197,7 +197,7 @@ def ru_map(case: Case, body: Mapping[str, Any]) -> Figure | None:
     points = body["sweep"]["points"]
     if len(points) < 2:
         return None
-    figure, panels = _figure(3.5, 1, 2)
+    figure, panels = new_figure(3.5, 1, 2)
     left, right = panels[0]
     risk, loss = [point["average"] for point in points], [point["ncp"] for point in points]
     left.plot(risk, loss, color=GREY, linewidth=1)
@@ -214,8 +214,8 @@ def ru_map(case: Case, body: Mapping[str, Any]) -> Figure | None:
     left.legend(fontsize=8, frameon=False)
     left.set_xlim(0, 1.2 * max(risk))
     left.set_ylim(-0.1 * (max(loss) or 1), 1.15 * (max(loss) or 1))
-    _percent(left.xaxis)
-    _percent(left.yaxis)
+    percent_axis(left.xaxis)
+    percent_axis(left.yaxis)
     left.set_xlabel("risk: mean chance of being found", fontsize=9)
     left.set_ylabel("loss: mean share of the domain (NCP)", fontsize=9)
     _growth(right, points, body["sweep"]["k"])

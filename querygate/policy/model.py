@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from querygate.core.types import NUMERIC, NoiseOptions, Role, Type
 
-Number: TypeAlias = "int | float"
+Number: TypeAlias = int | float
 
 PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "public"})
 """Roles whose columns reach the store. Everything else stays in the vault."""

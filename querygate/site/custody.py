@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.publish import Report, publish
 from querygate.gateway.republish import Handling, OnOverlap
 from querygate.policy import Policy
+from querygate.policy.keeping import read_policy, write_policy
 from querygate.site.differencing import check_differencing
 from querygate.site.gate import OpenSite, now
 from querygate_adapters.sources import open_source
@@ -47,6 +49,7 @@ def publish_to(
         open_beside=lambda specification: open_source(specification, beside),
         progress=progress,
         handling=handling or Handling.by(policy, on_overlap),
+        kept=keep(policy, beside),
     )
     body: dict[str, Any] = {
         "version": report.version,
@@ -66,6 +69,20 @@ def publish_to(
     for version in report.versions.retired if report.versions else ():
         _note_retired(opened, policy.dataset, version, report.version, user)
     return report
+
+
+def keep(policy: Policy, beside: Path) -> str:
+    """The policy and the folder of its file, as a version keeps them."""
+    return json.dumps({"policy": write_policy(policy), "beside": str(beside.absolute())})
+
+
+def kept(text: str) -> tuple[Policy, Path] | None:
+    """What `keep` kept; None where there is nothing that can be read."""
+    try:
+        body = json.loads(text)
+        return read_policy(body["policy"]), Path(body["beside"])
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> int | None:

@@ -14,9 +14,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from querygate.control.alerts import Alerts
+from querygate.control.alerts import Waiting
 from querygate.core.errors import ConfigError
 from querygate.site.watching import explain_alert
 
@@ -26,6 +26,16 @@ TRIES = 3
 PAUSE_S = 0.2
 
 Send = Callable[[Mapping[str, Any]], None]
+
+
+class Outbox(Protocol):
+    """What waits to be sent, by channel."""
+
+    def waiting(self, channel: str) -> list[Waiting]: ...
+
+    def arrived(self, one: Waiting) -> None: ...
+
+    def failed(self, one: Waiting) -> None: ...
 
 
 class NotSent(Exception):
@@ -63,11 +73,16 @@ def post_to(url: str) -> Send:
     return send
 
 
-def mail_by(command: Sequence[str]) -> Send:
+def write_alert(alert: Mapping[str, Any]) -> str:
+    """The alert as a mail."""
+    return f"Subject: QueryGate: {alert['dataset']}, {alert['rule']} ({alert['id']})\n\n{explain_alert(alert)}\n"
+
+
+def mail_by(command: Sequence[str], write: Callable[[Mapping[str, Any]], str] = write_alert) -> Send:
     """Give each alert as text to a command, by its standard input. There is no shell."""
 
     def send(alert: Mapping[str, Any]) -> None:
-        text = f"Subject: QueryGate: {alert['dataset']}, {alert['rule']} ({alert['id']})\n\n{explain_alert(alert)}\n"
+        text = write(alert)
         try:
             done = subprocess.run(list(command), input=text.encode(), capture_output=True, timeout=TIMEOUT_S)  # noqa: S603
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
@@ -79,7 +94,7 @@ def mail_by(command: Sequence[str]) -> Send:
 
 
 def deliver(
-    alerts: Alerts, channels: Mapping[str, Send], wait: Callable[[float], None] = time.sleep
+    alerts: Outbox, channels: Mapping[str, Send], wait: Callable[[float], None] = time.sleep
 ) -> list[tuple[str, int, str]]:
     """Send what waits. Returns (channel, how many still wait, why) of each channel that did not get through."""
     failures = []

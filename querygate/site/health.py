@@ -98,8 +98,8 @@ def key_health(site: Site) -> Health:
 
 
 def permission_health(site: Site) -> Iterator[Health]:
-    """Are vault, store, control database, archives and key closed to everyone but their owner?"""
-    for path in (site.vault, site.store, site.control, site.folder / "logs", site.folder / PRIVATE):
+    """Are vault, store, extracts, control database, archives and key closed to everyone but their owner?"""
+    for path in (site.vault, site.store, site.extracts, site.control, site.folder / "logs", site.folder / PRIVATE):
         if path.exists():
             yield _permissions(path)
 

@@ -29,6 +29,11 @@ class Site:
     def vault(self) -> Path:
         return self.folder / "vault"
 
+    @property
+    def extracts(self) -> Path:
+        """What was released, to be fetched."""
+        return self.folder / "extracts"
+
 
 def init_site(folder: Path) -> Site:
     """Make an empty site: settings with every default written as a comment, and the folders, closed to others."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
-import secrets
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from querygate.gateway.republish import Handling
 from querygate.policy import Policy
 from querygate.site.custody import open_shelf, publish_to
 from querygate.site.gate import OpenSite
+from querygate.site.vault_keys import vault_key
 from querygate_adapters.deleting import Without
 from querygate_adapters.sources import open_source
 
@@ -56,10 +55,5 @@ def delete_from(
 
 def pseudonym(opened: OpenSite, dataset: str, key: str) -> str:
     """What the log calls a person: HMAC-SHA256 under a key that lies in the vault."""
-    path = opened.site.vault / KEY_FILE
-    if not path.exists():
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(secrets.token_bytes(32))
     message = f"{dataset}\x1f{key}".encode()
-    return hmac.new(path.read_bytes(), message, hashlib.sha256).hexdigest()[:32]
+    return hmac.new(vault_key(opened.site.vault, KEY_FILE), message, hashlib.sha256).hexdigest()[:32]

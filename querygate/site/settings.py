@@ -66,6 +66,10 @@ SETTINGS: tuple[Setting, ...] = (
         "Whether the serving process may read quasi-identifiers in the vault, to decide on differencing.",
     ),
     Setting("max_body_kb", 256, "Largest HTTP request that is read, in kilobytes.", 4, 100_000),
+    Setting("extract_reviewers", 1, "How many custodians have to approve a request for an extract.", 1, 2),
+    Setting("extract_days", 30, "Days for which a released extract can be fetched.", 1, 3650),
+    Setting("extract_webhook", "", "Address that is told of requests for extracts (http or https), without data."),
+    Setting("extract_mail_command", "", "Command that is given a mail about each request for an extract."),
 )
 
 
@@ -84,8 +88,12 @@ class Settings:
 
         >>> Settings({"store": "postgresql://gate:secret@db.example.org/study?sslmode=require"}).shown("store")
         'postgresql://db.example.org/study'
+        >>> Settings({"extract_webhook": "https://hooks.example.org/T0/secret"}).shown("extract_webhook")
+        'https://hooks.example.org/...'
         """
         value = self[name]
+        if name == "extract_webhook" and value:  # its path is often a secret
+            return re.sub(r"(\w+://)(?:[^/?#]*@)?([^/?#@]*).*", r"\1\2/...", value) if "://" in value else "..."
         if name not in ("store", "budgets") or not value:
             return value
         found = _LOCATION.fullmatch(value)

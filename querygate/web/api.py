@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -20,8 +19,8 @@ from querygate.site.health import control_health, store_health
 from querygate.site.ranges import MODES, Answering
 from querygate.web.openapi import make_openapi
 from querygate.web.problems import malformed
+from querygate.web.reading import LONGEST_NAME, check_fields, read_object, read_text
 
-LONGEST_NAME = 63
 DEFAULT_ENTRIES, MOST_ENTRIES = 100, 1000
 MOST_PRICED = 100
 
@@ -106,9 +105,9 @@ class Api:
         return give(find_last(self._opened, dataset))
 
     def run_audit(self, principal: Principal) -> Response:
-        body = _read_object('Send {"dataset": "..."}.')
-        _check_fields(body, "", ("dataset",))
-        dataset = _read_text(body, "dataset")
+        body = read_object('Send {"dataset": "..."}.')
+        check_fields(body, "", ("dataset",))
+        dataset = read_text(body, "dataset")
         self._gate.store.current(dataset)
         raise _elsewhere("An audit takes raw records, and the gate has none.", dataset)
 
@@ -134,16 +133,16 @@ class Api:
 
 def read_question(principal: Principal) -> Request:
     """The question that was sent."""
-    return make_question(principal, _read_object())
+    return make_question(principal, read_object())
 
 
 def make_question(principal: Principal, body: dict[str, Any]) -> Request:
     """The body of a question: exactly these fields, of these types. Anything else is refused by name."""
-    _check_fields(body, "", ("dataset", "sql", "options"))
+    check_fields(body, "", ("dataset", "sql", "options"))
     options = body.get("options", {})
     if not isinstance(options, dict):
         raise malformed("options: must be an object.")
-    _check_fields(options, "options.", ("mode", "readable", "epsilon", "consistent"))
+    check_fields(options, "options.", ("mode", "readable", "epsilon", "consistent"))
     if options.get("mode", "interval") not in MODES:
         raise malformed(f"options.mode: must be one of {', '.join(MODES)}.")
     epsilon = options.get("epsilon", 1)
@@ -152,7 +151,7 @@ def make_question(principal: Principal, body: dict[str, Any]) -> Request:
     for name in ("readable", "consistent"):
         if not isinstance(options.get(name, False), bool):
             raise malformed(f"options.{name}: must be true or false.")
-    dataset, sql = _read_text(body, "dataset"), _read_text(body, "sql")
+    dataset, sql = read_text(body, "dataset"), read_text(body, "sql")
     if len(dataset) > LONGEST_NAME:
         raise malformed(f"dataset: must have at most {LONGEST_NAME} characters.")
     return Request(principal, dataset, sql, options)
@@ -165,42 +164,14 @@ def _elsewhere(detail: str, words: str) -> NotPermitted:
 
 def read_batch(principal: Principal) -> list[Request]:
     """Several statements about one dataset: what they would cost together."""
-    body = _read_object('Send {"dataset": "...", "statements": ["SELECT ...", ...]}.')
-    _check_fields(body, "", ("dataset", "statements", "options"))
+    body = read_object('Send {"dataset": "...", "statements": ["SELECT ...", ...]}.')
+    check_fields(body, "", ("dataset", "statements", "options"))
     statements, options = body.get("statements"), body.get("options", {})
     if not isinstance(statements, list) or not 1 <= len(statements) <= MOST_PRICED:
         raise malformed(f"statements: must be a list of 1 to {MOST_PRICED} texts.")
     return [
         make_question(principal, {"dataset": body.get("dataset"), "sql": sql, "options": options}) for sql in statements
     ]
-
-
-def _read_object(remedy: str = 'Send {"dataset": "...", "sql": "SELECT ..."}.') -> dict[str, Any]:
-    try:
-        body = json.loads(request.get_data())
-    except (ValueError, RecursionError):  # not UTF-8, not JSON, or brackets without end
-        raise malformed("The body is not JSON.", remedy) from None
-    if not isinstance(body, dict):
-        raise malformed("The body must be a JSON object.", remedy)
-    return body
-
-
-def _check_fields(body: dict[str, Any], prefix: str, accepted: tuple[str, ...]) -> None:
-    unknown = sorted(set(body) - set(accepted))
-    if unknown:
-        listed = ", ".join(prefix + accepted_name for accepted_name in accepted)
-        raise malformed(f"{prefix}{unknown[0][:LONGEST_NAME]}: there is no such field.", f"Accepted: {listed}.")
-
-
-def _read_text(body: dict[str, Any], name: str) -> str:
-    value = body.get(name)
-    if not isinstance(value, str):
-        raise malformed(f"{name}: must be text.", f'Send "{name}" as a string.')
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can bring in and nothing else can keep
-        raise malformed(f"{name}: is not valid Unicode.", "Correct the escapes.") from None
-    return value
 
 
 def _read_moment(name: str) -> datetime | None:

@@ -10,10 +10,12 @@ from flask import Flask, Response, request
 from querygate.control import Accounts
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal
+from querygate.site.extracts import Extracts
 from querygate.site.gate import OpenSite
 from querygate.site.ranges import Answering, Ranges
 from querygate.web import problems
 from querygate.web.api import Api
+from querygate.web.exports import Exports
 from querygate.web.pages import Pages, mark_code
 from querygate.web.routes import API, ROUTES, Route
 
@@ -34,8 +36,8 @@ HEADERS = {
 }
 
 
-def create_app(opened: OpenSite, answering: Answering | None = None) -> Flask:
-    """The HTTP door of an open site. Without somebody else to ask it answers from the store alone.
+def create_app(opened: OpenSite, answering: Answering | None = None, extracts: Extracts | None = None) -> Flask:
+    """The HTTP door of an open site. Without somebody else to ask it answers from the store alone, and builds nothing.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -50,9 +52,10 @@ def create_app(opened: OpenSite, answering: Answering | None = None) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = opened.site.settings["max_body_kb"] * 1024
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
-    api, pages = Api(opened, answering or Ranges(opened)), Pages()
+    exports = Exports(extracts or Extracts(opened, via="http"))
+    views = (Api(opened, answering or Ranges(opened)), exports, Pages())
     for route in ROUTES:
-        view: View = getattr(api, route.name, None) or getattr(pages, route.name)
+        view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
             route.rule,
             route.name,

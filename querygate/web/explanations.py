@@ -219,6 +219,46 @@ EXPLANATIONS: dict[str, Explanation] = {
         "custodian.",
         "SELECT COUNT(*) FROM patients WHERE age > 61, as a noisy answer, when epsilon 0.05 is left and it costs 0.1",
     ),
+    "QG601": Explanation(
+        "A request for an extract goes from draft to submitted, in review, approved, built and released, and each step "
+        "has its acts. This is none of those of the state it is in, or another process is working on it just now.",
+        "Look at the request: `may` lists what you can do to it. Where somebody was faster, see what they decided.",
+        "querygate export release x_01KJKB3Q00Z5V7N0M1C2X3Y4W5, of a request that is in review",
+    ),
+    "QG602": Explanation(
+        "The act is possible now, but not for you: reviewing is for custodians who did not make the request, changing "
+        "and withdrawing for whoever did. Nobody reviews their own request, and nobody approves twice.",
+        "Ask a custodian, or another one.",
+        "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --as carl, when carl made the request",
+    ),
+    "QG603": Explanation(
+        "There is no request with this id, or it is not yours and you are no custodian: both are said in one wording.",
+        "List your requests with `querygate export list` or `GET /api/v1/exports`.",
+        "GET /api/v1/exports/x_1",
+    ),
+    "QG604": Explanation(
+        "A key of the request is missing, unknown or has a value that is not accepted. The detail begins with the key.",
+        "Correct that key; the remedy lists what is accepted.",
+        'k: a whole number from 2 to 100,000, for {"dataset": "trial", "purpose": "...", "k": 1}',
+    ),
+    "QG605": Explanation(
+        "No extract can be made that keeps what was asked for: a group is smaller than k, or a tolerance cannot be "
+        "kept together with the privacy. The request stays as it was.",
+        "Follow the remedy: another k, fewer columns, a wider tolerance, another method.",
+        "k = 50 for a category with 11 records",
+    ),
+    "QG606": Explanation(
+        "A released extract can be fetched for so many days (setting `extract_days`). They are over, or a custodian "
+        "has revoked it.",
+        "Make a new request.",
+        "GET /api/v1/exports/x_01KJKB3Q00Z5V7N0M1C2X3Y4W5/extract.zip, after 30 days",
+    ),
+    "QG607": Explanation(
+        "A file of the extract was changed, is missing or was added, or its manifest is not the one on record. It is "
+        "not given out.",
+        "Do not use it. Fetch it again; a custodian builds it again where the site's own copy was changed.",
+        "querygate export fetch --verify extract.zip",
+    ),
     "QG801": Explanation(
         "The policy file has mistakes. The detail names each with its key and what is accepted there. "
         "Nothing was published.",

@@ -18,6 +18,15 @@ from querygate.web.schemas import SCHEMAS
 SECTIONS = {
     "Asking": ("ask", "check", "price", "read_budget", "fetch_answer"),
     "Looking around": ("list_datasets", "describe_dataset"),
+    "Extracts": (
+        "list_exports",
+        "request_export",
+        "show_export",
+        "edit_export",
+        "act_on_export",
+        "fetch_export",
+        "read_export_report",
+    ),
     "For custodians": ("read_log", "read_findings", "run_audit"),
     "For whoever runs the site": ("healthz", "readyz"),
     "Pages": ("home", "audits", "reference", "refusals", "openapi"),

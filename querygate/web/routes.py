@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from querygate.core.approval import STATES
 from querygate.core.errors import CODES
 from querygate.gateway.render import FORMATS
+from querygate.site.extracts import ACTS
 from querygate.web.schemas import Schema
 
 Who = Literal["anyone", "key", "custodian"]
@@ -35,7 +37,7 @@ class Route:
     """One route. `name` is the view's; `body` and `gives` name schemas; `codes` are the refusals of its own."""
 
     name: str
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "PUT"]
     path: str
     summary: str
     who: Who
@@ -72,6 +74,8 @@ class Route:
 
 
 DATASET = Parameter("dataset", "path", "Name of the dataset.", {"type": "string"})
+REQUEST = Parameter("request_id", "path", "The `id` of the request.", {"type": "string"})
+TRUTH = {"enum": ["true", "false"], "default": "false"}
 
 ROUTES: tuple[Route, ...] = (
     Route(
@@ -184,6 +188,84 @@ ROUTES: tuple[Route, ...] = (
         "custodian",
         body="AuditRun",
         codes=("QG303", "QG309"),
+    ),
+    Route(
+        "list_exports",
+        "GET",
+        f"{API}/exports",
+        "Requests for extracts, newest first: to custodians all, to others their own.",
+        "key",
+        gives="Exports",
+        parameters=(
+            Parameter("state", "query", "Those in this state only.", {"enum": list(STATES)}),
+            Parameter("mine", "query", "true: your own only.", TRUTH),
+        ),
+        codes=("QG604",),
+    ),
+    Route(
+        "request_export",
+        "POST",
+        f"{API}/exports",
+        "Make a request, as a draft. Submit it next.",
+        "key",
+        gives="Export",
+        body="Wish",
+        codes=("QG303", "QG604"),
+    ),
+    Route(
+        "show_export",
+        "GET",
+        f"{API}/exports/{{request_id}}",
+        "One request: what is asked, where it stands, what was done.",
+        "key",
+        gives="Export",
+        parameters=(
+            REQUEST,
+            Parameter("preview", "query", "true: with the figures a reviewer needs, which take time.", TRUTH),
+        ),
+        codes=("QG310", "QG602", "QG603", "QG605"),
+    ),
+    Route(
+        "edit_export",
+        "PUT",
+        f"{API}/exports/{{request_id}}",
+        "Change a draft, or a request that was returned: another wish in the place of the old one.",
+        "key",
+        gives="Export",
+        body="Wish",
+        parameters=(REQUEST,),
+        codes=("QG303", "QG601", "QG602", "QG603", "QG604"),
+    ),
+    Route(
+        "act_on_export",
+        "POST",
+        f"{API}/exports/{{request_id}}/{{action}}",
+        "Do something to a request. Build and release need the vault, and are refused where there is none.",
+        "key",
+        gives="Export",
+        body="Comment",
+        parameters=(REQUEST, Parameter("action", "path", "What to do.", {"enum": list(ACTS)})),
+        codes=("QG310", "QG601", "QG602", "QG603", "QG604", "QG605", "QG607"),
+    ),
+    Route(
+        "fetch_export",
+        "GET",
+        f"{API}/exports/{{request_id}}/extract.zip",
+        "The extract that was released: verified, and on record, before it is sent.",
+        "key",
+        media=("application/zip",),
+        parameters=(REQUEST,),
+        codes=("QG601", "QG602", "QG603", "QG606", "QG607"),
+    ),
+    Route(
+        "read_export_report",
+        "GET",
+        f"{API}/exports/{{request_id}}/report.html",
+        "The report of an extract: to reviewers once it is built, to the requester once it is released.",
+        "key",
+        media=(HTML,),
+        parameters=(REQUEST,),
+        codes=("QG307", "QG310", "QG601", "QG602", "QG603", "QG606", "QG607"),
     ),
     Route("healthz", "GET", "/healthz", "The process answers.", "anyone", gives="Status"),
     Route(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from querygate.web.audit_schemas import AUDIT_SCHEMAS
+from querygate.web.export_schemas import EXPORT_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
 from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 
@@ -279,6 +280,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     **AUDIT_SCHEMAS,
     **NOISE_SCHEMAS,
+    **EXPORT_SCHEMAS,
     "Status": record("The process answers.", {"status": {"const": "ok"}}, example={"status": "ok"}),
     "Ready": record(
         "The process can do its work.",

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from flask import Flask
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer, create_server
@@ -17,6 +18,7 @@ from waitress.task import ErrorTask
 
 from querygate.core.errors import ConfigError
 from querygate.gateway.incidents import make_fault
+from querygate.site.extracts import Extracts
 from querygate.site.gate import OpenSite
 from querygate.site.ranges import Answering
 from querygate.web.app import HEADERS, create_app
@@ -57,10 +59,11 @@ def serve(
     port: int,
     threads: int,
     answering: Answering | None = None,
+    extracts: Extracts | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are taken; port 0 takes a free one."""
-    server = _listen(opened, host, port, threads, answering)
+    server = _listen(create_app(opened, answering, extracts), opened, host, port, threads)
     workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
     try:
         with _stopping_on_signals():
@@ -76,11 +79,11 @@ def serve(
             worker.join(WORKER_S)
 
 
-def _listen(opened: OpenSite, host: str, port: int, threads: int, answering: Answering | None) -> Any:
+def _listen(app: Flask, opened: OpenSite, host: str, port: int, threads: int) -> Any:
     listeners: dict[int, Any] = {}
     try:
         server = create_server(
-            create_app(opened, answering),
+            app,
             map=listeners,
             host=host,
             port=port,

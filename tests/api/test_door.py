@@ -23,7 +23,8 @@ WRONG = {
 
 
 def path_of(route):
-    return route.path.replace("{dataset}", "clinic").replace("{query_id}", "q_1").replace("{form}", "json")
+    path = route.path.replace("{dataset}", "clinic").replace("{query_id}", "q_1").replace("{form}", "json")
+    return path.replace("{request_id}", "x_1").replace("{action}", "submit")
 
 
 @pytest.mark.parametrize("route", LOCKED, ids=lambda route: route.name)
@@ -74,7 +75,7 @@ def test_an_unknown_address_is_no_page(client, path):
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("method", ["PATCH", "DELETE", "OPTIONS", "TRACE"])
 def test_a_wrong_method_tells_the_right_one(client, route, method):
     response = client.open(path_of(route), method=method)
     assert response.status_code == response.json["status"] == 405

@@ -1,0 +1,79 @@
+"""anonymise: one extract at a custodian's desk, without a site."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.export_wishes import read_wish, wish_options
+from querygate.cli.frame import Command, format_option
+from querygate.cli.printing import print_record, progress
+from querygate.core.extract import Wish, invalid
+
+
+@click.command(
+    cls=Command,
+    example="querygate anonymise --policy trial.toml --source trial.csv --k 20 --out extract\n"
+    "querygate anonymise --policy trial.toml --source trial.csv --kind condensed --k 20 --out extract \\\n"
+    '  --model "cox: Surv(time, status) ~ age + sex"',
+)
+@click.option("--policy", "policy_file", required=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              help="Policy file (TOML).")  # fmt: skip
+@click.option("--source", required=True, metavar="SOURCE", help="A file, or a source as `querygate publish` takes it.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder that is not there yet.")
+@wish_options
+@click.option(
+    "--secret",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A file that synthetic records are drawn by: the same one draws the same ones.  [default: nobody has it]",
+)
+@format_option
+def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, form: str, **asked: Any) -> None:
+    """Make one extract of a source, with its report, without a site and without an approval.
+
+    The policy says who is protected and how; the extract is verified before anything is written.
+    """
+    from querygate.policy import load_policy
+    from querygate.site.extracting import make_extract
+    from querygate_adapters.sources import open_source
+
+    policy = load_policy(policy_file)
+    wish = Wish.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_wish(asked))})
+    if wish.dataset != policy.dataset:
+        raise invalid("dataset", f"the policy is that of {policy.dataset}")
+    if out.exists():
+        raise click.BadParameter("It is there already, and nothing is overwritten.", param_hint="--out")
+    drawn_by = secret.read_bytes() if secret else os.urandom(32)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        with progress() as tell:
+            body = make_extract(
+                policy, open_source(source), wish, staged, secret=drawn_by, beside=policy_file.parent, progress=tell
+            )
+        staged.rename(out)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    print_record({**body, "folder": str(out)}, form, lambda: _told(body, out))
+
+
+def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
+    """A way to condense is named by its method alone."""
+    from querygate.condense import METHODS
+
+    return {"kind": "condensed", **body} if body.get("method") in METHODS.names() else body
+
+
+def _told(body: dict[str, Any], out: Path) -> str:
+    left = f", {body['left_out']:,} left out" if body["left_out"] else ""
+    lines = [f"{body['records']:,} records in {body['classes']:,} classes of at least {body['k']}{left}."]
+    lines += [*body["before"]["words"], *body["risk"]["words"]]
+    for model in body["utility"]["models"]:
+        shares = ", ".join(f"{name} {model[name]:.1%}" for name in ("significance", "sign", "outside"))
+        lines.append(f"{model['model']}: changed {shares}.")
+    return "\n".join([*lines, f"Look at {out / 'report.html'}."])

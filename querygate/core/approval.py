@@ -1,0 +1,294 @@
+"""Requests for extracts and their approval: the state machine as a table, and what stands around it as ports.
+
+    draft -> submitted -> in_review -> approved -> built -> released -> expired
+                 ^            |                                  `----> revoked
+                 |            +-> rejected
+                 +- returned <-+
+
+Who asks may withdraw until it is approved; a custodian may revoke from then on. What is not in `TABLE` cannot happen.
+
+>>> TABLE["in_review", "approve"]
+Rule(next='approved', who=frozenset({'reviewer'}))
+>>> ("draft", "approve") in TABLE
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extract import LONGEST_TEXT, Wish, invalid
+from querygate.core.types import Principal
+
+State = Literal[
+    "draft",
+    "submitted",
+    "in_review",
+    "returned",
+    "rejected",
+    "withdrawn",
+    "approved",
+    "built",
+    "released",
+    "expired",
+    "revoked",
+]
+Action = Literal[
+    "edit",
+    "submit",
+    "take",
+    "comment",
+    "approve",
+    "return",
+    "reject",
+    "withdraw",
+    "build",
+    "release",
+    "fetch",
+    "revoke",
+    "expire",
+]
+Who = Literal["requester", "reviewer", "custodian", "time"]
+"""A reviewer is a custodian (or admin) who did not make the request; `time` is nobody."""
+
+STATES: tuple[State, ...] = get_args(State)
+ACTIONS: tuple[Action, ...] = get_args(Action)
+FINAL: frozenset[State] = frozenset({"rejected", "withdrawn", "expired", "revoked"})
+EXPLAINED: frozenset[Action] = frozenset({"comment", "return", "reject"})
+"""Acts that say nothing without a comment."""
+
+
+class Rule(NamedTuple):
+    """What an action leads to, and who may do it."""
+
+    next: State
+    who: frozenset[Who]
+
+
+def _by(next_state: State, *who: Who) -> Rule:
+    return Rule(next_state, frozenset(who))
+
+
+TABLE: Mapping[tuple[State, Action], Rule] = {
+    ("draft", "edit"): _by("draft", "requester"),
+    ("draft", "submit"): _by("submitted", "requester"),
+    ("draft", "withdraw"): _by("withdrawn", "requester"),
+    ("submitted", "take"): _by("in_review", "reviewer"),
+    ("submitted", "comment"): _by("submitted", "requester", "reviewer"),
+    ("submitted", "withdraw"): _by("withdrawn", "requester"),
+    ("in_review", "comment"): _by("in_review", "requester", "reviewer"),
+    ("in_review", "approve"): _by("approved", "reviewer"),  # once there are enough: see `advance`
+    ("in_review", "return"): _by("returned", "reviewer"),
+    ("in_review", "reject"): _by("rejected", "reviewer"),
+    ("in_review", "withdraw"): _by("withdrawn", "requester"),
+    ("returned", "edit"): _by("returned", "requester"),
+    ("returned", "comment"): _by("returned", "requester", "reviewer"),
+    ("returned", "submit"): _by("submitted", "requester"),
+    ("returned", "withdraw"): _by("withdrawn", "requester"),
+    ("approved", "comment"): _by("approved", "requester", "reviewer"),
+    ("approved", "build"): _by("built", "custodian"),
+    ("approved", "revoke"): _by("revoked", "custodian"),
+    ("built", "comment"): _by("built", "requester", "reviewer"),
+    ("built", "build"): _by("built", "custodian"),
+    ("built", "release"): _by("released", "reviewer"),  # what is let out was looked at by somebody else
+    ("built", "revoke"): _by("revoked", "custodian"),
+    ("released", "fetch"): _by("released", "requester", "custodian"),
+    ("released", "revoke"): _by("revoked", "custodian"),
+    ("released", "expire"): _by("expired", "time"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it stands. `summary` and `manifest` (its SHA-256) are of what was built last, `failure` is why the
+    last build came to nothing."""
+
+    id: str
+    number: int
+    requester: str
+    wish: Wish
+    state: State
+    created: str
+    changed: str
+    approvals: tuple[str, ...] = ()
+    expires: str | None = None
+    summary: Mapping[str, Any] | None = None
+    manifest: str | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One act on a request; those of a request are numbered from 1."""
+
+    number: int
+    time: str
+    user: str | None  # None: the time did it
+    action: str
+    before: str | None
+    after: str
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Who does what to a request. `details` go into the log beside the states; `by` is None for the time."""
+
+    action: str
+    by: Principal | None
+    comment: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+# -- may this happen, may they ------------------------------------------------------------------------------------
+
+
+def roles_of(by: Principal, asked: Asked) -> frozenset[Who]:
+    """What somebody is to a request.
+
+    Nobody reviews their own request, whatever their role. Names count without regard to case, as accounts do.
+    """
+    is_own = by.name.lower() == asked.requester.lower()
+    found: set[Who] = {"requester"} if is_own else set()
+    if by.is_custodian:
+        found |= {"custodian"} if is_own else {"custodian", "reviewer"}
+    return frozenset(found)
+
+
+def check_seen(by: Principal, asked: Asked | None) -> Asked:
+    """QG603 for whoever may not know of a request, in the words used where there is none."""
+    if asked is None or not roles_of(by, asked):
+        raise ExtractRefused("QG603", "There is no request with this id for you.", "See the list of your requests.")
+    return asked
+
+
+def check_act(asked: Asked, action: Action, by: Principal) -> Rule:
+    """The rule by which somebody may do this now: QG603, then QG601 or QG606 for the state, then QG602."""
+    check_seen(by, asked)
+    rule = TABLE.get((asked.state, action))
+    if rule is None:
+        if action == "fetch" and asked.state in ("expired", "revoked"):
+            raise ExtractRefused("QG606", f"The extract is {asked.state}.", "Make a new request.")
+        raise ExtractRefused(
+            "QG601", f"A request that is {said(asked.state)} takes no {action}.", _remedy(possible(asked, by))
+        )
+    if not rule.who & roles_of(by, asked):
+        whose = " or ".join(sorted(rule.who - {"time"})) or "nobody"
+        raise ExtractRefused(
+            "QG602", f"At this point, {action} is for: {whose}.", "Nobody reviews their own request; ask a custodian."
+        )
+    if action == "approve" and _has_approved(by, asked):
+        raise ExtractRefused("QG602", "You have approved it already.", "Another custodian has to approve it too.")
+    return rule
+
+
+def possible(asked: Asked, by: Principal) -> tuple[Action, ...]:
+    """What somebody may do to a request now."""
+    roles = roles_of(by, asked)
+    rules = {action: TABLE.get((asked.state, action)) for action in ACTIONS}
+    open_to_them = (action for action, rule in rules.items() if rule and rule.who & roles)
+    return tuple(action for action in open_to_them if action != "approve" or not _has_approved(by, asked))
+
+
+def _has_approved(by: Principal, asked: Asked) -> bool:
+    return by.name.lower() in {name.lower() for name in asked.approvals}
+
+
+def advance(asked: Asked, action: Action, by: Principal, *, reviewers: int = 1) -> Asked:
+    """The request after an act. With two reviewers, the first approval leaves it in review; an edit voids approvals."""
+    rule = check_act(asked, action, by)
+    if action == "edit":
+        return replace(asked, state=rule.next, approvals=())
+    if action != "approve":
+        return replace(asked, state=rule.next)
+    approvals = (*asked.approvals, by.name)
+    return replace(asked, approvals=approvals, state=rule.next if len(approvals) >= reviewers else asked.state)
+
+
+def has_expired(asked: Asked, now: str) -> bool:
+    """Whether its time is over. Times are texts of fixed width, in UTC."""
+    return asked.state == "released" and asked.expires is not None and asked.expires <= now
+
+
+def expired(asked: Asked) -> Asked:
+    """The request after its time."""
+    return replace(asked, state=TABLE[asked.state, "expire"].next)
+
+
+def check_comment(action: str, comment: str) -> str:
+    """The comment, without space around it; QG604 where it is missing, too long or no text."""
+    found = comment.strip()
+    if len(found) > LONGEST_TEXT or "\0" in found or not is_text(found):
+        raise invalid("comment", f"a text of at most {LONGEST_TEXT:,} characters")
+    if action in EXPLAINED and not found:
+        raise invalid("comment", f"is missing; {action} needs one")
+    return found
+
+
+def is_text(found: str) -> bool:
+    """Whether it can be kept and shown: JSON can bring in halves of surrogate pairs, which nothing else takes.
+
+    >>> is_text("Zo\u00eb"), is_text("\\ud800")
+    (True, False)
+    """
+    return not any("\ud800" <= character <= "\udfff" for character in found)
+
+
+def said(state: str) -> str:
+    """A state for a person.
+
+    >>> said("in_review")
+    'in review'
+    """
+    return state.replace("_", " ")
+
+
+def _remedy(actions: tuple[Action, ...]) -> str:
+    return f"What you can do now: {', '.join(actions)}." if actions else "There is nothing you can do to it now."
+
+
+# -- ports --------------------------------------------------------------------------------------------------------
+
+
+class Requests(Protocol):
+    """Where requests are kept."""
+
+    def create(self, wish: Wish, act: Act) -> Asked:
+        """A new draft, with its first event and entry in the log."""
+        ...
+
+    def find(self, request_id: str) -> Asked | None: ...
+
+    def listed(self, *, requester: str | None = None, state: str | None = None) -> list[Asked]:
+        """Newest first."""
+        ...
+
+    def events(self, request_id: str) -> list[Event]: ...
+
+    def change(self, request_id: str, act: Act, after: Callable[[Asked | None], Asked]) -> Asked:
+        """Replace a request by what `after` makes of it as it stands; together with the event and the entry in the
+        log, or, where `after` raises, not at all. Of two at once, the second sees what the first has done."""
+        ...
+
+    def expire_due(self) -> list[Asked]:
+        """Move what has had its time; what was moved."""
+        ...
+
+
+class Builder(Protocol):
+    """Makes extracts, where the raw rows are."""
+
+    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+        """Figures for a reviewer before approval, as JSON has them: method, parameters, risk, utility, and what those
+        who ask have learnt from queries."""
+        ...
+
+    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+        """Write the files of an extract into an empty folder, `report.html` among them, and return a summary as JSON
+        has it: `method`, and what a reviewer needs (k measured, records, risk, utility). `version` and `policy_hash`
+        are those of the version served, unless it says otherwise. ExtractRefused QG605 where it cannot be."""
+        ...

@@ -1,0 +1,166 @@
+"""A request for an extract, as it travels from the one who asks to those who decide and to the builder.
+
+>>> wish = Wish.of({
+...     "dataset": "trial", "purpose": "Does age matter?", "kind": "condensed", "k": 20,
+...     "models": ["cox: Surv(time, status) ~ age + sex"],
+... })
+>>> wish.models[0].family, wish.models[0].formula
+('cox', 'Surv(time, status) ~ age + sex')
+>>> Wish.of(wish.to_dict()) == wish
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, cast, get_args
+
+from querygate.core.errors import ExtractRefused
+
+Kind = Literal["k-anonymous", "condensed"]
+Family = Literal["cox", "linear", "logistic"]
+Format = Literal["csv", "parquet", "arrow", "stata"]
+
+LONGEST_TEXT = 4000
+LARGEST_K = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model the recipient will fit, in the formula language of R: `cox: Surv(time, status) ~ age + sex`."""
+
+    family: Family
+    formula: str
+
+    @classmethod
+    def of(cls, text: str) -> Model:
+        family, _, formula = (part.strip() for part in text.partition(":"))
+        if family not in get_args(Family) or "~" not in formula:
+            raise invalid("models", "a family and a formula, as in 'linear: sbp ~ age + sex'", *get_args(Family))
+        return cls(cast(Family, family), formula)
+
+    def __str__(self) -> str:
+        return f"{self.family}: {self.formula}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for: which records and columns, how they are to be protected, and what they must still tell.
+
+    `method` and `k` are found by the builder where they are not given. `tolerances` bound what a model may lose
+    (`significance`, `sign`, `outside`: shares of coefficients) and how wide a range may be (`mean(age)` ...).
+    `suppress` is the share of records that may be left out, `suppress_cells` that of cells that may be replaced by `*`
+    to keep records that would be left out.
+    """
+
+    dataset: str
+    purpose: str
+    kind: Kind = "k-anonymous"
+    columns: tuple[str, ...] = ()  # none: every column the policy lets out
+    where: str = ""
+    method: str = ""
+    k: int | None = None
+    suppress: float = 0.0
+    suppress_cells: float = 0.0
+    models: tuple[Model, ...] = ()
+    tolerances: tuple[tuple[str, float], ...] = ()
+    formats: tuple[Format, ...] = ("csv", "parquet")
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> Wish:
+        """From a request's JSON or TOML; ExtractRefused QG604 names the key that is wrong."""
+        known = {field.name for field in fields(cls)}
+        for key in body:
+            if key not in known:
+                raise invalid(str(key)[:60], "no such key", *sorted(known))
+        found = cls(**{key: _READERS[key](key, value) for key, value in body.items()}, **_missing(body))
+        return replace(found, tolerances=tuple(sorted(found.tolerances)))
+
+    def to_dict(self) -> dict[str, Any]:
+        body = asdict(self)
+        return {**body, "models": [str(model) for model in self.models], "tolerances": dict(self.tolerances)} | {
+            name: list(body[name]) for name in ("columns", "formats")
+        }
+
+
+def invalid(key: str, wanted: str, *accepted: str) -> ExtractRefused:
+    """The refusal of a request whose key is wrong."""
+    choice = f" Accepted: {', '.join(accepted)}." if accepted else ""
+    return ExtractRefused("QG604", f"{key}: {wanted}.", f"Correct {key} in the request.{choice}")
+
+
+def _missing(body: Mapping[str, Any]) -> dict[str, Any]:
+    for key in ("dataset", "purpose"):
+        if not body.get(key):
+            raise invalid(key, "is missing")
+    return {}
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT or "\0" in value:
+        raise invalid(key, f"a text of at most {LONGEST_TEXT:,} characters")
+    return value.strip()
+
+
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or len(value) > 1000:
+        raise invalid(key, "a list of texts")
+    found = tuple(_text(key, one) for one in value)
+    if len(set(found)) < len(found) or not all(found):
+        raise invalid(key, "different texts, none of them empty")
+    return found
+
+
+def _choice(*accepted: str) -> Any:
+    def read(key: str, value: Any) -> str:
+        if value not in accepted:
+            raise invalid(key, "is not one of what there is", *accepted)
+        return str(value)
+
+    return read
+
+
+def _formats(key: str, value: Any) -> tuple[str, ...]:
+    return tuple(_choice(*get_args(Format))(key, one) for one in _texts(key, value))
+
+
+def _k(key: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= LARGEST_K:
+        raise invalid(key, f"a whole number from 2 to {LARGEST_K:,}")
+    return value
+
+
+def _share(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+        raise invalid(key, "a share from 0 to below 1")
+    return float(value)
+
+
+def _tolerances(key: str, value: Any) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, Mapping) or len(value) > 100:
+        raise invalid(key, "a table of names and numbers")
+    found = []
+    for name, number in value.items():
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < float("inf"):
+            raise invalid(key, "numbers that are not negative")
+        found.append((_text(key, name), float(number)))
+    return tuple(sorted(found))
+
+
+_READERS: dict[str, Any] = {
+    "dataset": _text,
+    "purpose": _text,
+    "kind": _choice(*get_args(Kind)),
+    "columns": _texts,
+    "where": _text,
+    "method": _text,
+    "k": _k,
+    "suppress": _share,
+    "suppress_cells": _share,
+    "models": lambda key, value: tuple(Model.of(text) for text in _texts(key, value)),
+    "tolerances": _tolerances,
+    "formats": _formats,
+}

@@ -1,0 +1,124 @@
+"""An extract from top to bottom: read, protect, verify, measure, write. Nothing is written before it is verified."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from querygate.anonymise import RECODERS
+from querygate.core.extract import Wish, invalid
+from querygate.core.ports import Native
+from querygate.core.types import Catalog
+from querygate.gateway.draft import Progress, tell_nobody
+from querygate.gateway.extracts import figures
+from querygate.gateway.extracts.condensed import Material, check_models, make_condensed
+from querygate.gateway.extracts.files import make_files
+from querygate.gateway.extracts.k_anonymous import METHODS, Rows, make_k_anonymous
+from querygate.gateway.extracts.page import make_report
+from querygate.gateway.extracts.protected import Protected
+from querygate.gateway.extracts.subject import narrowed, read_filter, under
+from querygate.gateway.extracts.tuning import keeping_models, tune
+from querygate.gateway.population import Population
+from querygate.policy import Policy
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Makes the extracts of one dataset. `secret` decides what is drawn: the same for the same request, here alone."""
+
+    policy: Policy
+    catalog: Catalog
+    rows: Rows
+    native: Native
+    secret: bytes
+    clock_s: Callable[[], float]
+    population: Population | None = None
+    progress: Progress = tell_nobody
+
+    def build(self, wish: Wish, folder: Path, *, request_id: str) -> dict[str, Any]:
+        """Write the files of the extract into the folder; returns its figures."""
+        protected, body = self.make(wish, request_id)
+        self.progress("writing")
+        for name, content in {**make_files(protected, wish.formats), **make_report(protected, body)}.items():
+            (folder / name).write_bytes(content)
+        return body
+
+    def preview(self, wish: Wish, *, request_id: str) -> dict[str, Any]:
+        """The figures of the extract as it would be, without any file."""
+        return self.make(wish, request_id)[1]
+
+    def make(self, wish: Wish, request_id: str) -> tuple[Protected, dict[str, Any]]:
+        """The records that would leave, and what is to be said of them."""
+        policy = narrowed(self.policy, wish)
+        check_models(policy, wish.models)
+        where = read_filter(wish.where, self.catalog, self.native)
+        made = self._condensed if wish.kind == "condensed" else self._k_anonymous
+        protected, risk, trials = made(wish, policy, where, _Draw(self.secret, request_id))
+        self.progress("measuring")
+        return protected, {
+            "format": FORMAT,
+            "request": request_id,
+            "dataset": self.policy.dataset,
+            "version": self.catalog.version,
+            "policy_hash": self.policy.hash,
+            "wish": wish.to_dict(),
+            **figures.promise(protected, policy, wish),
+            "before": figures.before(policy, protected.raw, self.population),
+            "risk": risk,
+            "utility": figures.utility(protected, policy, wish, trials),
+        }
+
+    def _k_anonymous(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+        if wish.method and wish.method not in METHODS:
+            raise invalid("method", "not a way to make classes", *METHODS)
+
+        def made(method: str) -> Protected:
+            return make_k_anonymous(
+                under(policy, method),
+                self.rows,
+                where,
+                recoder=method if method in RECODERS.names() else "",
+                suppress=wish.suppress,
+                cells=wish.suppress_cells,
+                population=self.population,
+                progress=self.progress,
+                clock_s=self.clock_s,
+            )
+
+        protected = keeping_models(wish, policy, made, self.progress)
+        return protected, figures.risk_of_classes(protected, policy, self.population), []
+
+    def _condensed(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+        self.progress("reading the records")
+        material = Material.of(policy, self.rows.selected(where))
+        recipe, trials = tune(wish, policy, material, draw, self.progress)
+        self.progress("condensing")
+        protected = make_condensed(material, recipe, draw)
+        protected = replace(protected, parameters={**protected.parameters, "tried": len(trials)})
+        return protected, figures.risk_of_synthetic(protected, policy, material, recipe, draw), trials
+
+
+class _Draw:
+    """Random numbers that follow from a secret, the request and what they are for, by a counter-based generator."""
+
+    def __init__(self, secret: bytes, request_id: str) -> None:
+        self._secret, self._request_id = secret, request_id
+
+    def __call__(self, purpose: str) -> np.random.Generator:
+        name = json.dumps([self._request_id, purpose]).encode()
+        key = hmac.new(self._secret, name, hashlib.sha256).digest()[:16]
+        return np.random.Generator(np.random.Philox(key=int.from_bytes(key, "big")))
+
+
+def explain(body: Mapping[str, Any]) -> list[str]:
+    """The figures in words, for those who decide."""
+    return [*body["before"]["words"], *body["risk"]["words"]]

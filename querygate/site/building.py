@@ -1,0 +1,35 @@
+"""The builder of a site's extracts, loaded when it is first needed: it can open a vault, and much comes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from querygate.core.approval import Builder
+from querygate.core.extract import Wish
+from querygate.site.gate import OpenSite
+
+if TYPE_CHECKING:
+    from querygate.gateway.draft import Progress
+
+
+class Building:
+    """What stands for the builder until somebody wants it."""
+
+    def __init__(self, site: OpenSite, progress: Progress | None = None) -> None:
+        self._site, self._progress = site, progress
+
+    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+        return self._builder.preview(wish, requester=requester)
+
+    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+        return self._builder.build(wish, folder, request_id=request_id, requester=requester)
+
+    @cached_property
+    def _builder(self) -> Builder:
+        from querygate.gateway.draft import tell_nobody
+        from querygate.site.extracting import SiteBuilder
+
+        return SiteBuilder(self._site, self._progress or tell_nobody)

@@ -1,0 +1,149 @@
+"""The custodian's builder of extracts: the raw rows of the version served, under the policy it was published with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from querygate.core.errors import ExtractRefused, QueryGateError
+from querygate.core.extract import Wish
+from querygate.core.ports import Source
+from querygate.gateway.auditing import Options
+from querygate.gateway.draft import Progress, tell_nobody
+from querygate.gateway.extracts import Builder
+from querygate.gateway.extracts.subject import make_catalog
+from querygate.gateway.joining import check_columns, open_joined, wanted_columns
+from querygate.gateway.population import Population, read_population
+from querygate.policy import Policy
+from querygate.site.auditing import audit_site
+from querygate.site.custody import kept, open_shelf
+from querygate.site.gate import OpenSite
+from querygate.site.vault_keys import vault_key
+from querygate.site.views import ORGANISATION, PROJECT, views_of
+from querygate_adapters.native import DuckDBNative
+from querygate_adapters.report_rows import ReportRows
+from querygate_adapters.sources import open_source
+from querygate_adapters.vault import DuckDBWorkshop
+
+KEY_FILE = "extract.key"
+"""In the vault: what synthetic records are drawn by. Whoever has it can draw the same ones again."""
+
+
+class SiteBuilder:
+    """Makes the extracts of a site's datasets."""
+
+    def __init__(self, opened: OpenSite, progress: Progress = tell_nobody) -> None:
+        self._opened, self._progress = opened, progress
+
+    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+        name = hashlib.sha256(json.dumps(wish.to_dict(), sort_keys=True).encode()).hexdigest()
+        with self._builder(wish) as builder:
+            body = builder.preview(wish, request_id=f"preview {name}")
+        return {**body, "learnt": self._learnt(wish.dataset, requester)}
+
+    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+        with self._builder(wish) as builder:
+            body = builder.build(wish, folder, request_id=request_id)
+        return {**body, "learnt": self._learnt(wish.dataset, requester)}
+
+    @contextmanager
+    def _builder(self, wish: Wish) -> Iterator[Builder]:
+        opened, memory_mb = self._opened, self._opened.site.settings["publish_memory_mb"]
+        catalog = opened.store.current(wish.dataset).catalog
+        _, vault = open_shelf(opened).files(wish.dataset, catalog.version)
+        if not vault.exists():
+            raise ExtractRefused(
+                "QG605", "The raw rows of the version served are not in the vault.", "Publish the dataset again."
+            )
+        with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
+            found = kept(rows.policy())
+            if found is None:
+                raise ExtractRefused(
+                    "QG605", "The version served did not keep its policy.", "Publish the dataset again."
+                )
+            policy, beside = found
+            yield Builder(
+                policy,
+                catalog,
+                rows,
+                opened.gate.native,
+                vault_key(opened.site.vault, KEY_FILE),
+                time.perf_counter,
+                _population(policy, beside),
+                self._progress,
+            )
+
+    def _learnt(self, dataset: str, requester: str) -> dict[str, Any]:
+        """What the requester, their project and their organisation were answered before, and what an audit says."""
+        views = views_of(self._opened)
+        named = [
+            name for name, members in views.items() if requester in members and name.startswith((PROJECT, ORGANISATION))
+        ]
+        people = sorted({requester, *(member for name in named for member in views[name])})
+        queries = [line for line in self._opened.log.queries(dataset=dataset) if line["user"] in people]
+        answered = sum(1 for line in queries if line["outcome"] == "answered")
+        findings = [
+            finding
+            for audited in (audit_site(self._opened, dataset, Options(), exact=False) if answered > 1 else ())
+            for finding, _ in audited.found.findings
+            if set(finding.users) <= set(people)
+        ]
+        return {
+            "people": len(people),
+            "asked": len(queries),
+            "answered": answered,
+            "findings": len(findings),
+            "isolating": sum(1 for finding in findings if finding.severity != "notice"),
+        }
+
+
+def _population(policy: Policy, beside: Path) -> Population | None:
+    try:
+        return read_population(policy, lambda specification: open_source(specification, beside))
+    except QueryGateError as problem:
+        raise ExtractRefused(
+            "QG605", f"The population of the policy cannot be read: {problem.detail}", problem.remedy
+        ) from None
+
+
+def make_extract(
+    policy: Policy,
+    source: Source,
+    wish: Wish,
+    folder: Path,
+    *,
+    secret: bytes,
+    beside: Path = Path(),
+    memory_mb: int = 4096,
+    progress: Progress = tell_nobody,
+) -> dict[str, Any]:
+    """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
+    joins = open_joined(policy, lambda specification: open_source(specification, beside))
+    check_columns(policy, source, joins)
+    with tempfile.TemporaryDirectory() as staged:
+        vault = Path(staged) / "rows.duckdb"
+        progress("reading the source")
+        workshop = DuckDBWorkshop(vault, memory_mb=memory_mb)
+        try:
+            brought = [name for join in policy.joins for name in join.columns]
+            workshop.load(source, wanted_columns(policy, exclude=brought), joins)
+        finally:
+            workshop.close()
+        with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
+            builder = Builder(
+                policy,
+                make_catalog(policy),
+                rows,
+                DuckDBNative(),
+                secret,
+                time.perf_counter,
+                _population(policy, beside),
+                progress,
+            )
+            return builder.build(wish, folder, request_id="anonymise")

@@ -1,0 +1,191 @@
+"""An extract as files: sealed by a manifest, packed into a zip that is the same each time, and checked against both.
+
+The manifest lists every file with its size and SHA-256; its own SHA-256 is what the site keeps. So whoever knows that
+one number knows whether a single byte has changed, whether a file is missing, and whether one is there that should not
+be. Without it, `verify` still tells whether files and manifest belong together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, BinaryIO
+
+from querygate.core.errors import ExtractRefused
+
+MANIFEST = "manifest.json"
+CHUNK = 1 << 20
+LARGEST_MANIFEST = 16_000_000
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a zip can hold; the time something was made is in the manifest."""
+
+_UNREADABLE = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Files by name, wherever they lie."""
+
+    sizes: Mapping[str, int]
+    open: Callable[[str], IO[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found to be whole: the manifest, and its SHA-256."""
+
+    manifest: Mapping[str, Any]
+    sha256: str
+
+
+# -- sealing and packing ------------------------------------------------------------------------------------------
+
+
+def seal(folder: Path, facts: Mapping[str, Any]) -> str:
+    """Write the manifest of the files in a folder, bring all to the disk, and return the manifest's SHA-256."""
+    found = in_folder(folder)
+    files = [
+        {"name": name, "size": found.sizes[name], "sha256": _digest(found.open(name))} for name in sorted(found.sizes)
+    ]
+    text = json.dumps({**facts, "files": files}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    for path in [*(folder / name for name in (*found.sizes, MANIFEST)), *_folders(folder)]:
+        sync(path)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def pack(contents: Contents, target: BinaryIO) -> None:
+    """Write the files as a zip: in the order of their names, without times or owners."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name in sorted(contents.sizes):
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o600) << 16
+            entry.file_size = contents.sizes[name]
+            with contents.open(name) as source, archive.open(entry, "w") as sink:
+                while chunk := source.read(CHUNK):
+                    sink.write(chunk)
+
+
+def unpack(contents: Contents, folder: Path) -> None:
+    """Write the files into a new folder of the owner's alone. Their names were checked by whoever listed them."""
+    folder.mkdir(mode=0o700, parents=True)
+    for name in sorted(contents.sizes):
+        path = folder / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contents.open(name) as source, path.open("xb") as sink:
+            path.chmod(0o600)
+            while chunk := source.read(CHUNK):
+                sink.write(chunk)
+
+
+def sync(path: Path) -> None:
+    """Bring a file or a folder to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+def in_folder(folder: Path) -> Contents:
+    """The files of a folder and of those in it. QG607 where something else lies there, a link for example."""
+    sizes = {}
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode):
+            sizes[path.relative_to(folder).as_posix()] = path.lstat().st_size
+        elif not stat.S_ISDIR(mode):
+            raise altered("There is something in it that is not a file.")
+    return Contents(sizes, lambda name: (folder / name).open("rb"))
+
+
+def in_archive(archive: zipfile.ZipFile) -> Contents:
+    """The files of a zip. QG607 where a name is there twice, or leads out of it."""
+    sizes: dict[str, int] = {}
+    for entry in archive.infolist():
+        if entry.filename in sizes or not _is_inside(entry.filename):
+            raise altered("A name in it is there twice, or is not the name of a file.")
+        sizes[entry.filename] = entry.file_size
+    return Contents(sizes, archive.open)
+
+
+@contextmanager
+def opened(path: Path | BinaryIO) -> Iterator[Contents]:
+    """A folder or a zip. What cannot be read is not what was released: QG607."""
+    try:
+        if isinstance(path, Path) and path.is_dir():
+            yield in_folder(path)
+        else:
+            with zipfile.ZipFile(path) as archive:
+                yield in_archive(archive)
+    except ExtractRefused:
+        raise
+    except _UNREADABLE:
+        raise altered("It cannot be read.") from None
+
+
+def verify(contents: Contents, known: str | None = None) -> Verified:
+    """Check every file against the manifest and, where its SHA-256 is known, the manifest too. QG607 otherwise."""
+    if not 0 < contents.sizes.get(MANIFEST, 0) <= LARGEST_MANIFEST:
+        raise altered(f"There is no {MANIFEST}.")
+    with contents.open(MANIFEST) as stream:
+        text = stream.read(LARGEST_MANIFEST)
+    sha256 = hashlib.sha256(text).hexdigest()
+    if known is not None and sha256 != known:
+        raise altered("The manifest is not the one that was released.")
+    manifest, listed = _read_manifest(text)
+    missing, more = sorted(set(listed) - set(contents.sizes)), sorted(set(contents.sizes) - set(listed) - {MANIFEST})
+    if missing or more:
+        what = f"{missing[0]} is missing" if missing else f"{more[0]} was not there"
+        raise altered(f"{what[:200]}.")
+    for name, (size, digest) in listed.items():
+        if contents.sizes[name] != size or _digest(contents.open(name)) != digest:
+            raise altered(f"{name[:180]} has changed.")
+    return Verified(manifest, sha256)
+
+
+def altered(detail: str) -> ExtractRefused:
+    return ExtractRefused("QG607", detail, "Do not use it. Fetch it again, or tell the custodian.")
+
+
+def _read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, tuple[int, str]]]:
+    try:
+        manifest = json.loads(text)
+        listed = {file["name"]: (int(file["size"]), str(file["sha256"])) for file in manifest["files"]}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise altered("The manifest cannot be read.") from None
+    if MANIFEST in listed or len(listed) != len(manifest["files"]) or not all(map(_is_inside, listed)):
+        raise altered("The manifest lists something that cannot be.")
+    return manifest, listed
+
+
+def _is_inside(name: str) -> bool:
+    """Whether it is the name of a file, in the folder or below.
+
+    >>> [_is_inside(name) for name in ("data.csv", "figures/ru.png", "../x", "/x", "a//b", "a/", "", "a\\\\b", "c:x")]
+    [True, True, False, False, False, False, False, False, False]
+    """
+    path = PurePosixPath(name)
+    plain = not path.is_absolute() and ".." not in path.parts and not set(name) & set("\\:\0")
+    return bool(name) and plain and path.as_posix() == name and name != "."
+
+
+def _digest(stream: IO[bytes]) -> str:
+    with stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [*(path for path in folder.rglob("*") if path.is_dir()), folder, folder.parent]

@@ -1,0 +1,151 @@
+"""A build or a release that is killed at any moment: the request stands where it stood, and the next try succeeds."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from querygate.site.extracts import Extracts
+from querygate.site.gate import OpenSite, open_gate
+from querygate.site.layout import open_site
+from tests.api.small_site import make_small_site
+from tests.extract_site import ANN, CARL, WISH, CsvBuilder, approve
+
+ROOT = Path(__file__).parents[2]
+
+ACT = """
+import os, signal, sys, time
+from pathlib import Path
+from querygate.site import extracts as module
+from querygate.site.extracts import Extracts
+from querygate.site.gate import open_gate
+from querygate.site.layout import open_site
+from tests.extract_site import CARL, CsvBuilder
+
+folder, ident, action, moment = sys.argv[1:]
+site = open_gate(open_site(Path(folder)))
+
+def die(*anything):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Dying(CsvBuilder):
+    def build(self, wish, folder, **more):
+        (folder / "data.csv").write_text("half")
+        print("begun", flush=True)
+        if moment == "building":
+            die()
+        if moment == "any":
+            time.sleep(0.02)
+        found = super().build(wish, folder, **more)
+        if moment == "before the manifest":
+            die()
+        return found
+
+if moment == "before the name":
+    seal = module.seal
+    module.seal = lambda *given: die(seal(*given))
+if moment == "before the state":
+    with site.log.database.writing() as connection:
+        connection.create_function("die", 0, die)
+        connection.execute("CREATE TEMP TRIGGER last AFTER INSERT ON log BEGIN SELECT die(); END")
+if moment == "packing":
+    module.pack = lambda contents, stream: (stream.write(b"half"), stream.flush(), die())
+Extracts(site, Dying()).act(CARL, ident, action)
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> OpenSite:
+    return make_small_site(tmp_path).opened
+
+
+def killed(site: OpenSite, ident: str, action: str, moment: str) -> OpenSite:
+    """The site, after a process that did this was killed at that moment."""
+    command = [sys.executable, "-c", ACT, str(site.site.folder), ident, action, moment]
+    assert subprocess.run(command, timeout=120, cwd=ROOT, stdout=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    return open_gate(open_site(site.site.folder))
+
+
+def check_whole(extracts: Extracts, site: OpenSite, ident: str) -> None:
+    """It can be released and fetched, and holds what the builder wrote in the end."""
+    extracts.act(CARL, ident, "release")
+    with extracts.fetch(ANN, ident) as handle, zipfile.ZipFile(handle) as archive:
+        assert archive.read("data.csv").startswith(b"age,sbp\n30-34")
+    assert [path.name for path in site.site.extracts.iterdir()] == [f"{ident}.zip"]
+    assert len(list((site.site.vault / "_extracts" / ident).iterdir())) == 1
+    assert site.log.verify().entries == len(list(site.log.events()))
+
+
+@pytest.mark.parametrize("moment", ["building", "before the manifest", "before the name", "before the state"])
+def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(site: OpenSite, moment: str) -> None:
+    extracts = Extracts(site, CsvBuilder())
+    ident = extracts.request(ANN, WISH)["id"]
+    approve(extracts, ident, CARL)
+    entries = site.log.verify().entries
+
+    again = killed(site, ident, "build", moment)
+
+    extracts = Extracts(again, CsvBuilder())
+    shown = extracts.show(CARL, ident)
+    assert (shown["state"], shown["manifest"], shown["failure"]) == ("approved", None, None)
+    assert again.log.verify().entries == entries
+    assert extracts.act(CARL, ident, "build")["state"] == "built"
+    check_whole(extracts, again, ident)
+
+
+@pytest.mark.parametrize("moment", ["before the manifest", "before the name", "before the state"])
+def test_a_second_build_that_is_killed_leaves_the_first(site: OpenSite, moment: str) -> None:
+    extracts = Extracts(site, CsvBuilder())
+    ident = extracts.request(ANN, WISH)["id"]
+    approve(extracts, ident, CARL)
+    first = extracts.act(CARL, ident, "build")["manifest"]
+
+    extracts = Extracts(again := killed(site, ident, "build", moment), CsvBuilder())
+
+    assert extracts.show(CARL, ident)["manifest"] == first
+    assert extracts.report(CARL, ident).startswith(b"<p>")
+    extracts.act(CARL, ident, "build")
+    check_whole(extracts, again, ident)
+
+
+@pytest.mark.parametrize("moment", ["packing", "before the state"])
+def test_a_release_that_is_killed_gives_nothing_out(site: OpenSite, moment: str) -> None:
+    extracts = Extracts(site, CsvBuilder())
+    ident = extracts.request(ANN, WISH)["id"]
+    approve(extracts, ident, CARL)
+    extracts.act(CARL, ident, "build")
+
+    extracts = Extracts(again := killed(site, ident, "release", moment), CsvBuilder())
+
+    assert extracts.show(ANN, ident)["state"] == "built"
+    with pytest.raises(Exception, match="takes no fetch"):
+        extracts.fetch(ANN, ident)
+    check_whole(extracts, again, ident)
+
+
+def test_killed_again_and_again(site: OpenSite) -> None:
+    extracts = Extracts(site, CsvBuilder())
+    ident = extracts.request(ANN, WISH)["id"]
+    approve(extracts, ident, CARL)
+    rng = random.Random(8)
+    for _ in range(4):
+        command = [sys.executable, "-c", ACT, str(site.site.folder), ident, "build", "any"]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begun\n"
+        time.sleep(rng.uniform(0, 0.06))
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        shown = extracts.show(CARL, ident)
+        assert shown["state"] in ("approved", "built")
+        assert (shown["manifest"] is None) == (shown["state"] == "approved")
+    assert extracts.act(CARL, ident, "build")["state"] == "built"
+    check_whole(extracts, site, ident)

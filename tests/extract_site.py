@@ -1,0 +1,64 @@
+"""A site where extracts are made by a small builder: it writes two files from the wish, and reads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extract import Wish
+from querygate.core.types import Principal
+from querygate.site.extracts import Extracts
+
+WISH: dict[str, Any] = {
+    "dataset": "clinic",
+    "purpose": "Does age matter?",
+    "columns": ["age", "sbp"],
+    "k": 5,
+    "models": ["linear: sbp ~ age"],
+    "tolerances": {"mean(age)": 5},
+}
+
+ANN, BOB = Principal("ann", "researcher"), Principal("bob", "researcher")
+CARL, DORA = Principal("carl", "custodian"), Principal("dora", "admin")
+
+
+class CsvBuilder:
+    """Rows of classes, as a real one would write. A method called `impossible` is refused, `broken` fails."""
+
+    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+        if wish.method == "impossible":
+            raise ExtractRefused("QG605", "There are too few records.", "Ask for a smaller k.")
+        return {
+            "method": "mondrian",
+            "k": wish.k,
+            "risk": {"prosecutor": 0.2},
+            "learnt": {"queries": 0, "by": requester},
+        }
+
+    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+        (folder / "data.csv").write_text("age,sbp\n30-34,120-130\n" * 3)
+        if wish.method == "impossible":
+            raise ExtractRefused("QG605", "There are too few records.", "Ask for a smaller k.")
+        if wish.method == "broken":
+            raise ValueError("Smith, 51")
+        (folder / "report.html").write_text(f"<p>{request_id}</p>")
+        (folder / "figures").mkdir()
+        (folder / "figures" / "risk.txt").write_text("0.2")
+        return {"method": "mondrian", "k": 5, "records": 3, "risk": {"prosecutor": 0.2}}
+
+
+def approve(extracts: Extracts, request_id: str, *reviewers: Principal) -> None:
+    """From a draft of ann to approved."""
+    extracts.act(ANN, request_id, "submit")
+    extracts.act(reviewers[0], request_id, "take")
+    for reviewer in reviewers:
+        extracts.act(reviewer, request_id, "approve")
+
+
+def release(extracts: Extracts, request_id: str) -> None:
+    """From a draft of ann to released."""
+    approve(extracts, request_id, CARL)
+    extracts.act(CARL, request_id, "build")
+    extracts.act(CARL, request_id, "release")
