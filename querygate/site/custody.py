@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,10 @@ def publish_to(
 
 
 def keep(policy: Policy, beside: Path) -> str:
-    """The policy and the folder of its file, as a version keeps them."""
-    return json.dumps({"policy": write_policy(policy), "beside": str(beside.absolute())})
+    """The policy and the folder of its file, as a version keeps them. Where joined tables came from is left out: they
+    are in the rows, and a source may have a password in its name.
+    """
+    return json.dumps({"policy": write_policy(replace(policy, joins=())), "beside": str(beside.absolute())})
 
 
 def kept(text: str) -> tuple[Policy, Path] | None:

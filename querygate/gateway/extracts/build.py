@@ -69,7 +69,7 @@ class Builder:
             "request": request_id,
             "dataset": self.policy.dataset,
             "version": self.catalog.version,
-            "policy_hash": self.policy.hash,
+            "policy_hash": self.catalog.policy_hash,
             "wish": wish.to_dict(),
             **figures.promise(protected, policy, wish),
             "before": figures.before(policy, protected.raw, self.population),

@@ -104,4 +104,4 @@ def make_catalog(policy: Policy) -> Catalog:
         Column(c.name, i, c.role, c.type or "category", True, c.low, c.high, c.values)
         for i, c in enumerate(column for column in policy.columns if column.is_published)
     )
-    return Catalog(policy.dataset, 0, policy.title, policy.k, 0, columns)
+    return Catalog(policy.dataset, 0, policy.title, policy.k, 0, columns, policy_hash=policy.hash)

@@ -80,7 +80,7 @@ def test_what_tables_are_joined_on_stays_outside(tmp_path: Path) -> None:
         tables = {name for (name,) in vault.execute("SELECT table_name FROM information_schema.tables").fetchall()}
         columns = {row[0] for row in vault.execute("DESCRIBE rows").fetchall()}
 
-    assert tables == {"rows", "row_class"}
+    assert tables == {"rows", "row_class", "policy"}
     assert columns == {"row_id", "age", "region", "sbp", "n_visits", "first_visit"}
     assert not _files_with(opened, b"P041")
 
