@@ -45,6 +45,11 @@ function refusal(problem) {
 
 // -- answers -----------------------------------------------------------------------------------------
 
+const CAPTIONS = {
+  interval: "The true value lies in each range, ends included.",
+  laplace: "Numbers have noise. In 95 of 100 answers the true value lies between the two in brackets.",
+};
+
 function table(answer) {
   const { headings, rows } = answer.readable;
   const head = make("tr");
@@ -61,7 +66,7 @@ function table(answer) {
   const whole = make("table");
   const top = make("thead");
   top.append(head);
-  whole.append(make("caption", "The true value lies in each range, ends included."), top, body);
+  whole.append(make("caption", CAPTIONS[answer.mode]), top, body);
   return whole;
 }
 
@@ -89,6 +94,10 @@ function answered(answer) {
   scroll.append(table(answer));
   card.append(scroll);
   for (const note of answer.notes) card.append(make("p", note, { class: "notes" }));
+  if (answer.budget) {
+    const { spent, left } = answer.budget;
+    card.append(make("p", `It cost epsilon ${figure(spent)}; ${figure(left)} is left to you.`, { class: "notes" }));
+  }
   const about = `${answer.dataset}, version ${answer.version}. ${answer.query_id}, ${answer.elapsed_ms} ms.`;
   card.append(make("p", about, { class: "notes" }), downloads(answer.query_id));
   return card;
@@ -98,11 +107,60 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const button = byId("send");
   button.disabled = true;
-  const question = { dataset: byId("dataset").value, sql: byId("sql").value, options: { readable: true } };
+  const question = { dataset: byId("dataset").value, sql: byId("sql").value, options: { readable: true, ...noise() } };
   const { response, problem } = await call("/api/v1/query", question);
   show(problem ? refusal(problem) : answered(await response.json()));
+  if (!byId("noise").hidden) await tellBudget();
   button.disabled = false;
 });
+
+// -- noise, where the dataset allows it ---------------------------------------------------------------
+
+const figure = (number) => Number(number.toPrecision(6)).toString();
+
+function isNoisy() {
+  return !byId("noise").hidden && byId("mode").value === "laplace";
+}
+
+function noise() {
+  if (byId("noise").hidden) return {};
+  const epsilon = Number(byId("epsilon").value);
+  return { mode: byId("mode").value, ...(isNoisy() && epsilon > 0 ? { epsilon } : {}) };
+}
+
+function chooseMode() {
+  byId("epsilon").disabled = !isNoisy();
+  byId("price").hidden = !isNoisy();
+}
+
+async function offerNoise(modes) {
+  byId("noise").hidden = !modes.includes("laplace");
+  for (const option of byId("mode").options) option.disabled = !modes.includes(option.value);
+  byId("mode").value = modes.includes("interval") ? "interval" : "laplace";
+  chooseMode();
+  if (!byId("noise").hidden) await tellBudget();
+}
+
+async function tellBudget() {
+  const { response, problem } = await call(`/api/v1/budget?dataset=${encodeURIComponent(byId("dataset").value)}`);
+  if (problem) return;
+  const { left, limits } = await response.json();
+  byId("budget").textContent = `Of the budget for noise, epsilon ${figure(left.user)} of ${figure(limits.user)} is left to you.`;
+}
+
+async function tellPrice() {
+  const question = { dataset: byId("dataset").value, statements: [byId("sql").value], options: noise() };
+  const { response, problem } = await call("/api/v1/query/price", question);
+  if (problem) return show(refusal(problem));
+  const { cost } = await response.json();
+  const card = make("div", undefined, { class: "card" });
+  card.append(make("h3", `It would cost epsilon ${figure(cost.epsilon)}`));
+  card.append(make("p", "Nothing was asked, and nothing was spent.", { class: "notes" }));
+  show(card);
+}
+
+byId("mode").addEventListener("change", chooseMode);
+byId("price").addEventListener("click", tellPrice);
 
 // -- datasets, once there is a key -------------------------------------------------------------------
 
@@ -142,6 +200,7 @@ async function describe() {
   byId("policy").replaceChildren(...dataset.policy.map((sentence) => make("li", sentence)));
   byId("examples").replaceChildren(...dataset.examples.map(sqlButton));
   byId("about").hidden = false;
+  await offerNoise(dataset.modes);
   if (!byId("sql").value) byId("sql").value = dataset.examples.at(-1) ?? "";
 }
 
