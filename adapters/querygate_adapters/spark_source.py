@@ -76,7 +76,7 @@ class SparkTable:
             raise ConfigError(
                 CODE,
                 "Spark cannot read the source.",
-                "Check that the table or folder is there, that its files are what they should be, and Spark's log.",
+                "Check that the table or folder is there, and that its files are what they should be.",
             ) from None
 
 
@@ -86,6 +86,7 @@ def _session() -> SparkSession:
         return (
             SparkSession.builder.appName("querygate")
             .config("spark.ui.enabled", "false")
+            .config("spark.log.level", "OFF")  # what it says of a failure may quote a value
             .config("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH_ROWS))
             .getOrCreate()
         )

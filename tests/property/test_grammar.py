@@ -23,7 +23,7 @@ from tests.property.tally import Tally, constructs, try_table
 
 PARTS = 10
 ANSWERED = 150
-PER_TABLE = 25
+PER_TABLE = 50
 FIRST_SEED = 500_000
 
 UNWRITTEN = {exp.Join}

@@ -48,6 +48,9 @@ from querygate.risk import (
 HOLDOUT = 0.5
 """The share of records that a trial extract is made without, to see whether it tells who was in it."""
 
+SAID = 12
+"""Columns of which something is said in words."""
+
 LARGEST_COMPARED = 20_000
 """Records of each side between which distances are taken; more are drawn by a fixed rule."""
 
@@ -135,7 +138,8 @@ def _told(protected: Protected, policy: Policy) -> tuple[list[dict[str, Any]], l
             line = {key: value for key, value in values.to_dict().items() if key != "gains"}
             lines.append({"column": column.name, "kind": "values", **line})
             words.append(explain_values_told(values, column.name))
-    return lines, words
+    more = len(words) - SAID
+    return lines, [*words[:SAID], f"{more} more columns are in the figures."] if more > 0 else words
 
 
 def risk_of_synthetic(

@@ -47,7 +47,8 @@ def under(policy: Policy, method: str) -> Policy:
 
 
 def _columns(policy: Policy, wish: Wish) -> tuple[ColumnPolicy, ...]:
-    out = {folded(column.name): column for column in policy.columns if column.is_published}
+    # Lists of codes would leave as they are: methods for records know nothing of them.
+    out = {folded(column.name): column for column in policy.columns if column.is_published and not column.codes}
     for name in wish.columns:
         if folded(name) not in out:
             raise invalid("columns", f"{name} is not a column that may leave", *(c.name for c in out.values()))

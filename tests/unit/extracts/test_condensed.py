@@ -41,7 +41,7 @@ def test_records_are_synthetic_and_permissible(tmp_path: Path) -> None:
 def test_the_same_secret_draws_the_same_records(tmp_path: Path) -> None:
     wish: dict[str, Any] = {"kind": "condensed", "k": 20, "method": "improved", "columns": COLUMNS}
     for name, secret in (("one", b"secret"), ("two", b"secret"), ("three", b"another")):
-        extract(tmp_path / name, secret=secret, **wish)
+        extract(tmp_path / name, secret=secret, table=records(80), **wish)
     one, two, three = (read(tmp_path / name) for name in ("one", "two", "three"))
     assert one.equals(two)
     assert not one.equals(three)

@@ -18,7 +18,7 @@ from tests.unit.extracts.study import extract
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("files")
-    extract(folder, formats=["csv", "parquet", "arrow", "stata"])
+    extract(folder, method="mondrian", formats=["csv", "parquet", "arrow", "stata"])
     return folder / "out"
 
 
