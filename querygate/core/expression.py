@@ -119,6 +119,12 @@ class Tabulated:
             return Tabulated.over_values(self.column, self.type, self.values, results)
         return Tabulated.over_pieces(self.column, self.type, self.starts, results)
 
+    def numbered(self) -> Tabulated:
+        """The same pieces of a numeric axis with a whole number for each different result, in order of the axis."""
+        numbers: dict[Any, int] = {}
+        results = tuple(None if r is None else numbers.setdefault(r, len(numbers)) for r in self.results)
+        return Tabulated.over_pieces(self.column, "integer", self.starts, results)
+
     @property
     def columns(self) -> tuple[str, ...]:
         return (self.column,)

@@ -172,6 +172,8 @@ class Measures:
         where = both([where, value.present])
         if not asked.distinct:
             return self.add("column", "count", self.measure(where), "integer")
+        if isinstance(value, Tabulated) and not value.of_category:
+            value = value.numbered()  # as many as there are results
         if is_number(value):
             return self.add("column", "count_distinct", self.measure(where, value), "integer")
         if not isinstance(value, Ref | Tabulated):

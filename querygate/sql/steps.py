@@ -6,10 +6,8 @@ database's own, which no arithmetic with rounded ends would be: groups made of i
 
 from __future__ import annotations
 
-import itertools
 import math
-import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -20,14 +18,14 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated
 from querygate.core.ports import Native
 from querygate.core.predicate import And, Atom, Const, Or, Predicate, both, negate
-from querygate.core.types import Column
+from querygate.core.types import Column, Floats, Ints
 from querygate.sql.wording import wording_over_x
 
 MOST_STEPS = 6_000
 GRID = 513
 """Points at which a function is looked at first."""
 
-Ask: TypeAlias = Callable[[list[int]], tuple[Any, ...]]
+Ask: TypeAlias = Callable[[Ints], Sequence[Any]]
 _STEPS = frozenset({"floor", "ceil", "trunc", "round", "whole", "sign"})
 _MONOTONE = frozenset({"add", "sub", "mul", "div", "neg", "double", *_STEPS})
 
@@ -124,69 +122,87 @@ def _table(text: str, column: Column, cuts: tuple[float, ...], native: Native) -
     low, high = float(column.low or 0), float(column.high or 0)
     missing = native.tabulate(text, "number", [low, None])
 
-    def ask(places: list[int]) -> tuple[Any, ...]:
-        return native.tabulate(text, "number", [_double(place) for place in places]).results if places else ()
+    def ask(places: Ints) -> Sequence[Any]:
+        return native.tabulate(text, "number", _doubles(places).tolist()).results if places.size else ()
 
-    steps = _find_steps(low, high, {_place(cut) for cut in cuts}, ask)
+    steps = _find_steps(low, high, _places(cuts), ask)
     if steps is None or missing.type == "other":
         return None
-    starts, results = [low, *map(_double, steps)], (missing.results[0], *steps.values(), missing.results[1])
+    starts = [low, *_doubles(np.array(list(steps), dtype=np.int64)).tolist()]
+    results = (missing.results[0], *steps.values(), missing.results[1])
     if any(isinstance(result, float) and not math.isfinite(result) for result in results):
         return None
     return Tabulated.over_pieces(column.name, missing.type, np.array(starts), results)
 
 
-def _find_steps(low: float, high: float, cuts: set[int], ask: Ask) -> dict[int, Any] | None:
+def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, Any] | None:
     """The places at which a function takes a new value, with the value, in order; None where there are many.
 
     In doubles too every function of a chain is monotone, because rounding to nearest is: between two arguments with one
     result there is no other result, unless a cut lies between them. First a grid, and the cuts; then every gap between
     two results is divided in the middle and at the simplest decimal in it, which is where people let things step: one
-    question finds most steps, and bisection the others.
+    question finds most steps, and bisection the others. All gaps are divided at once.
     """
-    grid = {_place(x) for x in (low, high, *np.linspace(low, high, GRID).tolist())}
-    places = sorted(grid | cuts | {cut - 1 for cut in cuts})
-    known = zip(places, ask(places), strict=True)
-    gaps = [(a, b) for a, b in itertools.pairwise(known) if a[1] != b[1]]
+    numbers: dict[Any, int] = {}
+    values: list[Any] = []
+
+    def numbered(places: Ints) -> Ints:
+        """The number of the result at each place: equal results have equal numbers."""
+        found = []
+        for result in ask(places):
+            number = numbers.setdefault(result, len(values))
+            if number == len(values):
+                values.append(result)
+            found.append(number)
+        return np.array(found, dtype=np.int64)
+
+    grid = np.concatenate([_places([low, high]), _places(np.linspace(low, high, GRID)), cuts, cuts - 1])
+    points = np.unique(grid)
+    results, gap_of = numbered(points), np.zeros(points.size, dtype=np.int64)
     found: dict[int, Any] = {}
-    while gaps:
-        if len(found) + len(gaps) > MOST_STEPS:
+    while True:
+        steps = np.flatnonzero((results[1:] != results[:-1]) & (gap_of[1:] == gap_of[:-1]))
+        begin, end = points[steps], points[steps + 1]
+        near = begin + 1 == end
+        found.update(zip(end[near].tolist(), (values[i] for i in results[steps + 1][near].tolist()), strict=True))
+        if len(found) + int((~near).sum()) > MOST_STEPS:
             return None
-        points = [_points(a, b) for (a, _), (b, _) in gaps]
-        values = iter(ask([place for inside in points for place in inside]))
-        narrower = []
-        for (a, b), inside in zip(gaps, points, strict=True):
-            for one, two in itertools.pairwise([a, *((place, next(values)) for place in inside), b]):
-                if one[1] != two[1] and two[0] - one[0] > 1:
-                    narrower.append((one, two))
-                elif one[1] != two[1]:
-                    found[two[0]] = two[1]
-        gaps = narrower
-    return {place: found[place] for place in sorted(found)}
+        if near.all():
+            return {place: found[place] for place in sorted(found)}
+        begin, end = begin[~near], end[~near]
+        known = results[steps][~near], results[steps + 1][~near]
+        simple = _places(_simplest(_doubles(begin), _doubles(end)))
+        middle = (begin & end) + ((begin ^ end) >> 1)  # the mean, without a sum that is too large
+        gap = np.arange(begin.size)
+        inside = np.concatenate([simple - 1, simple, middle])
+        which = np.concatenate([gap, gap, gap])
+        kept = (begin[which] < inside) & (inside < end[which])
+        inside, which = inside[kept], which[kept]
+        all_points = np.concatenate([begin, inside, end])
+        all_results = np.concatenate([known[0], numbered(inside), known[1]])
+        all_gaps = np.concatenate([gap, which, gap])
+        order = np.lexsort((all_points, all_gaps))
+        points, results, gap_of = all_points[order], all_results[order], all_gaps[order]
 
 
-def _points(a: int, b: int) -> list[int]:
-    """Places inside a gap at which to ask next."""
-    simple = _place(_simplest(_double(a), _double(b)))
-    return sorted(place for place in {simple - 1, simple, (a + b) // 2} if a < place < b)
-
-
-def _simplest(a: float, b: float) -> float:
-    """A decimal with few digits in (a, b]."""
+def _simplest(a: Floats, b: Floats) -> Floats:
+    """A decimal with few digits in each (a, b]."""
+    found, open_ = b.copy(), np.ones(a.size, dtype=np.bool_)
     for digits in range(-3, 17):
-        near = round((a + b) / 2, digits)
-        if a < near <= b:
-            return near
-    return b
+        with np.errstate(over="ignore", invalid="ignore"):
+            near = np.round(a / 2 + b / 2, digits)
+            fits = open_ & (a < near) & (near <= b)
+        found[fits] = near[fits]
+        open_ &= ~fits
+    return found
 
 
-def _place(value: float) -> int:
-    """The place of a double in the order of all doubles, zero at zero."""
-    bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
-    return bits if bits >= 0 else -(2**63) - bits
+def _places(values: Sequence[float] | Floats) -> Ints:
+    """The place of each double in the order of all doubles, zero at zero."""
+    bits = np.asarray(values, dtype=np.float64).view(np.int64)
+    return np.where(bits >= 0, bits, np.int64(-(2**63)) - bits)
 
 
-def _double(place: int) -> float:
-    bits = place if place >= 0 else -(2**63) - place
-    value: float = struct.unpack("<d", struct.pack("<q", bits))[0]
-    return value
+def _doubles(places: Ints) -> Floats:
+    bits = np.where(places >= 0, places, np.int64(-(2**63)) - places)
+    return bits.astype(np.int64).view(np.float64)

@@ -36,3 +36,7 @@ SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY city OFFSET 2;
 SELECT sex || '!' AS label, COUNT(*) FROM patients GROUP BY sex;
 
 SELECT city, COUNT(DISTINCT sex) FROM patients GROUP BY city;
+SELECT COUNT(DISTINCT weight > 70) FROM patients;
+SELECT COUNT(DISTINCT age > 40), COUNT(DISTINCT born < DATE '1970-01-01') FROM patients WHERE sex = 'F';
+SELECT sex, COUNT(DISTINCT CASE WHEN weight < 60 THEN 'light' WHEN weight < 90 THEN 'middle' ELSE 'heavy' END) FROM patients GROUP BY sex;
+SELECT COUNT(DISTINCT monthname(born)) FROM patients;
