@@ -158,7 +158,7 @@ def read_aggregate(node: exp.Expr) -> Asked | None:
         return None  # MIN(x, 2) is another aggregate
     others = [part for key in _READ[1:] for part in _listed(node.args.get(key))]
     if isinstance(inside, exp.Distinct):
-        return Asked(name, tuple(inside.expressions), True) if not others else None
+        return Asked(name, tuple(inside.expressions), True) if inside.expressions and not others else None
     return Asked(name, (*([inside] if inside is not None else []), *others))
 
 

@@ -55,7 +55,7 @@ def quoted_texts(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
 def plain_arguments(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """An aggregate of a column as it is: without DISTINCT, an order of its own, or a number of results."""
     found = [node for node in tree.find_all(exp.AggFunc) if isinstance(node.this, exp.Distinct | exp.Order)]
-    found = [node for node in found if not isinstance(node, exp.Count)]
+    found = [node for node in found if not isinstance(node, exp.Count) and (node.this.this or node.this.expressions)]
     counted = [node for node in tree.find_all(exp.Min, exp.Max) if node.args.get("count")]
     for node in found:
         node.set("this", node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this.this)

@@ -47,3 +47,6 @@ SELECT SUM(DISTINCT age ORDER BY age) FROM patients;
 
 # code: QG203
 SELECT SUM(age ORDER BY nothing) FROM patients;
+
+# code: QG207
+SELECT AVG(DISTINCT) FROM patients;
