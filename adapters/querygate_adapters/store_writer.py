@@ -134,6 +134,15 @@ class WrittenStore:
             texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
         return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
 
+    def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]:
+        """Codes and the item of each, sets and the item of each, one entry for each row as it is, in order."""
+        where = f"WHERE column_id = {int(column)}"
+        with self._reading() as read:
+            items = read(f"SELECT code, item_id FROM code_item {where} ORDER BY code, item_id")
+            sets = read(f"SELECT set_id, item_id FROM item_set {where} ORDER BY set_id, item_id")
+        of_code, of_set, held = (part.astype(np.int64) for part in (items["item_id"], sets["set_id"], sets["item_id"]))
+        return tuple(map(str, items["code"])), of_code, of_set, held
+
     def moments(self, column: int) -> dict[str, Any]:
         """The moments of the column's classes as they are, in order of class."""
         with self._reading() as read:

@@ -19,13 +19,14 @@ import pyarrow as pa
 
 from querygate.core.parts import Parts
 from querygate.core.persons import Keeping
-from querygate.core.ports import Combinations, Joined, Profile, Source
+from querygate.core.ports import CodeTexts, Combinations, Joined, Profile, Source
 from querygate.core.types import Floats, Ints
 from querygate_adapters.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.duckdb_locked import connect
 from querygate_adapters.files import quoted
 from querygate_adapters.persons import DuckDBMeeting, Past, check_persons
 from querygate_adapters.vault_checks import Checks
+from querygate_adapters.vault_codes import CodeLists
 from querygate_adapters.vault_loading import LOADED, Loading
 
 # A typed column as a value on its axis: days for dates, text for booleans.
@@ -39,6 +40,9 @@ _AXIS = {
 }
 
 _MAKING = ("coded", "classed", "combination", "judged")
+AT_ONCE = 40
+"""Columns that are coded in one pass over the rows."""
+
 WORD = 2**62
 """More than any packed number of codes."""
 
@@ -92,6 +96,27 @@ class DuckDBWorkshop:
     def set_codes(self, column: str, values: Any, codes: Ints) -> None:
         self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})
         self._coded[column] = int(codes.max(initial=-1)) + 2
+
+    # -- lists of codes --------------------------------------------------------------------------------------
+
+    @property
+    def _lists(self) -> CodeLists:
+        return CodeLists(self._db, self._row)
+
+    def code_texts(self, column: str, separator: str) -> CodeTexts:
+        found = self._lists.texts(column, separator)
+        return CodeTexts(found.texts, np.searchsorted(self._lists.rows(), found.record), found.text)
+
+    def visit_texts(self, column: str, separator: str, between: str) -> CodeTexts:
+        return self._lists.visits(column, separator, between)
+
+    def set_record_codes(self, column: str, codes: Ints) -> None:
+        self.set_codes(column, self._lists.rows(), codes)
+
+    def record_classes(self) -> Ints:
+        return self._lists.classes()
+
+    # -- combinations ----------------------------------------------------------------------------------------
 
     def prepare(self, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
         self._quasi, self._sensitive = self._words(quasi), list(sensitive)
@@ -149,16 +174,27 @@ class DuckDBWorkshop:
         """One row per person with codes in place of values (and the value itself where a hull is needed), and the
         quasi-identifiers packed into as few numbers as hold them: grouping, sorting and joining go by these.
         """
+        names = list(self._coded)
+        made = [self._coded_part(names[i : i + AT_ONCE], sensitive) for i in range(0, len(names), AT_ONCE)]
+        # Joins for hundreds of columns in one statement would need the memory of all at once.
+        for number, part in enumerate(made[1:], 1):
+            self._db.execute(f"CREATE OR REPLACE TABLE coded_{number} AS {part}")
+        whole = f"({made[0]})" + "".join(f" JOIN coded_{number} USING (row_id)" for number in range(1, len(made)))
+        keys = "".join(f", {self._packed(word)} AS k{i}" for i, word in enumerate(words))
+        self._db.execute(f"CREATE TABLE coded AS SELECT *{keys} FROM {whole}")
+        for number in range(1, len(made)):
+            self._db.execute(f"DROP TABLE coded_{number}")
+
+    def _coded_part(self, names: Sequence[str], sensitive: Sequence[str]) -> str:
+        """Rows with the codes of some columns, and the values of those where a hull is needed."""
         parts, joins = [f"r.{self._row} AS row_id"], []
-        for name in self._coded:
+        for name in names:
             i = self._numbers[name]
             parts.append(f"COALESCE(m{i}.code, -1) AS x{i}")
             joins.append(f"LEFT JOIN code_{i} m{i} ON m{i}.value = {self._axis(name, 'r.')}")
-        parts += [f"CAST({self._axis(name, 'r.')} AS DOUBLE) AS v{self._numbers[name]}" for name in sensitive]
-        keys = "".join(f", {self._packed(word)} AS k{i}" for i, word in enumerate(words))
-        self._db.execute(
-            f"CREATE TABLE coded AS SELECT *{keys} FROM (SELECT {', '.join(parts)} FROM rows r {' '.join(joins)})"
-        )
+            if name in sensitive:
+                parts.append(f"CAST({self._axis(name, 'r.')} AS DOUBLE) AS v{i}")
+        return f"SELECT {', '.join(parts)} FROM rows r {' '.join(joins)}"
 
     def _words(self, columns: Sequence[str]) -> list[list[str]]:
         """The columns in order, in groups whose codes fit into one number."""
@@ -229,11 +265,14 @@ class DuckDBWorkshop:
         self._db.execute("CREATE OR REPLACE TABLE policy (body VARCHAR)")
         self._db.execute("INSERT INTO policy VALUES (?)", [text])
 
-    def members(self, columns: Sequence[str]) -> pa.Table:
-        named = ", ".join(f"r.{quoted(name)} AS v{i}" for i, name in enumerate(columns))
-        rows = f"SELECT c.class, {named} FROM rows r JOIN row_class c ON c.row_id = r.{self._row} ORDER BY ALL"
-        found: pa.Table = self._db.sql(rows).to_arrow_table()
-        return found.rename_columns(["class", *columns])
+    def members(self, columns: Sequence[str], coded: Sequence[str] = ()) -> pa.Table:
+        named = [f"r.{quoted(name)} AS v{i}" for i, name in enumerate(columns)]
+        named += [f"coded.{self._code(name)} AS c{i}" for i, name in enumerate(coded)]
+        joined = f"rows r JOIN coded ON coded.row_id = r.{self._row}"
+        found: pa.Table = self._db.sql(
+            f"SELECT coded.class, {', '.join(named)} FROM {joined} ORDER BY ALL"
+        ).to_arrow_table()
+        return found.rename_columns(["class", *columns, *coded])
 
     # -- checks on what was made -------------------------------------------------------------------------------
 
@@ -241,8 +280,9 @@ class DuckDBWorkshop:
     def _checks(self) -> Checks:
         """Raw rows and classes as they are in the vault, read anew."""
         if self._judged is None:
-            numeric = [name for name in self._coded if self._types[name] not in ("boolean", "category")]
-            axes = {name: self._axis(name, "r.") for name in self._coded}
+            judged = [name for name in self._coded if self._types[name] != "codes"]
+            numeric = [name for name in judged if self._types[name] not in ("boolean", "category")]
+            axes = {name: self._axis(name, "r.") for name in judged}
             self._judged = Checks(self._db, self._row, axes, numeric)
         return self._judged
 
@@ -303,6 +343,8 @@ class DuckDBWorkshop:
     # -- helpers -----------------------------------------------------------------------------------------------
 
     def _axis(self, column: str, prefix: str = "") -> str:
+        if self._types[column] == "codes":
+            return prefix + self._row  # each list is coded by itself
         return _AXIS[self._types[column]].format(x=prefix + quoted(column))
 
     def _code(self, column: str) -> str:

@@ -17,6 +17,7 @@ import duckdb
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Identified, Joined, Source
 from querygate_adapters.files import quoted
+from querygate_adapters.vault_codes import CASTS
 
 # How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
 _DAY = "TRY_CAST({x} AS DATE)"
@@ -232,6 +233,8 @@ def _free_stem(stem: str, taken: Iterable[str]) -> str:
 
 def cast_to(name: str, kind: str, found: str) -> str:
     """SQL for a source column of the stored type `found` as a policy type; NULL where a value cannot be read."""
+    if kind in CASTS:
+        return CASTS[kind](name, found)
     x = quoted(name)
     if found == "TIMESTAMP WITH TIME ZONE" and kind == "timestamp":
         return f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC

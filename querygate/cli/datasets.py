@@ -23,6 +23,7 @@ from querygate.site.gate import OpenSite
 from querygate_adapters.retired import retired_in
 
 if TYPE_CHECKING:
+    from querygate.gateway.code_lists import CodeReport
     from querygate.gateway.publish import Report
     from querygate.gateway.republish import OnOverlap, Republished
     from querygate.gateway.tried import Tried
@@ -207,11 +208,21 @@ def explain_report(report: Report) -> str:
     lines += _figures("Tables that can be joined", {name: digest[:12] for name, digest in report.references.items()})
     lines += _figures("Mean width of a cell", {name: f"{width:.4g}" for name, width in measured.width.items()})
     lines += _figures("Mean share of its domain that a class covers", {n: f"{v:.1%}" for n, v in report.loss.items()})
+    lines += _figures("Lists of codes", {one.column: _codes(one) for one in report.codes})
     lines += explain_comparison(report.comparison)
     lines += explain_versions(report.versions)
     if report.warnings:
         lines += ["", "Warnings", *(f"  {warning}" for warning in report.warnings)]
     return "\n".join(lines)
+
+
+def _codes(one: CodeReport) -> str:
+    texts = {"are no code": one.unknown, "had lost zeros in front": one.mended, "may have lost some": one.ambiguous}
+    other = "".join(f"; {number:,} texts {what}" for what, number in texts.items() if number)
+    return (
+        f"{one.method}, k = {one.k}: of {one.occurring:,} codes {one.exact:,} exact, {one.generalised:,} generalised, "
+        f"{one.suppressed:,} suppressed ({one.lost:.1%} of entries){other}"
+    )
 
 
 def explain_comparison(comparison: Sequence[Tried]) -> list[str]:

@@ -186,6 +186,17 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeTexts:
+    """Which record (or visit) has which text in its list of codes: pairs, each once, in order. Texts are as the source
+    has them, without spaces around them; what is missing or empty is not there.
+    """
+
+    texts: tuple[str, ...]
+    record: Ints
+    text: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class Combinations:
     """Distinct combinations of quasi-identifier codes (-1 is missing) with their number of records.
 
@@ -219,6 +230,24 @@ class Workshop(Protocol):
 
     def set_codes(self, column: str, values: Any, codes: Ints) -> None:
         """Give each distinct value of a column its code; a missing value has code -1."""
+        ...
+
+    def code_texts(self, column: str, separator: str) -> CodeTexts:
+        """The lists of codes of a column, of records numbered in the order of their rows. Where there is a separator,
+        each text is taken apart by it.
+        """
+        ...
+
+    def visit_texts(self, column: str, separator: str, between: str) -> CodeTexts:
+        """The same of visits, numbered in any order; `between` separates visits, where they are written as one text."""
+        ...
+
+    def set_record_codes(self, column: str, codes: Ints) -> None:
+        """Give the list of each record its code, in the same order."""
+        ...
+
+    def record_classes(self) -> Ints:
+        """The class of each record, in the same order; -1 where it has none."""
         ...
 
     @property
@@ -264,9 +293,9 @@ class Workshop(Protocol):
         """Keep what the rows were published under with them."""
         ...
 
-    def members(self, columns: Sequence[str]) -> Any:
-        """The class and raw values of every record that has a class, as a pyarrow.Table, in an order that follows from
-        these alone.
+    def members(self, columns: Sequence[str], coded: Sequence[str] = ()) -> Any:
+        """The class, the raw values of some columns and the codes of others, of every record that has a class: a
+        pyarrow.Table, in an order that follows from these alone.
         """
         ...
 

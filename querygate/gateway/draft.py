@@ -12,6 +12,7 @@ from querygate.anonymise import Box, Hierarchy, Table
 from querygate.anonymise.moments import Told
 from querygate.core.ports import Combinations, Profile, Workshop
 from querygate.core.types import Column, Ints, Reference
+from querygate.gateway.code_lists import PublishedCodes
 from querygate.gateway.coding import NumberCodes
 from querygate.gateway.tried import Tried
 from querygate.policy import ColumnPolicy, Policy
@@ -58,6 +59,7 @@ class Draft:
     numbers: dict[str, NumberCodes] = field(default_factory=dict)
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     trees: dict[str, Hierarchy] = field(default_factory=dict)  # of categories with a hierarchy
+    code_lists: dict[str, PublishedCodes] = field(default_factory=dict)
     combinations: Combinations | None = None
     table: Table | None = None
     labels: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.anonymise import Intervals, ValueSets
+from querygate.core.block import CodeSets
 from querygate.core.types import Column, Ints
 from querygate.gateway.draft import Draft, Step
 from querygate.gateway.hierarchies import nodes
@@ -40,6 +41,11 @@ def generalise(draft: Draft) -> None:
         elif isinstance(box, Intervals) and column.name in draft.trees:
             found = nodes(draft.trees[column.name], box, draft.texts[column.name])
             nullable = _put_sets(draft, index, *found, box.nulls, classes)
+        elif column.name in draft.code_lists:
+            draft.cells[f"c{index}_items"] = codes[column.name].astype(np.int32)
+            told = draft.code_lists[column.name].in_cells(classes, codes[column.name], counts)
+            draft.code_lists[column.name] = told
+            nullable = False  # a missing list is an empty one
         elif column.name in apart:
             low, high, _ = _hull(draft, column)
             missing = np.where(codes[column.name] < 0, 2, 0)
@@ -111,6 +117,7 @@ def _add_set(draft: Draft, index: int, set_id: int, members: list[int]) -> None:
 
 
 def _published(draft: Draft, index: int, column: ColumnPolicy, nullable: bool) -> Column:
+    made = draft.code_lists.get(column.name)
     return Column(
         name=column.name,
         index=index,
@@ -119,11 +126,18 @@ def _published(draft: Draft, index: int, column: ColumnPolicy, nullable: bool) -
         nullable=nullable,
         low=column.low,
         high=column.high,
-        values=draft.texts.get(column.name, ()),
+        values=made.system.codes if made else draft.texts.get(column.name, ()),
         title=column.title,
+        parents=made.system.parents if made else (),
         moments=draft.policy.anonymise.class_moments if has_moments(column) else "none",
         shared=draft.policy.anonymise.class_moments != "none" and has_moments(column) and column.carry in PER_CLASS,
     )
+
+
+def code_sets(draft: Draft) -> dict[int, CodeSets]:
+    """What the sets of each list of codes mean, by column."""
+    index_of = {column.name: column.index for column in draft.columns}
+    return {index_of[name]: made.sets for name, made in draft.code_lists.items()}
 
 
 def tables(draft: Draft) -> dict[str, pa.Table]:

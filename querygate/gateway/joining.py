@@ -52,13 +52,14 @@ def check_columns(policy: Policy, source: Source, joins: Sequence[Joined]) -> No
 
 
 def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, str]:
-    """The columns that go into the vault, with their types; withheld ones do not, unless they say what people guard."""
+    """The columns that go into the vault, with their types; withheld ones do not, unless they say what people guard
+    or which codes were given together."""
     wanted = [
         column
         for column in policy.columns
-        if (column.role != "withheld" or column.name in policy.wishes) and column.name not in exclude
+        if (column.role != "withheld" or column.name in policy.wishes | policy.visits) and column.name not in exclude
     ]
-    return {column.name: str(column.type or "category") for column in wanted}
+    return {c.name: "visits" if c.name in policy.visits else str(c.type or "category") for c in wanted}
 
 
 def _check(what: str, names: Collection[str], there: Sequence[str]) -> None:

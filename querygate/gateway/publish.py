@@ -15,14 +15,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from querygate.anonymise import Method
+from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.persons import Keeping, Meeting
 from querygate.core.ports import Joined, Profile, Source, Workshop
 from querygate.core.types import Catalog, Ints
+from querygate.gateway.code_lists import CodeReport, publish_codes
 from querygate.gateway.coding import bin_codes, check_values, exact_codes, grid_codes
 from querygate.gateway.dividing import partition, redivide
 from querygate.gateway.draft import Draft, Progress, Step, tell_nobody
-from querygate.gateway.generalise import generalise, tables
+from querygate.gateway.generalise import code_sets, generalise, tables
 from querygate.gateway.hierarchies import make_tree
 from querygate.gateway.joining import Beside, check_columns, open_joined, tell_no_others, wanted_columns
 from querygate.gateway.moments import PER_CLASS, own_intervals
@@ -42,7 +44,7 @@ class Publication(Protocol):
 
     def workshop(self) -> Workshop: ...
 
-    def write(self, catalog: Catalog, tables: Mapping[str, Any]) -> Written: ...
+    def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
 
     def meet(self, workshop: Any, keeping: Keeping) -> Meeting | None:
         """The rows of the workshop beside the people of all versions that can be read; None where there are none."""
@@ -77,6 +79,7 @@ class Report:
     comparison: tuple[Tried, ...] = ()  # what was tried, the published one first
     versions: Republished | None = None  # how it goes with earlier versions; None for a first one
     numbers: tuple[NumberReport, ...] = ()  # per sensitive number, widths and leaks of the choice and its alternatives
+    codes: tuple[CodeReport, ...] = ()  # per list of codes, what became of them
 
 
 def publish(
@@ -119,7 +122,7 @@ def publish(
             generalise(draft)
             catalog = make_catalog(draft, publication.version, now())
             draft.begin(Step.WRITE, "writing")
-            written = publication.write(catalog, tables(draft))
+            written = publication.write(catalog, tables(draft), code_sets(draft))
             draft.let_cells_go()
             draft.begin(Step.VERIFY, "verifying")
             measured = verify_release(written, policy, draft.workshop, draft.rows, population)
@@ -146,6 +149,7 @@ def publish(
         draft.comparison,
         versions,
         numbers=numbers,
+        codes=tuple(made.report for made in draft.code_lists.values()),
     )
 
 
@@ -171,6 +175,9 @@ def code(draft: Draft) -> None:
     """Give every published value its code."""
     draft.begin(Step.CODE, "coding")
     for column in draft.published:
+        if column.codes is not None:
+            draft.code_lists[column.name] = publish_codes(column, draft.workshop, draft.rows, draft.policy.k)
+            continue
         profile = draft.workshop.profile(column.name)
         check_values(column, profile)
         draft.profiles[column.name] = profile

@@ -12,7 +12,7 @@ from typing import Any
 
 from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.report_case import Case
-from querygate.gateway.report_changes import changes, methods, numbers, policy_of, versions
+from querygate.gateway.report_changes import changes, codes, methods, numbers, policy_of, versions
 from querygate.gateway.report_drawing import PICTURES, can_draw, draw
 from querygate.gateway.report_figures import class_sizes, guarantees, headline, widths
 from querygate.gateway.report_page import make_page
@@ -34,6 +34,7 @@ SECTIONS: tuple[tuple[str, Callable[[Case], Any]], ...] = (
     ("statistics", statistics),
     ("counts", counts),
     ("numbers", numbers),
+    ("codes", codes),
     ("methods", methods),
     ("versions", versions),
 )

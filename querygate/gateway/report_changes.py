@@ -21,6 +21,11 @@ def numbers(case: Case) -> list[dict[str, Any]]:
     return [asdict(number) for number in case.published.numbers]
 
 
+def codes(case: Case) -> list[dict[str, Any]]:
+    """What became of the codes of each list."""
+    return [asdict(one) for one in case.published.codes]
+
+
 def versions(case: Case) -> dict[str, Any] | None:
     """How the version goes with earlier ones that can be read; None where there are none."""
     if case.published.versions is None:

@@ -10,6 +10,7 @@ import numpy as np
 from querygate.anonymise.risk import quantiles
 from querygate.core.types import Column, Floats, Ints
 from querygate.gateway.report_case import Case, scale_of, unit_of
+from querygate.gateway.verify_codes import known_measure
 from querygate.policy import Diversity, Policy
 
 BARS = 24
@@ -65,6 +66,8 @@ def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
     for column in policy.columns:
         for diversity in column.diversity:
             yield from _asked(column.name, diversity)
+        if column.codes is not None:
+            yield known_measure(column.name), ("at least", column.codes.protect.k or policy.k)
     if policy.k_map is not None:
         yield "people of the population", ("at least", policy.k_map.k)
 
@@ -124,7 +127,8 @@ def _histogram(sizes: Ints) -> list[dict[str, int]]:
 
 def widths(case: Case) -> list[dict[str, Any]]:
     """Of every published column, over records: widths of intervals, or numbers of values, and shares of the domain."""
-    return [_of_numbers(case, c) if c.is_numeric else _of_values(case, c) for c in case.catalog.columns]
+    columns = [column for column in case.catalog.columns if not column.is_codes]  # what became of codes is told apart
+    return [_of_numbers(case, column) if column.is_numeric else _of_values(case, column) for column in columns]
 
 
 def _of_numbers(case: Case, column: Column) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _point(case: Case, name: str, k: int, most: int) -> list[dict[str, Any]]:
 
 def _divided_alone(policy: Policy) -> Policy:
     """Without what has been done before: tables are joined already, and nobody is told apart."""
-    kept = tuple(c for c in policy.columns if c.is_published or c.name in policy.wishes)
+    kept = tuple(c for c in policy.columns if (c.is_published and not c.codes) or c.name in policy.wishes)
     return replace(policy, columns=kept, joins=(), references=(), person="")
 
 

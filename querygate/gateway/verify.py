@@ -21,6 +21,7 @@ from querygate.core.types import Catalog, Column, Floats, Ints
 from querygate.gateway.coding import bin_codes, grid_codes
 from querygate.gateway.hierarchies import strays
 from querygate.gateway.population import Population
+from querygate.gateway.verify_codes import measure_codes
 from querygate.gateway.verify_guarantees import Release, measure_guarantees, published_values
 from querygate.gateway.verify_numbers import check_intervals, check_moments
 from querygate.policy import Policy
@@ -32,6 +33,8 @@ class Written(Protocol):
     def cells(self, quasi: Sequence[int]) -> dict[str, Any]: ...
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
+
+    def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]: ...
 
     def moments(self, column: int) -> dict[str, Any]: ...
 
@@ -70,6 +73,8 @@ def verify_release(
             _check_number(column, policy, catalog.tight, cells, workshop)
         if policy.column(column.name).hierarchy is not None:
             _check_nodes(column, policy, written)
+        if column.is_codes:
+            continue
         _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
@@ -88,6 +93,9 @@ def verify_release(
     release = Release(catalog.columns, cells, boxes, written, workshop)
     for guarantee in measure_guarantees(release, policy, population):
         kept[guarantee.measure] = guarantee.figure
+        _check(guarantee.holds, guarantee.promise)
+    for guarantee in measure_codes(written, catalog, policy, cells, workshop):
+        kept |= {guarantee.measure: guarantee.figure} if guarantee.measure else {}
         _check(guarantee.holds, guarantee.promise)
     for found in check_moments(written, catalog, policy, cells, workshop):
         _check(found.holds, found.promise)

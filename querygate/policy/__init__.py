@@ -21,6 +21,7 @@ from querygate.policy.model import (
     AnonymiseOptions,
     AnswerOptions,
     AuditOptions,
+    CodesPolicy,
     ColumnPolicy,
     Diversity,
     HierarchyPolicy,
@@ -28,9 +29,11 @@ from querygate.policy.model import (
     KMapPolicy,
     Number,
     Policy,
+    ProtectPolicy,
     ReferencePolicy,
     RepublishOptions,
     StatisticPolicy,
+    UtilityPolicy,
 )
 
 __all__ = [
@@ -41,6 +44,9 @@ __all__ = [
     "ColumnPolicy",
     "Diversity",
     "HierarchyPolicy",
+    "CodesPolicy",
+    "ProtectPolicy",
+    "UtilityPolicy",
     "NO_WISH",
     "AnonymiseOptions",
     "AnswerOptions",

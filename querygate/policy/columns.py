@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from querygate.core.types import DISCRETE
+from querygate.policy.code_lists import check_visits, read_codes
 from querygate.policy.diversity import check_wishes, read_diversity
 from querygate.policy.durations import Duration, round_duration, show_duration
 from querygate.policy.edges import bin_edges, exact, grid_edges, round_step
@@ -28,9 +29,10 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "carry": (("sensitive",), NUMBERS),
     "bins": (("sensitive",), NUMBERS),
     "guard": (("sensitive",), NUMBERS),
-    "values": (SHOWN, ("category",)),
+    "values": ((*SHOWN, "codes"), ("category", "codes")),
     "hierarchy": (("quasi-identifier", "sensitive"), ("category",)),
     "diversity": (("sensitive",), ("category", "boolean", *NUMBERS)),
+    **dict.fromkeys(("system", "separator", "unknown", "method", "protect", "utility"), (("codes",), ("codes",))),
 }
 """Roles and types that a key is for. Role, type and title are for every column."""
 
@@ -50,6 +52,7 @@ def read_columns(top: Table) -> tuple[ColumnPolicy, ...]:
         accepted = "at least one column with role quasi-identifier (nothing would be protected without)"
         top.fail("columns", "has no quasi-identifier", accepted)
     check_wishes(top, columns)
+    check_visits(top, columns)
     _check_names(top, [column.name for column in columns if column.is_published])
     return columns
 
@@ -68,7 +71,12 @@ def _column(table: Table) -> ColumnPolicy | None:
     if role is None:
         return None
     needs_type = role in PUBLISHED
-    kind = table.choice("type") if needs_type or "type" in table else None
+    is_codes = role == "codes"
+    kind = table.choice("type", "codes" if is_codes else None) if needs_type or "type" in table else None
+    if kind is not None and (kind == "codes") != is_codes:
+        what = f"does not go with role {role}: lists of codes have both role and type codes"
+        table.fail("type", what, "codes" if is_codes else "another type, or role codes")
+        kind = None
     if needs_type and kind == "text":
         table.fail("type", "text can hold anything about anybody and is never published", TEXT_INSTEAD)
         kind = None
@@ -78,6 +86,8 @@ def _column(table: Table) -> ColumnPolicy | None:
     _check_applies(table, column)
     if not needs_type:
         return column
+    if is_codes:
+        return read_codes(table, column)
     column = _number(table, column) if column.is_numeric else _category(table, column)
     if "diversity" in table and role == "sensitive":
         column = replace(column, diversity=read_diversity(table, column))

@@ -29,7 +29,7 @@ def read_hierarchy(table: Table, folder: Path) -> HierarchyPolicy | None:
     if "values" in table:
         table.fail("values", "does not go with a hierarchy from a file", "nothing: the file lists the values")
     try:
-        rows = _rows(folder / raw)
+        rows = read_rows(folder / raw)
     except OSError as error:
         table.fail("hierarchy", f"cannot be read: {error.strerror or type(error).__name__}", ACCEPTED)
         return None
@@ -43,9 +43,13 @@ def read_hierarchy(table: Table, folder: Path) -> HierarchyPolicy | None:
     return HierarchyPolicy(rows=rows)
 
 
-def _rows(path: Path) -> tuple[tuple[str, ...], ...]:
+def read_rows(path: Path, *, ragged: bool = False) -> tuple[tuple[str, ...], ...]:
+    """Rows of a file separated by semicolons or commas, one more than may be at most; empty ones are left out.
+
+    The first row tells which of the two it is, unless rows have different lengths: then any does.
+    """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        first = file.readline()
+        first = file.read() if ragged else file.readline()
         file.seek(0)
         reader = csv.reader(file, delimiter=";" if ";" in first else ",", strict=True)
         return tuple(tuple(row) for row, _ in zip((r for r in reader if r), range(MOST_ROWS + 1), strict=False))

@@ -1,7 +1,14 @@
 """A resolved policy as JSON and back: a version keeps the policy it was published under beside its raw rows.
 
 >>> from querygate.policy import parse_policy
->>> policy = parse_policy('dataset = "d"' + chr(10) + 'k = 5' + chr(10) + '[columns.a]' + chr(10) + 'role = "withheld"')
+>>> policy = parse_policy('''
+... dataset = "patients"
+... k = 5
+... [columns.age]
+... role = "quasi-identifier"
+... type = "integer"
+... domain = [0, 120]
+... ''')
 >>> read_policy(write_policy(policy)) == policy
 True
 """

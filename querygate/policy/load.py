@@ -1,7 +1,7 @@
 """Text of a policy file -> Policy, or one error that names every mistake with its key path and what is accepted.
 
-Nothing is ignored: a key that is unknown, does not apply to its column, or has to wait for a later version is an
-error. A policy that loads means what it says.
+Nothing is ignored: a key that is unknown or does not apply to its column is an error. A policy that loads means what it
+says.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from querygate.core.errors import ConfigError, Span
+from querygate.policy.code_lists import METHODS as CODE_METHODS
 from querygate.policy.columns import read_columns
 from querygate.policy.edges import bin_edges
 from querygate.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions, ColumnPolicy, Policy
@@ -32,11 +33,14 @@ KEYS = {
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "diversity", "hierarchy", "system", "protect"),
+        *("values", "diversity", "hierarchy"),
+        *("system", "separator", "unknown", "method", "protect", "utility"),
     ),
     "columns.*.diversity": (
         *("kind", "l", "c", "t", "alpha", "distance", "p", "e", "distinct", "epsilon", "m", "by", "share", "groups"),
     ),
+    "columns.*.protect": ("kind", "m", "itemsets", "column", "between", "k"),
+    "columns.*.utility": ("kind", "level", "groups"),
     "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
     "answers": ("modes", "min_group"),
     "laplace": (
@@ -57,6 +61,10 @@ CHOICES = {
     "columns.*.diversity.kind": (
         *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),
     ),
+    "columns.*.unknown": ("refuse", "other"),
+    "columns.*.method": CODE_METHODS,
+    "columns.*.protect.kind": ("k^m", "itemsets", "visits"),
+    "columns.*.utility.kind": ("level", "groups", "none"),
     "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
     "anonymise.method": (
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished"),
@@ -75,14 +83,7 @@ CHOICES = {
     "republish.few_changes": ("refuse", "report"),
 }
 
-# Part of the file format, but this version cannot keep the promise: refused rather than ignored.
-NOT_YET = {
-    "columns.*": ("system", "protect"),
-    "columns.*.role": ("codes",),
-    "columns.*.type": ("codes",),
-}
-
-VOCABULARY = Vocabulary(KEYS, CHOICES, NOT_YET)
+VOCABULARY = Vocabulary(KEYS, CHOICES)
 
 
 def load_policy(path: str | PathLike[str]) -> Policy:

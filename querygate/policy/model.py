@@ -14,7 +14,7 @@ from querygate.core.types import NUMERIC, NoiseOptions, Role, Type
 
 Number: TypeAlias = int | float
 
-PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "public"})
+PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "codes", "public"})
 """Roles whose columns reach the store. Everything else stays in the vault."""
 
 
@@ -58,6 +58,54 @@ class HierarchyPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ProtectPolicy:
+    """Sets of codes that somebody may be known to have: all of up to m codes (Terrovitis et al. 2008), these, or those
+    of each visit in another column (Loukides et al. 2010). Each is kept by k records, or by nobody.
+    """
+
+    kind: Literal["k^m", "itemsets", "visits"] = "k^m"
+    m: int = 0
+    itemsets: tuple[tuple[str, ...], ...] = ()
+    column: str = ""  # of visits
+    between: str = ""  # what separates visits, where they are written as text
+    k: int = 0  # 0: the policy's
+
+
+@dataclass(frozen=True, slots=True)
+class UtilityPolicy:
+    """Codes that may be published as one item: those of one group, which a level of the code system or a list gives."""
+
+    kind: Literal["level", "groups", "none"] = "level"
+    level: int = 0
+    groups: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodesPolicy:
+    """How lists of codes are read and published."""
+
+    system: str = ""  # empty: as the rows say
+    rows: tuple[tuple[str, ...], ...] = ()  # code, its ancestors, root
+    separator: str = ""  # of codes in a text; empty: a text is one code
+    unknown: Literal["refuse", "other"] = "refuse"  # what the system does not have
+    method: str = "cba"
+    protect: ProtectPolicy = field(default_factory=ProtectPolicy)
+    utility: UtilityPolicy = field(default_factory=UtilityPolicy)
+
+    def meaning(self) -> dict[str, Any]:
+        """What is set. Of long lists a hash; where a file lies does not matter."""
+        fields = asdict(self)
+        fields["rows"] = _digest(self.rows)
+        fields["protect"]["itemsets"] = _digest(self.protect.itemsets)
+        fields["utility"]["groups"] = _digest(tuple(sorted(self.utility.groups)))
+        return {key: _set_fields(value) if isinstance(value, dict) else value for key, value in fields.items() if value}
+
+
+def _digest(rows: tuple[tuple[str, ...], ...]) -> str:
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest() if rows else ""
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnPolicy:
     """One source column. Fields that do not apply to its role and type are None or empty."""
 
@@ -76,6 +124,7 @@ class ColumnPolicy:
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
     diversity: tuple[Diversity, ...] = ()  # sensitive columns
     hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
+    codes: CodesPolicy | None = None  # code lists
 
     @property
     def is_numeric(self) -> bool:
@@ -94,6 +143,8 @@ class ColumnPolicy:
         fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # one stands for itself, as it is written
         if self.hierarchy is not None:
             fields["hierarchy"] = self.hierarchy.meaning()
+        if self.codes is not None:
+            fields["codes"] = self.codes.meaning()
         return _set_fields(fields)
 
 
@@ -245,6 +296,11 @@ class Policy:
     def wishes(self) -> frozenset[str]:
         """Columns that say what people guard. They are read into the vault, whatever their role."""
         return frozenset(d.by for column in self.columns for d in column.diversity if d.by)
+
+    @property
+    def visits(self) -> frozenset[str]:
+        """Columns that tell which codes were given together. They are read into the vault, and not published."""
+        return frozenset(column.codes.protect.column for column in self.columns if column.codes) - {""}
 
     def canonical(self) -> str:
         """The meaning as JSON: equal for files that differ only in order, spelling or defaults written out.

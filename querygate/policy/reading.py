@@ -35,16 +35,14 @@ VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of a file: keys by table and choices by key (`*` is any column), and which must wait."""
+    """The words of a file: keys by table and choices by key (`*` is any column)."""
 
     keys: Mapping[str, tuple[str, ...]]
     choices: Mapping[str, tuple[str, ...]]
-    not_yet: Mapping[str, tuple[str, ...]]
 
     def accepted(self, pattern: str) -> tuple[str, ...]:
-        """The keys of the table, or the choices of the key, that this version takes."""
-        words = self.keys.get(pattern) or self.choices[pattern]
-        return tuple(word for word in words if word not in self.not_yet.get(pattern, ()))
+        """The keys of the table, or the choices of the key."""
+        return self.keys.get(pattern) or self.choices[pattern]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +150,11 @@ class Problems:
         self.lines.append(f"{self.name}: {dotted(path)}: {what}; accepted: {accepted}")
 
     def is_word(self, path: tuple[str, ...], pattern: str, word: str, kind: str) -> bool:
-        """Whether this version takes `word` at `pattern`; a problem with the nearest word otherwise."""
+        """Whether `word` is taken at `pattern`; a problem with the nearest word otherwise."""
         accepted = self.vocabulary.accepted(pattern)
         if word in accepted:
             return True
-        if word in self.vocabulary.not_yet.get(pattern, ()):
-            what = f"{kind} not available in this version"
-        elif kind == "key" and word in self.vocabulary.accepted(""):
+        if kind == "key" and word in self.vocabulary.accepted(""):
             what = f"unknown key here (it belongs to the file: write {word} above the first [table])"
         elif near := get_close_matches(word, accepted, 1):
             what = f"unknown {kind} (did you mean {json.dumps(near[0])}?)"

@@ -111,7 +111,7 @@ class Miswriter:
     def publishing(self, dataset: str) -> Iterator[Any]:
         with self._shelf.publishing(dataset) as publication:
             right = publication.write
-            publication.write = lambda catalog, tables: right(*self._change(catalog, dict(tables)))  # type: ignore[method-assign]
+            publication.write = lambda catalog, tables, codes: right(*self._change(catalog, dict(tables)), codes)  # type: ignore[method-assign]
             yield publication
 
 

@@ -69,6 +69,7 @@ def promise(protected: Protected, policy: Policy, wish: Wish) -> dict[str, Any]:
         "parameters": dict(protected.parameters),
         "guarantees": [asdict(kept) for kept in protected.kept],
         "loss": dict(protected.loss),
+        "codes": [asdict(report) for report in protected.codes],
         "tried": [asdict(tried) for tried in protected.tried],
     }
 

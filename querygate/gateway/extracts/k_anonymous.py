@@ -5,30 +5,38 @@ The classes are made by the same steps as those of a publication, under the same
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.anonymise import ANONYMISERS, RECODERS, SOME_NULLS, Box, Infeasible, Intervals, Recoded, local, verify
+from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source, Workshop
 from querygate.core.types import Column, Ints
+from querygate.gateway.code_lists import PublishedCodes
 from querygate.gateway.dividing import partition, quasi_identifiers, read_table
 from querygate.gateway.draft import Draft, Progress, Step
 from querygate.gateway.extracts.columns import Published, publish_column
 from querygate.gateway.extracts.protected import Field, Protected, Side
+from querygate.gateway.extracts.records import out_of
 from querygate.gateway.guarantees import make_guards
 from querygate.gateway.population import Population
 from querygate.gateway.publish import code, load
 from querygate.gateway.tried import Tried
+from querygate.gateway.verify_codes import Told, fewest_records, known_measure
 from querygate.gateway.verify_guarantees import Kept, Release, measure_guarantees
 from querygate.policy import ColumnPolicy, Policy
 
 METHODS = (*ANONYMISERS.names(), *RECODERS.names())
+
+CODES_MEAN = "items with '; ' between them: the record has at least one of the codes of each item, '/' between them"
 
 
 class Rows(Protocol):
@@ -136,12 +144,18 @@ def _boxes(recoded: Recoded, draft: Draft) -> tuple[Box, ...]:
 
 def _protected(draft: Draft, population: Population | None) -> Protected:
     policy = draft.policy
-    out = [column for column in policy.columns if column.is_published]
-    members = draft.workshop.members([column.name for column in out])
+    out = list(out_of(policy))
+    members = draft.workshop.members([column.name for column in out], list(draft.code_lists))
     classes: Ints = np.asarray(members["class"], dtype=np.int64)
     boxes = {box.name: box for box in draft.boxes}
     published = {c.name: publish_column(draft, c, boxes[c.name]) for c in out if c.name in boxes}
     fields, arrays, usable = _columns(out, published, members, classes)
+    kept_codes = []
+    for name, made in draft.code_lists.items():
+        numbers: Ints = np.asarray(members[name], dtype=np.int64)
+        fields.append(Field(name, name, CODES_MEAN, policy.column(name).title))
+        arrays.append(code_texts(made.sets, numbers))
+        kept_codes.append(_codes_kept(draft, name, made, numbers))
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
     seen = outside(table, fields, published)
     _check(policy, published, members, classes, seen)
@@ -150,7 +164,8 @@ def _protected(draft: Draft, population: Population | None) -> Protected:
         method=draft.comparison[0].method if draft.comparison else str(policy.anonymise.method),
         k=verify.smallest_class(seen),
         table=table,
-        raw=members.drop_columns(["class"]),
+        raw=members.select([column.name for column in out]),
+        codes=tuple(made.report for made in draft.code_lists.values()),
         usable=pa.table(usable),
         classes=seen,
         fields=tuple(fields),
@@ -158,7 +173,7 @@ def _protected(draft: Draft, population: Population | None) -> Protected:
         loss=draft.loss,
         tried=draft.comparison,
         sides={name: _by_seen(one.sides(), classes, seen) for name, one in published.items()},
-        kept=tuple(_kept(draft, _seen_of(classes, seen), population)),
+        kept=(*_kept(draft, _seen_of(classes, seen), population), *kept_codes),
     )
 
 
@@ -217,6 +232,33 @@ class _Texts:
         texts = self._draft.texts[self._names[column]]
         ids = np.arange(len(texts) + 1)
         return ids, np.append(ids[:-1], -1), texts
+
+
+def code_texts(sets: CodeSets, numbers: Ints) -> pa.Array:
+    """What is published of each record's codes, as a text."""
+    of_item: dict[int, list[str]] = {}
+    for text, item in zip(sets.codes, sets.items.tolist(), strict=True):
+        of_item.setdefault(item, []).append(text)
+    texts = [
+        "; ".join("/".join(of_item[item]) for item in sets.members[begin:end].tolist())
+        for begin, end in pairwise(sets.starts.tolist())
+    ]
+    return pa.array(np.array(texts, dtype=object)[numbers], type=pa.string())
+
+
+def _codes_kept(draft: Draft, name: str, made: PublishedCodes, numbers: Ints) -> Kept:
+    """That whoever knows codes of somebody is left with k records, or none, counted in what leaves."""
+    column, sets = draft.policy.column(name), made.sets
+    held = [frozenset(sets.members[begin:end].tolist()) for begin, end in pairwise(sets.starts.tolist())]
+    item = {text: number for text, number in zip(sets.codes, sets.items.tolist(), strict=True) if number >= 0}
+    told = Told(item, dict(enumerate(held)), Counter(numbers.tolist()))
+    k = (column.codes.protect.k if column.codes else 0) or draft.policy.k
+    fewest = fewest_records(column, made.system, told, draft.workshop)
+    if fewest < k:
+        raise ExtractRefused(
+            "QG605", f"What was made does not keep k = {k} for whoever knows codes of {name}.", "Nothing was written."
+        )
+    return Kept(f"k = {k} for whoever knows codes of {name}", known_measure(name), fewest, True)
 
 
 def _by_seen(sides: list[Side], classes: Ints, seen: Ints) -> list[Side]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from querygate.core.extract import Kind
 from querygate.core.types import Ints
+from querygate.gateway.code_lists import CodeReport
 from querygate.gateway.tried import Tried
 from querygate.gateway.verify_guarantees import Kept
 
@@ -49,6 +50,7 @@ class Protected:
     tried: tuple[Tried, ...] = ()
     kept: tuple[Kept, ...] = ()  # guarantees beyond k, measured
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    codes: tuple[CodeReport, ...] = ()  # what became of lists of codes
     sides: Mapping[str, Sequence[Side]] = field(default_factory=dict)  # per quasi-identifier what each class says of it
 
     @property

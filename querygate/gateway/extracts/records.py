@@ -18,8 +18,8 @@ _KINDS = {"integer": "integer", "number": "number", "date": "integer", "timestam
 
 
 def out_of(policy: Policy) -> tuple[ColumnPolicy, ...]:
-    """The columns that may leave."""
-    return tuple(column for column in policy.columns if column.is_published)
+    """The columns that may leave, without lists of codes, which are neither numbers nor categories."""
+    return tuple(column for column in policy.columns if column.is_published and column.codes is None)
 
 
 def model_columns(table: pa.Table) -> dict[str, Any]:

@@ -47,16 +47,21 @@ def under(policy: Policy, method: str) -> Policy:
 
 
 def _columns(policy: Policy, wish: Wish) -> tuple[ColumnPolicy, ...]:
-    # Lists of codes would leave as they are: methods for records know nothing of them.
-    out = {folded(column.name): column for column in policy.columns if column.is_published and not column.codes}
+    out = {folded(column.name): column for column in policy.columns if column.is_published}
     for name in wish.columns:
         if folded(name) not in out:
             raise invalid("columns", f"{name} is not a column that may leave", *(c.name for c in out.values()))
     wanted = [out[folded(name)] for name in wish.columns] or list(out.values())
+    if wish.kind == "condensed":
+        lists = [column.name for column in wanted if column.codes is not None and wish.columns]
+        if lists:
+            raise invalid("columns", f"{lists[0]} is a list of codes, which has no mean to condense by")
+        wanted = [column for column in wanted if column.codes is None]
     if not any(column.role == "quasi-identifier" for column in wanted) and wish.kind == "k-anonymous":
         names = ", ".join(column.name for column in policy.named("quasi-identifier"))
         raise invalid("columns", "none of them is a quasi-identifier, so there is nothing to be alike in", names)
     guarded = {d.by for column in wanted for d in column.diversity if d.by}
+    guarded |= {column.codes.protect.column for column in wanted if column.codes}
     beside = [column for column in policy.columns if column.name in guarded and column not in wanted]
     return (*(_as_it_is(column) for column in wanted), *beside)
 

@@ -14,7 +14,6 @@ SBP = '[columns.sbp]\nrole = "sensitive"\ntype = "integer"\n'
 LAB = '[columns.lab]\nrole = "sensitive"\ntype = "number"\n'
 DAY = '[columns.day]\nrole = "quasi-identifier"\ntype = "date"\n'
 ILL = '[columns.ill]\nrole = "sensitive"\ntype = "category"\n'
-LATER = "not available in this version; accepted: "
 NOISE = '[answers]\nmodes = ["laplace"]\n[laplace]\nepsilon_per_query = 0.1\nepsilon_per_user = 1\n'
 
 # what is written, the key path that must be named, a phrase that tells what is accepted
@@ -50,11 +49,12 @@ BROKEN = [
     (TOP + Q + "[columns.x]\n", "columns.x.role", "is missing; accepted: identifier, quasi-identifier"),
     (TOP + Q + '[columns.x]\ntype = "date"\n', "columns.x.role", "accepted: identifier, quasi-identifier"),
     (TOP + Q + '[columns.x]\nrole = "sensitiv"\n', "columns.x.role", 'did you mean "sensitive"?); accepted: '),
-    (TOP + Q + '[columns.x]\nrole = "codes"\n', "columns.x.role", LATER + "identifier, quasi-identifier"),
+    (TOP + Q + '[columns.x]\nrole = "codes"\n', "columns.x.system", "is missing; accepted: icd9cm, icd10cm, ccs, flat"),
+    (TOP + Q + '[columns.x]\nrole = "codes"\ntype = "category"\n', "columns.x.type", "both role and type codes"),
     (TOP + Q + "[columns.x]\nrole = [1]\n", "columns.x.role", "accepted: identifier, quasi-identifier"),
     (TOP + Q + '[columns.x]\nrole = "public"\n', "columns.x.type", "is missing; accepted: integer, number"),
     (TOP + Q + '[columns.x]\nrole = "public"\ntype = "text"\n', "columns.x.type", "role withheld; or map it"),
-    (TOP + Q + '[columns.x]\nrole = "public"\ntype = "codes"\n', "columns.x.type", LATER + "integer"),
+    (TOP + Q + '[columns.x]\nrole = "public"\ntype = "codes"\n', "columns.x.type", "another type, or role codes"),
     (TOP + Q + '[columns.x]\nrole = "public"\ntype = "float"\n', "columns.x.type", "integer, number, date"),
     (TOP + Q + '[columns.x]\nrole = "identifier"\ntype = "int"\n', "columns.x.type", "integer, number, date"),
     (TOP + Q + "title = 3\n", "columns.q.title", "a text"),
@@ -62,8 +62,8 @@ BROKEN = [
     (TOP + Q + "[columns.x]\nrol = 1\n", "columns.x.rol", 'did you mean "role"?); accepted: role, type'),
     (TOP + Q + "k = 7\n", "columns.q.k", "write k above the first [table]); accepted: role"),
     (TOP + Q + 'hierarchy = "letters"\n', "columns.q.hierarchy", "digits, icd9cm"),
-    (TOP + Q + 'system = "icd9cm"\n', "columns.q.system", LATER + "role, type"),
-    (TOP + Q + "protect = {}\n", "columns.q.protect", LATER + "role, type"),
+    (TOP + Q + 'system = "icd9cm"\n', "columns.q.system", "for role codes with type codes"),
+    (TOP + Q + "protect = {}\n", "columns.q.protect", "for role codes with type codes"),
     (TOP + Q + "domain = [0, 1]\n", "columns.q.domain", "with type integer or number or date"),
     (TOP + Q + "bins = 2\n", "columns.q.bins", "for role sensitive with type integer"),
     (TOP + Q + 'diversity = {kind = "alpha"}\n', "columns.q.diversity", "for role sensitive with type category"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from querygate.policy import accepted_keys, parse_policy
-from querygate.policy.load import CHOICES, NOT_YET, VOCABULARY
+from querygate.policy.load import CHOICES, VOCABULARY
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### `([^`]+)`\n(.*?)(?=^##|\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
@@ -34,13 +34,6 @@ def test_every_key_has_type_default_and_example(key):
 def test_every_choice_is_explained_with_its_key(pattern):
     for choice in VOCABULARY.accepted(pattern):
         assert f"`{choice}`" in SECTIONS[pattern]
-
-
-@pytest.mark.parametrize("pattern", NOT_YET)
-def test_what_has_to_wait_is_listed(pattern):
-    where = f"`{pattern}`" if pattern else "the file"
-    row = next(line for line in PAGE.splitlines() if line.startswith(f"| {where} |"))
-    assert re.findall(r"`([^`]+)`", row.split("|")[2]) == list(NOT_YET[pattern])
 
 
 def test_the_example_loads_and_the_others_are_toml():

@@ -1,0 +1,116 @@
+"""Make the code systems of this folder from the public-domain tables: `python make.py FOLDER_OF_TABLES`.
+
+Each system becomes one gzipped CSV file in the form of a custom hierarchy, `code;group;...;root` with one row per code.
+Reads, from the folder (see README.md for where they come from):
+
+- icd9dx2015.csv: the ICD-9-CM diagnosis codes of version 32;
+- CCS-SingleDiagnosisGrouper.txt: the CCS groups, with codes that were valid at some time from 1980 to 2015;
+- icd10cm_tabular_2026.xml.gz: chapters, blocks and categories of ICD-10-CM;
+- icd10cm_code_list_2026.txt.gz: all its codes, with those of seven characters that the tabular list only describes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+HERE = Path(__file__).parent
+ROOT = "*"
+ICD9_CHAPTERS = (
+    "001-139 140-239 240-279 280-289 290-319 320-389 390-459 460-519 520-579 580-629 630-679 680-709 710-739 740-759 "
+    "760-779 780-799 800-999 V01-V91 E000-E999"
+)
+_ICD10_CODE = re.compile(r"[A-Z][0-9A][0-9A-Z]{1,5}")
+
+
+def icd9_rows(codes: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Code, four digits, category, chapter. Categories and subcategories are codes too: some records are truncated."""
+    given = set(codes)
+    every = {code[:length] for code in given for length in range(_category(code), len(code) + 1)}
+    for code in every:
+        head = _category(code)
+        chapter = next(c for c in ICD9_CHAPTERS.split() if _within(code[:head], c))
+        yield _dotted(code, head), _dotted(code[: head + 1], head), code[:head], chapter, ROOT
+
+
+def ccs_rows(groups: dict[str, str], every: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Code and CCS group. A category belongs to the group of all its codes, and to none if they are in several."""
+    for code in every:
+        plain = code.replace(".", "")
+        found = {groups[plain]} if plain in groups else {name for c, name in groups.items() if c.startswith(plain)}
+        if len(found) == 1:
+            yield code, found.pop(), ROOT
+
+
+def icd10_rows(blocks: dict[str, tuple[str, str]], codes: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Code, six, five and four characters, category, block, chapter."""
+    for code in codes:
+        yield *(_dotted(code[:length], 3) for length in (7, 6, 5, 4)), code[:3], *blocks[code[:3]], ROOT
+
+
+def read_ccs(path: Path) -> dict[str, str]:
+    """The name of each code's group. Groups begin a line with their number; indented lines list their codes."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in path.read_text(encoding="utf-8").splitlines()[3:]:
+        if line[:1].isdigit():
+            name = line.split(maxsplit=1)[1].strip().replace(";", ",")
+        else:
+            found.update(dict.fromkeys(line.split(), name))
+    return found
+
+
+def read_blocks(path: Path) -> dict[str, tuple[str, str]]:
+    """Block and chapter of each category of ICD-10-CM. The innermost section is its block."""
+    with gzip.open(path) as file:
+        tabular = ElementTree.parse(file).getroot()  # noqa: S314 - a table of ours, named on the command line
+    found = {}
+    for chapter in tabular.iter("chapter"):
+        title = chapter.findtext("desc", "")
+        span = title[title.rindex("(") + 1 : title.rindex(")")]
+        for section in chapter.iter("section"):
+            block = section.attrib["id"]
+            for category in section.findall("diag"):
+                found[category.findtext("name", "")] = (block if "-" in block else f"{block}-{block}", span)
+    return found
+
+
+def _category(code: str) -> int:
+    """Characters of the category: three, four for external causes."""
+    return 4 if code.startswith("E") else 3
+
+
+def _within(category: str, chapter: str) -> bool:
+    low, high = chapter.split("-")
+    return len(low) == len(category) and low <= category <= high
+
+
+def _dotted(code: str, head: int) -> str:
+    return f"{code[:head]}.{code[head:]}" if len(code) > head else code
+
+
+def _write(name: str, rows: Iterable[tuple[str, ...]]) -> None:
+    """One line per code. A code that is its own group at some levels is written once: rows may be ragged."""
+    text = "".join(";".join(dict.fromkeys(row)) + "\n" for row in sorted(rows))
+    (HERE / name).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def main(tables: Path) -> None:
+    with (tables / "icd9dx2015.csv").open(encoding="utf-8", newline="") as file:
+        valid = [row["dgns_cd"] for row in csv.DictReader(file)]
+    groups = read_ccs(tables / "CCS-SingleDiagnosisGrouper.txt")
+    icd9 = list(icd9_rows([*valid, *groups]))
+    _write("icd9cm.csv.gz", icd9)
+    _write("ccs.csv.gz", ccs_rows(groups, [row[0] for row in icd9]))
+    with gzip.open(tables / "icd10cm_code_list_2026.txt.gz", "rt", encoding="utf-8-sig") as lines:
+        codes = {line.strip() for line in lines if _ICD10_CODE.fullmatch(line.strip())}
+    _write("icd10cm.csv.gz", icd10_rows(read_blocks(tables / "icd10cm_tabular_2026.xml.gz"), codes))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,170 @@
+"""A column of codes: which codes there are, how lists are written, what attackers may know, what may be put together.
+
+Everything that is needed to tell which codes are public stands in the policy or in a file beside it, never in the data.
+Codes are kept as they are written here; the code system says later what each of them means.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from querygate.policy.hierarchies import fault_of, read_rows
+from querygate.policy.model import CodesPolicy, ColumnPolicy, ProtectPolicy, UtilityPolicy
+from querygate.policy.reading import Bound, Table, listed
+
+SYSTEMS = ("icd9cm", "icd10cm", "ccs", "flat")
+METHODS = ("ugaclip", "cba", "aclip", "apriori", "least-frequent")
+MOST_KNOWN = 4
+"""Codes that an attacker may know under k^m: the sets that have to be looked at grow with every one."""
+
+CATEGORY = {"icd9cm": 2, "icd10cm": 4}
+"""The level of three-character categories, where it is not the nearest."""
+
+_SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file beside the policy"
+_ROWS = "rows `code;ancestor;...;root`, one for each code, all of one length, with the same root"
+_SETS = "a list of lists of texts, or the name of a .csv file beside the policy with one set of codes in each row"
+_PARAMETERS = {"k^m": ("m",), "itemsets": ("itemsets",), "visits": ("column", "between")}
+_UTILITY = {"level": ("level",), "groups": ("groups",), "none": ()}
+
+
+def read_codes(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    """The column with what its table says about its codes; whatever is wrong is among the table's problems."""
+    system, rows = _system(table)
+    values = _values(table, system)
+    separator = table.text("separator")
+    method = table.choice("method", "cba")
+    protect = _protect(table)
+    if method == "apriori" and protect.kind != "k^m":
+        table.fail("method", "apriori protects all sets of up to m codes alone", 'another, or protect.kind = "k^m"')
+    codes = CodesPolicy(
+        system=system,
+        rows=rows,
+        separator=separator,
+        unknown=cast(Any, table.choice("unknown", "refuse")),
+        method=str(method),
+        protect=protect,
+        utility=_utility(table),
+    )
+    return replace(column, values=values, codes=codes)
+
+
+def check_visits(top: Table, columns: tuple[ColumnPolicy, ...]) -> None:
+    """A column of visits is one of the source that is not published itself."""
+    known = {column.name: column for column in columns}
+    for column in columns:
+        visits = column.codes.protect.column if column.codes else ""
+        if visits and (visits not in known or known[visits].role != "withheld"):
+            path = ("columns", column.name, "protect", "column")
+            top.problems.add(path, "names no withheld column", "a column of the policy with role withheld")
+
+
+# -- which codes there are -----------------------------------------------------------------------------------------
+
+
+def _system(table: Table) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """The name of a system, or the rows of a file."""
+    raw = table.raw.get("system")
+    if isinstance(raw, str) and raw in SYSTEMS:
+        return raw, ()
+    if not isinstance(raw, str) or not raw.lower().endswith(".csv"):
+        what = "is neither a code system nor a file" if "system" in table else "is missing"
+        table.fail("system", what, _SYSTEM)
+        return "", ()
+    rows = _file(table, "system", raw, _ROWS)
+    fault = fault_of(rows) if rows else ""
+    if fault:
+        table.fail("system", fault, _ROWS)
+    return "", rows
+
+
+def _values(table: Table, system: str) -> tuple[str, ...]:
+    """The codes of a flat system: nothing else says which there are, and the data must not."""
+    if system != "flat":
+        if "values" in table:
+            table.fail("values", "does not go with a system that lists its codes", 'nothing, or system = "flat"')
+        return ()
+    raw = table.raw.get("values")
+    if not isinstance(raw, list) or not raw or not all(isinstance(v, str) and v.strip() for v in raw):
+        table.fail("values", "is missing or no list of texts", "a list of distinct texts: the public list of codes")
+        return ()
+    if len({value.strip() for value in raw}) < len(raw):
+        table.fail("values", "names a code twice", "a list of distinct texts: the public list of codes")
+    return tuple(sorted(value.strip() for value in raw))
+
+
+# -- what attackers may know, and what may be put together ---------------------------------------------------------
+
+
+def _protect(table: Table) -> ProtectPolicy:
+    given = table.table("protect")
+    kind = given.choice("kind", "k^m")
+    k = int(given.number("k", Bound(least=2, whole=True)) or 0)
+    _check_parameters(given, kind, (*_PARAMETERS.get(str(kind), ()), "k"))
+    if kind == "itemsets":
+        return ProtectPolicy(kind="itemsets", itemsets=_sets(given, "itemsets"), k=k)
+    if kind == "visits":
+        return ProtectPolicy(kind="visits", column=given.text("column", r".+"), between=given.text("between"), k=k)
+    m = int(given.number("m", Bound(least=1, most=MOST_KNOWN, whole=True)) or 2)
+    return ProtectPolicy(kind="k^m", m=m, k=k)
+
+
+def _utility(table: Table) -> UtilityPolicy:
+    given = table.table("utility")
+    kind = given.choice("kind", "level")
+    _check_parameters(given, kind, _UTILITY.get(str(kind), ()))
+    if kind == "groups":
+        groups = _sets(given, "groups")
+        twice = [code for code, number in Counter(c for group in groups for c in group).items() if number > 1]
+        if twice:
+            what = f"puts {len(twice):,} codes into several groups, the first of them {twice[0]}"
+            given.fail("groups", what, "groups that have no code in common")
+        return UtilityPolicy(kind="groups", groups=groups)
+    if kind == "none":
+        return UtilityPolicy(kind="none")
+    level = given.number("level", Bound(least=1, whole=True)) or CATEGORY.get(str(table.raw.get("system")), 1)
+    return UtilityPolicy(kind="level", level=int(level))
+
+
+def _check_parameters(given: Table, kind: str | None, accepted: tuple[str, ...]) -> None:
+    for key in given.raw:
+        if kind is not None and key != "kind" and key not in accepted:
+            given.fail(key, f"does not apply to kind {kind}", listed(accepted) or "nothing besides kind")
+
+
+def _sets(given: Table, key: str) -> tuple[tuple[str, ...], ...]:
+    """Sets of codes, written here or in the rows of a file; spaces around codes, and codes told twice, do not count."""
+    raw = given.raw.get(key)
+    found: list[list[Any]] = []
+    if isinstance(raw, str) and raw.lower().endswith(".csv"):
+        found = [list(row) for row in _file(given, key, raw, _SETS)]
+    elif isinstance(raw, list) and raw and all(isinstance(one, list) for one in raw):
+        found = raw
+    else:
+        given.fail(key, "is missing" if raw is None else "is no list of sets of codes", _SETS)
+        return ()
+    if not all(isinstance(code, str) for one in found for code in one):
+        given.fail(key, "holds something else than texts", _SETS)
+        return ()
+    sets = [tuple(sorted({code.strip() for code in one} - {""})) for one in found]
+    if not all(sets):
+        given.fail(key, f"has {sum(1 for one in sets if not one):,} sets without any code", _SETS)
+    return tuple(sorted(set(sets)))
+
+
+def _file(table: Table, key: str, name: str, accepted: str) -> tuple[tuple[str, ...], ...]:
+    path: Path = table.problems.folder / name
+    try:
+        rows = read_rows(path, ragged=accepted == _SETS)
+    except OSError as error:
+        table.fail(key, f"cannot be read: {error.strerror or type(error).__name__}", accepted)
+        return ()
+    except (UnicodeDecodeError, csv.Error):
+        table.fail(key, "is not a CSV file in UTF-8", accepted)
+        return ()
+    if not rows:
+        table.fail(key, "is empty", accepted)
+    return rows
