@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from querygate.site.layout import init_site, open_site
 from querygate.web import create_app
 from querygate.web.routes import API
 from tests.unit.extracts.study import COX, POLICY, records
+from tests.unit.extracts.test_codes import POLICY as CODES
+from tests.unit.extracts.test_codes import patients
 
 PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
 WISHES: dict[str, dict[str, Any]] = {
@@ -83,6 +86,28 @@ def test_over_http(kind: str, opened: OpenSite) -> None:
     assert table.num_rows == report["records"]
     assert b"outside the 95 % interval" in call("ann", "GET", f"/{ident}/report.html").data
     assert call("ann", "POST", f"/{ident}/build", {}).json["code"] in ("QG601", "QG602")
+
+
+def test_lists_of_codes_over_http(opened: OpenSite, tmp_path: Path) -> None:
+    pq.write_table(patients(120), tmp_path / "codes.parquet")
+    policy = parse_policy(CODES.replace('dataset = "trial"', 'dataset = "codes"'))
+    publish_to(opened, policy, str(tmp_path / "codes.parquet"), user="carl")
+    client = create_app(opened, extracts=open_extracts(opened)).test_client()
+    headers = {name: {"Authorization": f"Bearer {opened.accounts.new_key(name).secret}"} for name in PEOPLE}
+    body = {"dataset": "codes", "purpose": "to see", "where": "age >= 25", "formats": ["parquet"]}
+    ident = client.post(f"{API}/exports", headers=headers["ann"], json=body).json["id"]
+    steps = "ann submit, carl take, carl approve, dora approve, carl build, dora release"
+    for name, action in (step.split() for step in steps.split(", ")):
+        done = client.post(f"{API}/exports/{ident}/{action}", headers=headers[name], json={})
+        assert done.status_code == 200, done.json
+    with client.get(f"{API}/exports/{ident}/extract.zip", headers=headers["ann"]) as fetched:
+        content = fetched.data
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        table = pq.read_table(io.BytesIO(archive.read(next(n for n in archive.namelist() if n.endswith(".parquet")))))
+    held = [frozenset(text.split("; ")) if text else frozenset() for text in table["dx"].to_pylist()]
+    counts = Counter(item for items in held for item in items)
+    assert counts
+    assert min(counts.values()) >= 5
 
 
 def test_at_the_command_line(opened: OpenSite, tmp_path: Path) -> None:
