@@ -412,14 +412,14 @@ def test_an_anonymiser_that_does_nothing_is_not_believed(monkeypatch: pytest.Mon
         assert "k = 2 for whoever knows codes of dx" in error.detail
 
 
-@pytest.mark.parametrize("kind", ["k-anonymous", "condensed"])
-def test_methods_for_records_never_take_lists_out(kind: Any, tmp_path: Path) -> None:
-    """They would leave as they are: an extract of them is refused, and one of everything has all but them."""
+def test_synthetic_records_have_no_lists(tmp_path: Path) -> None:
+    """A list has no mean: an extract of everything has all but it, and one that names it is refused."""
     tmp_path.joinpath("codes.csv").write_text(ROWS, encoding="utf-8")
     policy = parse_policy(policy_text(KNOWN), folder=tmp_path)
-    assert [column.name for column in narrowed(policy, Wish("t", "a study", kind=kind)).columns] == ["age"]
-    with pytest.raises(ExtractRefused, match="dx is not a column that may leave"):
-        narrowed(policy, Wish("t", "a study", kind=kind, columns=("age", "dx")))
+    assert [c.name for c in narrowed(policy, Wish("t", "a study", kind="condensed")).columns] == ["age"]
+    assert [c.name for c in narrowed(policy, Wish("t", "a study")).columns] == ["age", "dx"]
+    with pytest.raises(ExtractRefused, match="dx is a list of codes"):
+        narrowed(policy, Wish("t", "a study", kind="condensed", columns=("age", "dx")))
 
 
 # -- the policy ----------------------------------------------------------------------------------------------------
