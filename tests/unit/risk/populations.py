@@ -24,7 +24,7 @@ def drawn(people: Ints, fraction: float, chance: np.random.Generator) -> Ints:
 
 
 def slide_negative_binomial(chance: np.random.Generator) -> Ints:
-    return (1 + chance.negative_binomial(0.5, 0.15, 20_000)).astype(np.int64)
+    return (1 + chance.negative_binomial(0.5, 0.15, 10_000)).astype(np.int64)
 
 
 def ewens_pitman(chance: np.random.Generator, theta: float = 50.0, alpha: float = 0.6, people: int = 30_000) -> Ints:
