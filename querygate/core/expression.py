@@ -194,6 +194,11 @@ class Call:
     def present(self) -> Predicate:
         return both(argument.present for argument in self.arguments)
 
+    @cached_property
+    def size(self) -> int:
+        """How many pieces it has when it is written out."""
+        return 1 + sum(map(size_of, self.arguments))
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -219,6 +224,11 @@ class Choice:
         return either([both([way, value.present]) for way, value in self.ways])
 
     @cached_property
+    def size(self) -> int:
+        """How many pieces it has when it is written out: one that stands in several branches counts in each."""
+        return 1 + size_of(self.otherwise) + sum(1 + size_of(value) for _, value in self.branches)
+
+    @cached_property
     def ways(self) -> tuple[tuple[Predicate, Expression], ...]:
         """Each value with the condition, never NULL, under which it is taken."""
         found: list[tuple[Predicate, Expression]] = []
@@ -227,6 +237,21 @@ class Choice:
             found.append((both([*before, is_true(condition)]), value))
             before.append(negate(is_true(condition)))
         return (*found, (both(before), self.otherwise))
+
+
+def size_of(e: Expression) -> int:
+    """How many pieces an expression has when it is written out."""
+    return e.size if isinstance(e, Call | Choice) else 1
+
+
+def choices_in(e: Expression) -> int:
+    """How many choices stand inside each other."""
+    match e:
+        case Call(_, arguments):
+            return max(map(choices_in, arguments), default=0)
+        case Choice():
+            return 1 + max(choices_in(value) for value in (e.otherwise, *(value for _, value in e.branches)))
+    return 0
 
 
 def is_number(e: Expression) -> bool:

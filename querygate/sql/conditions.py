@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Constant, Expression, Ref, Tabulated, is_number
+from querygate.core.expression import Constant, Expression, Ref, Tabulated, choices_in, is_number
 from querygate.core.predicate import (
     FALSE,
     NULL,
@@ -53,6 +53,9 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
+MOST_CHOICES = 2
+"""Choices inside each other that are compared: each comparison multiplies the ways through them by about ten."""
+
 MOST_PAIRED = 200
 """Values up to which two categories are compared value by value."""
 
@@ -243,6 +246,8 @@ def _general(node: exp.Expr, context: Context) -> Predicate:
 def _compared(left: Expression, sign: str, right: Expression, context: Context, node: exp.Expr) -> Predicate:
     if "null" in (left.type, right.type):
         return NULL
+    if max(choices_in(left), choices_in(right)) > MOST_CHOICES:
+        raise _refused(node)
     if is_number(left) and is_number(right):
         if left.type != right.type and {"date", "moment"} & {left.type, right.type}:
             raise _refused(node)

@@ -14,10 +14,10 @@ import numpy as np
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Ref, Tabulated, is_number
+from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Ref, Tabulated, is_number, size_of
 from querygate.core.meaning import meaning
 from querygate.core.ports import Native
-from querygate.core.predicate import Predicate, is_true, negate
+from querygate.core.predicate import FALSE, Predicate, is_true, negate
 from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.allow import COMPARISONS
@@ -29,6 +29,12 @@ from querygate.sql.wording import own_wording, wording_over_x
 
 MOST_VALUES = 100_000
 """Values of a public domain up to which a function of the column is tabulated."""
+
+MOST_PIECES, MOST_DOUBLED = 5_000, 500
+"""Pieces of an expression that is written out; and of one whose pieces double with each argument."""
+
+MOST_COMPARED = 3
+"""CASE x WHEN inside each other, over several columns: x is compared in every branch of every one."""
 
 LARGEST = 2**62
 _WHOLE_CASTS = frozenset({"INT", "BIGINT", "HUGEINT", "SMALLINT", "TINYINT"})
@@ -98,9 +104,18 @@ def expression(node: exp.Expr, context: Context) -> Expression:
     compile_ = _truth if is_code_test(node) else _COMPILERS.get(type(node))
     if compile_ is None:
         raise _refused(node)
-    found = compile_(node, context)
+    found = _of_size(compile_(node, context), node)
     table = stepped(found, node, columns[0], context.native) if len(columns) == 1 else None
     return table or found
+
+
+def _of_size(found: Expression, node: exp.Expr, most: int = MOST_PIECES) -> Expression:
+    """Parts that stand in several branches are written out in each, and that can double at every step."""
+    if size_of(found) > most:
+        raise UnsupportedSQL(
+            "QG207", "The expression is too large.", "Use fewer parts that may be missing.", span=span_of(node)
+        )
+    return found
 
 
 def number(node: exp.Expr, context: Context) -> Expression:
@@ -258,11 +273,10 @@ def _extreme(name: str) -> Compile:
         found, *others = (number(part, context) for part in (node.this, *node.expressions))
         for other in others:
             type_ = _common_type([found, other], node)
-            found = Choice(
-                ((negate(is_true(found.present)), other), (negate(is_true(other.present)), found)),
-                Call(name, (found, other), type_),
-                type_,
-            )
+            sides = ((negate(is_true(found.present)), other), (negate(is_true(other.present)), found))
+            taken = tuple(side for side in sides if side[0] != FALSE)  # what is never missing needs no stand-in
+            both_ = Call(name, (found, other), type_)
+            found = _of_size(Choice(taken, both_, type_) if taken else both_, node, MOST_DOUBLED)
         return found
 
     return compile_
@@ -287,6 +301,8 @@ def _case(node: exp.Expr, context: Context) -> Expression:
     from querygate.sql.conditions import condition  # conditions hold expressions, and expressions conditions
 
     branches: list[tuple[Predicate, Expression]] = []
+    if sum(1 for part in node.find_all(exp.Case) if part.this is not None) > MOST_COMPARED:
+        raise _refused(node)
     whens = node.args["ifs"] if isinstance(node, exp.Case) else [node]
     for when in whens:
         test = when.this

@@ -48,3 +48,9 @@ SELECT COUNT(*) FROM patients WHERE (age, sbp) = (40, 120);
 
 # code: QG207
 SELECT COUNT(*) FROM patients WHERE (age, sbp) IN ((40, 120));
+
+# code: QG207
+SELECT MAX(LEAST(sbp, LEAST(weight, LEAST(sbp, LEAST(weight, LEAST(sbp, LEAST(weight, LEAST(sbp, LEAST(weight, LEAST(sbp, LEAST(weight, sbp)))))))))))  FROM patients;
+
+# code: QG208
+SELECT AVG(NULLIF(NULLIF(NULLIF(NULLIF(weight + sbp, 1), 2), 3), 4)) FROM patients;
