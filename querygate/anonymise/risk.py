@@ -1,72 +1,18 @@
-"""How much a release risks: measures of re-identification and of what a class gives away about its members.
-
-Re-identification by the three attackers of El Emam and Dankar ("Protecting privacy using k-anonymity", JAMIA 2008; El
-Emam, "Guide to the De-Identification of Personal Health Information", 2013). The *prosecutor* knows that somebody is in
-the data and guesses among the class: 1 / size. The *journalist* does not, and guesses among the people of a population
-who match the class: 1 / people. The *marketer* wants many right guesses and no single one: the share of records that
-guesses get right on average. Shares are of records, because it is people who are at risk, and not classes.
-
-This measures; it shares no code with the methods that make classes.
-
->>> import numpy as np
->>> found = prosecutor(np.array([5, 5, 10]))
->>> found.greatest, round(found.average, 6), found.above[0.05]
-(0.2, 0.15, 1.0)
->>> round(marketer(np.array([5, 5, 10]), people=np.array([10, 50, 100])), 6)
-0.035
+"""What a class gives away about its members, and the shape of a distribution. This measures; it shares no code with the
+methods that make classes. Who is found in a release is measured by `querygate.risk`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
 
-THRESHOLDS = (1 / 20, 1 / 5)
-"""Risks that data protection rules draw a line at: for data that anybody may have, and for a trusted few."""
-
 LIKELY = 0.8
 """A share of a class from which a guess of its sensitive value is as good as knowledge."""
-
-
-@dataclass(frozen=True, slots=True)
-class Risk:
-    """Of being found: the greatest, the mean over records, and the share of records above each threshold."""
-
-    greatest: float
-    average: float
-    above: Mapping[float, float]
-
-
-def prosecutor(sizes: Ints) -> Risk:
-    """Of classes of these sizes. The average is the number of classes divided by that of records."""
-    return _risk(sizes, sizes)
-
-
-def journalist(sizes: Ints, people: Ints) -> Risk:
-    """Of classes that so many people of a population match. One that nobody matches finds nobody."""
-    return _risk(sizes, people)
-
-
-def marketer(sizes: Ints, people: Ints | None = None) -> float:
-    """The share of records that are matched with the right person, guessing in all classes.
-
-    Without a population the attacker is thought to have a list of the very people in the data.
-    """
-    return _risk(sizes, sizes if people is None else people).average
-
-
-def _risk(sizes: Ints, among: Ints) -> Risk:
-    risk = np.divide(1.0, among, out=np.zeros(among.size), where=among > 0)
-    records = int(sizes.sum())
-    if not records:
-        return Risk(0.0, 0.0, dict.fromkeys(THRESHOLDS, 0.0))
-    above = {limit: float(sizes[risk > limit].sum() / records) for limit in THRESHOLDS}
-    return Risk(float(risk.max()), float(risk @ sizes / records), above)
 
 
 # -- what a class gives away ---------------------------------------------------------------------------------------

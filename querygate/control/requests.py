@@ -26,14 +26,15 @@ KIND = "export"
 TOLD = frozenset({"submitted", "returned", "rejected", "approved", "released", "revoked"})
 """States of which somebody is told when a request comes to them."""
 
-_CHANGING = "state, wish, changed, expires, approvals, summary, manifest, failure"
 _FIND = "SELECT * FROM export_request WHERE id = ?"
 _LIST = """SELECT * FROM export_request
   WHERE (:requester IS NULL OR requester = :requester) AND (:state IS NULL OR state = :state) ORDER BY number DESC"""
 _DUE = "SELECT id FROM export_request WHERE state = 'released' AND expires <= ? ORDER BY expires, number"
-_CREATE = f"""INSERT INTO export_request ({_CHANGING}, id, requester, dataset, created)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608  (names alone)
-_UPDATE = f"UPDATE export_request SET ({_CHANGING}) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"  # noqa: S608
+_CREATE = """INSERT INTO export_request
+  (state, wish, changed, expires, approvals, summary, manifest, failure, id, requester, dataset, created)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_UPDATE = """UPDATE export_request
+  SET (state, wish, changed, expires, approvals, summary, manifest, failure) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"""
 _EVENT = """INSERT INTO export_event (request, number, time, user, action, before, after, comment)
   VALUES (:request, (SELECT coalesce(max(number), 0) + 1 FROM export_event WHERE request = :request),
           :time, :user, :action, :before, :after, :comment) RETURNING number"""

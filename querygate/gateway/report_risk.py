@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from querygate.anonymise.risk import Risk, fence, journalist, marketer, narrow_hulls, prosecutor, shared_values
+from querygate.anonymise.risk import fence, narrow_hulls, shared_values
 from querygate.core.types import Column, Ints
 from querygate.gateway.population import Population
 from querygate.gateway.report_case import Case
 from querygate.gateway.report_figures import shares
 from querygate.gateway.verify_guarantees import Release, population_matches, published_values
+from querygate.risk import Attack, attack
+
+THRESHOLDS = (1 / 20, 1 / 5)
+"""Risks that data protection rules draw a line at: for data that anybody may have, and for a trusted few."""
 
 
 def risk(case: Case) -> dict[str, Any]:
     """Of being found, for each of three attackers; the journalist's where the policy names a population."""
     people = None if case.population is None else _people(case, case.population)
+    found = attack(case.sizes, people, thresholds=THRESHOLDS)
     return {
-        "prosecutor": _shown(prosecutor(case.sizes)),
-        "journalist": None if people is None else _shown(journalist(case.sizes, people)),
-        "marketer": marketer(case.sizes, people),
+        "prosecutor": _shown(found.prosecutor),
+        "journalist": None if found.journalist is None else _shown(found.journalist),
+        "marketer": found.marketer.average,
     }
 
 
@@ -34,9 +38,9 @@ def _people(case: Case, population: Population) -> Ints:
         workshop.close()
 
 
-def _shown(found: Risk) -> dict[str, Any]:
-    above = [{"risk": limit, "share": share} for limit, share in found.above.items()]
-    return {**asdict(found), "above": above}
+def _shown(found: Attack) -> dict[str, Any]:
+    above = [{"risk": one.limit, "share": one.share} for one in found.above]
+    return {"greatest": found.greatest, "average": found.average, "above": above}
 
 
 def disclosure(case: Case) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from querygate.anonymise import Infeasible, ncp
-from querygate.anonymise.risk import prosecutor
 from querygate.core.errors import ConfigError
 from querygate.gateway.choosing import again
 from querygate.gateway.dividing import partition
@@ -21,6 +20,7 @@ from querygate.gateway.publish import code, load
 from querygate.gateway.report_case import Case
 from querygate.gateway.utility import Utility, statistics_of
 from querygate.policy import Policy
+from querygate.risk import attack
 
 FACTORS = (0.5, 1, 2, 5, 10)
 MOST_RECORDS = 50_000
@@ -71,7 +71,7 @@ def _point(case: Case, name: str, k: int, most: int) -> list[dict[str, Any]]:
         return []
     finally:
         draft.workshop.close()
-    found = prosecutor(np.bincount(draft.labels, draft.table.counts).astype(np.int64))
+    found = attack(np.bincount(draft.labels, draft.table.counts).astype(np.int64)).prosecutor
     return [
         {
             "k": k,

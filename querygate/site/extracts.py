@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from querygate.control import SqliteRequests, stamp
-from querygate.core.approval import FINAL, Action, Asked, Builder, check_act, roles_of
+from querygate.core.approval import ACTIONS, FINAL, Action, Asked, Builder, check_act, roles_of
 from querygate.core.errors import ExtractRefused, NotPermitted, QueryGateError
 from querygate.core.extract import invalid
 from querygate.core.types import Principal
@@ -32,18 +32,7 @@ STAGED = ".staged"
 CHANNELS = {"webhook": "extract_webhook", "mail": "extract_mail_command"}
 """Who is told of requests, and the setting that names them."""
 
-ACTS: tuple[Action, ...] = (
-    "submit",
-    "take",
-    "comment",
-    "approve",
-    "return",
-    "reject",
-    "withdraw",
-    "build",
-    "release",
-    "revoke",
-)
+ACTS = tuple(action for action in ACTIONS if action not in ("edit", "fetch", "expire"))
 """What `act` does."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -117,8 +117,3 @@ class _Draw:
         name = json.dumps([self._request_id, purpose]).encode()
         key = hmac.new(self._secret, name, hashlib.sha256).digest()[:16]
         return np.random.Generator(np.random.Philox(key=int.from_bytes(key, "big")))
-
-
-def explain(body: Mapping[str, Any]) -> list[str]:
-    """The figures in words, for those who decide."""
-    return [*body["before"]["words"], *body["risk"]["words"]]

@@ -6,7 +6,7 @@ Figures are aggregates of the raw records and of the extract; there is no record
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -266,9 +266,3 @@ def _rounded(matrix: Floats) -> list[list[float]]:
 def _finite(value: Any) -> Any:
     """NaN and infinities have no place in JSON."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def learnt(findings: Sequence[Mapping[str, Any]], queries: int, members: Sequence[str]) -> dict[str, Any]:
-    """What the requester's own people have already asked, and what the auditor made of it."""
-    worst = sorted({str(finding["severity"]) for finding in findings})
-    return {"people": list(members), "queries": queries, "findings": len(findings), "severities": worst}

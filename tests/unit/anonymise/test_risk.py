@@ -7,41 +7,12 @@ import pytest
 
 from querygate.anonymise.risk import (
     LIKELY,
-    THRESHOLDS,
     Told,
     fence,
-    journalist,
-    marketer,
     narrow_hulls,
-    prosecutor,
     quantiles,
     shared_values,
 )
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_risks_are_means_over_records(seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    sizes = chance.integers(1, 40, 30)
-    people = sizes + chance.integers(0, 100, 30)
-    for found, among in ((prosecutor(sizes), sizes), (journalist(sizes, people), people)):
-        each = [1 / n for size, n in zip(sizes.tolist(), among.tolist(), strict=True) for _ in range(size)]
-        assert found.greatest == max(each)
-        assert found.average == pytest.approx(np.mean(each))
-        for limit in THRESHOLDS:
-            assert found.above[limit] == pytest.approx(np.mean([risk > limit for risk in each]))
-    assert prosecutor(sizes).average == pytest.approx(sizes.size / sizes.sum())
-    assert marketer(sizes) == prosecutor(sizes).average
-    assert marketer(sizes, people) == pytest.approx(float((sizes / people).sum()) / sizes.sum())
-
-
-def test_a_class_of_exactly_twenty_is_not_above_one_in_twenty() -> None:
-    assert prosecutor(np.array([20, 5])).above == {1 / 20: 0.2, 1 / 5: 0.0}
-
-
-def test_nobody_is_found_where_nobody_matches() -> None:
-    assert journalist(np.array([5, 5]), np.array([0, 10])).average == pytest.approx(0.05)
-    assert prosecutor(np.zeros(0, dtype=np.int64)).greatest == 0.0
 
 
 @pytest.mark.parametrize("seed", range(5))
