@@ -1,6 +1,6 @@
-"""Code lists in a store: the item that each code belongs to, and the items of each set that a cell may name.
+"""Code lists in a store: the codes of each item, and the items of each set that a cell may name.
 
-    code_item(column_id, item_id, code)      a code in no item is suppressed
+    code_item(column_id, item_id, code)      a code in no item is suppressed; '': or none at all
     item_set(column_id, set_id, item_id)     set 0 is the empty one and has no row; every other has one at least
 
 The codes that there are stand in the catalog. A store that has no code list has none of these tables.
@@ -19,6 +19,9 @@ from querygate.core.types import Catalog, Column
 CODE_TABLES = {"code_item": "column_id, item_id, code", "item_set": "column_id, set_id, item_id"}
 """Tables and their columns."""
 
+NOTHING = ""
+"""What stands for MISSING in an item; no code is empty."""
+
 
 def code_columns(catalog: Catalog) -> list[Column]:
     return [column for column in catalog.columns if column.is_codes]
@@ -35,7 +38,8 @@ def write_code_sets(catalog: Catalog, given: Mapping[int, CodeSets]) -> dict[str
         told = given[column.index]
         _check(column, told)
         at = column.index
-        codes += [(at, item, code) for item, code in zip(told.items.tolist(), told.codes, strict=True) if item >= 0]
+        entries = zip(told.entry_item.tolist(), told.entry_code.tolist(), strict=True)
+        codes += [(at, item, told.codes[code] if code != MISSING else NOTHING) for item, code in entries]
         of_set = np.repeat(np.arange(len(told.starts) - 1), np.diff(told.starts))
         pairs += [(at, s, item) for s, item in zip(of_set.tolist(), told.members.tolist(), strict=True)]
     if not columns:
@@ -54,16 +58,12 @@ def write_code_sets(catalog: Catalog, given: Mapping[int, CodeSets]) -> dict[str
 
 def read_code_sets(column: Column, codes: Iterable[tuple[int, str]], pairs: Iterable[tuple[int, int]]) -> CodeSets:
     """From (item, code), and (set, item) in order."""
-    place = {code: i for i, code in enumerate(column.values)}
-    items = np.full(len(place), MISSING, dtype=np.int64)
-    for item, code in codes:
-        if items[place[code]] != MISSING:
-            raise ValueError("a code is in two items")
-        items[place[code]] = item
+    place = {code: i for i, code in enumerate(column.values)} | {NOTHING: MISSING}
+    entries = np.array(sorted((item, place[code]) for item, code in codes), dtype=np.int64).reshape(-1, 2)
     table = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
     sets = int(table[:, 0].max(initial=0)) + 1
     starts = np.searchsorted(table[:, 0], np.arange(sets + 1)).astype(np.int64)
-    told = CodeSets(column.values, items, starts, table[:, 1].copy())
+    told = CodeSets(column.values, entries[:, 0].copy(), entries[:, 1].copy(), starts, table[:, 1].copy())
     _check(column, told)
     return told
 
@@ -71,7 +71,7 @@ def read_code_sets(column: Column, codes: Iterable[tuple[int, str]], pairs: Iter
 def _check(column: Column, told: CodeSets) -> None:
     """What is missing must not be read as an empty set: that would say that nobody has the codes."""
     sizes = np.diff(told.starts)
-    if told.codes != column.values or len(told.items) != len(told.codes):
+    if told.codes != column.values:
         raise ValueError(f"the codes of {column.name} are not those of its list")
     if not len(sizes) or sizes[0] or not sizes[1:].all():
         raise ValueError(f"of the sets of {column.name} the first is empty, and no other")

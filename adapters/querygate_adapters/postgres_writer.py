@@ -18,9 +18,10 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
-from querygate.core.block import Block, CodeSets, Moments, NumberColumn
+from querygate.core.block import Block, CodeSets, Dictionary, Moments, NumberColumn
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
+from querygate.core.types import Ints
 from querygate_adapters.cells import Dictionaries
 from querygate_adapters.code_sets import CODE_TABLES, code_columns
 from querygate_adapters.duckdb_locked import connect
@@ -48,8 +49,9 @@ CREATE TABLE IF NOT EXISTS {set_value} (
     release integer NOT NULL REFERENCES {release}, column_id integer, set_id integer, value_id integer,
     PRIMARY KEY (release, column_id, set_id, value_id));
 CREATE TABLE IF NOT EXISTS {code_item} (
-    release integer NOT NULL REFERENCES {release}, column_id integer, item_id integer NOT NULL, code text,
-    PRIMARY KEY (release, column_id, code));
+    release integer NOT NULL REFERENCES {release}, column_id integer, item_id integer NOT NULL, code text NOT NULL);
+ALTER TABLE {code_item} DROP CONSTRAINT IF EXISTS code_item_pkey;
+CREATE UNIQUE INDEX IF NOT EXISTS code_item_entry ON {code_item} (release, column_id, item_id, code);
 CREATE TABLE IF NOT EXISTS {item_set} (
     release integer NOT NULL REFERENCES {release}, column_id integer, set_id integer, item_id integer,
     PRIMARY KEY (release, column_id, set_id, item_id));
@@ -202,12 +204,16 @@ def _moment_bits(told: Moments) -> list[bytes]:
     return [column.tobytes() for column in columns]
 
 
+def _entries(meant: Dictionary | CodeSets) -> list[Ints]:
+    return [meant.entry_item, meant.entry_code] if isinstance(meant, CodeSets) else []
+
+
 def _bits(block: Block, dictionaries: Dictionaries) -> list[Any]:
     arrays: list[Any] = [block.n] + ([] if block.whole is None else [block.whole])
     for column in block.columns.values():
         arrays += [column.low, column.high, column.null] if isinstance(column, NumberColumn) else [column.sets]
     texts = []
     for _, meant in sorted(dictionaries.items()):
-        arrays += [meant.starts, meant.members, *([meant.items] if isinstance(meant, CodeSets) else [])]
+        arrays += [meant.starts, meant.members, *_entries(meant)]
         texts.append(meant.codes if isinstance(meant, CodeSets) else meant.values)
     return [np.ascontiguousarray(array).tobytes() for array in arrays] + texts

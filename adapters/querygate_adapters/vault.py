@@ -113,6 +113,10 @@ class DuckDBWorkshop:
     def set_record_codes(self, column: str, codes: Ints) -> None:
         self.set_codes(column, self._lists.rows(), codes)
 
+    def record_codes(self, column: str) -> Ints:
+        found = self._db.execute(f"SELECT code FROM code_{self._numbers[column]} ORDER BY value").fetchnumpy()
+        return _ints(found["code"])
+
     def record_classes(self) -> Ints:
         return self._lists.classes()
 

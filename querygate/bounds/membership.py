@@ -16,7 +16,6 @@ from querygate.bounds.pieces import pieces_of
 from querygate.bounds.thresholds import inside, summed_rows
 from querygate.core.block import (
     ALL_NULLS,
-    MISSING,
     NO_NULLS,
     SOME_NULLS,
     Block,
@@ -109,10 +108,11 @@ def code_status(test: HasAny, column: CodeColumn) -> tuple[Bools, Bools]:
     them is suppressed. Proof: docs/explanation/proofs/codes.md.
     """
     told = column.dictionary
-    wanted = np.fromiter((code in test.codes for code in told.codes), np.bool_, len(told.codes))
-    hits = np.bincount(told.items[wanted & (told.items != MISSING)], minlength=len(told.sizes))
-    surely = _any_member(hits == told.sizes, told)
-    maybe = _any_member(hits > 0, told) | bool((told.items[wanted] == MISSING).any())
+    wanted = np.fromiter((*(code in test.codes for code in told.codes), False), np.bool_)  # MISSING is the last
+    sizes = told.sizes
+    hits = np.bincount(told.entry_item[wanted[told.entry_code]], minlength=len(sizes))
+    surely = _any_member(hits == sizes, told)
+    maybe = _any_member(hits > 0, told) | bool(told.suppressed[wanted[:-1]].any())
     return (~maybe, ~surely) if test.negated else (surely, maybe)
 
 

@@ -5,7 +5,7 @@
 `complete`: run(baskets, levels, k) -> Recoded.
 `classes`: run(baskets, labels, levels, k, m, centres=None, most_loss=1.0) -> CodesInClasses.
 `coherence`: run(baskets, sensitive, k, p, share) -> Items.
-`rules`: run(baskets, rules, k, confidence, levels=None) -> Items.
+`rules`: run(baskets, rules, k, confidence, levels=None, sensitive=()) -> Items.
 `uncertainty`: run(baskets, sensitive, rho, length=None) -> Items.
 
 >>> METHODS.get("ugaclip").kind

@@ -13,7 +13,7 @@ an item before the next best ones have failed too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -42,9 +42,15 @@ class Rule:
 
 
 def rbat(
-    baskets: Baskets, rules: Sequence[Rule], k: int, confidence: float, levels: Sequence[Ints] | None = None
+    baskets: Baskets,
+    rules: Sequence[Rule],
+    k: int,
+    confidence: float,
+    levels: Sequence[Ints] | None = None,
+    sensitive: Collection[int] = (),
 ) -> Items:
     """Items of public codes under which all rules are protected; without levels, codes are like those of near number.
+    Codes that are secret in a rule stay as they are, and so do further `sensitive` ones.
 
     >>> baskets = Baskets.of([[0, 2], [1]], size=3)
     >>> rbat(baskets, [Rule((0,), (2,))], k=2, confidence=0.5).groups()
@@ -52,7 +58,7 @@ def rbat(
     """
     check_share("confidence", confidence)
     check_enough(baskets.records, k)
-    secret = np.array(sorted({code for rule in rules for code in rule.secret}), dtype=np.int64)
+    secret = np.array(sorted({*sensitive, *(code for rule in rules for code in rule.secret)}), dtype=np.int64)
     is_secret = sensitive_mask(secret, baskets.size)
     known = np.array([code for rule in rules for code in rule.known], dtype=np.int64)
     if any(not rule.known for rule in rules) or sensitive_mask(known, baskets.size)[is_secret].any():

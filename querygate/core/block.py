@@ -84,36 +84,68 @@ class SetColumn:
 class CodeSets:
     """Sets 0..m-1 of generalised items over codes 0..c-1: set s holds items members[starts[s]:starts[s + 1]].
 
-    Code i belongs to item items[i], or to none (MISSING): then it is suppressed, and nothing is known of who has it. A
-    record whose set holds an item has at least one of the item's codes; of other items it has none.
+    Item entry_item[e] has code entry_code[e]. A record whose set holds an item has at least one of the item's codes, or
+    perhaps none where MISSING is among them; of codes in none of its items it has none. A code that is in no item at
+    all is suppressed: nothing is known of who has it.
 
     >>> pair = CodeSets.of(["296.00", "296.01", "296.02"], [0, 0, MISSING], [[], [0]])
-    >>> pair.sizes, pair.members, pair.starts
-    (array([2]), array([0]), array([0, 0, 1]))
+    >>> pair.sizes, pair.members, pair.starts, pair.suppressed
+    (array([2]), array([0]), array([0, 0, 1]), array([False, False,  True]))
     """
 
     codes: tuple[str, ...]
-    items: Ints
+    entry_item: Ints
+    entry_code: Ints
     starts: Ints
     members: Ints
 
     def __post_init__(self) -> None:
         """A store in which an item means nothing is damaged: to read it as "nobody has the code" would be wrong."""
-        held = np.unique(self.items[self.items != MISSING])
+        held = np.unique(self.entry_item)
         if not np.array_equal(held, np.arange(len(held))) or not np.isin(self.members, held).all():
             raise ValueError("there is an item without codes")
+        entries = np.stack([self.entry_item, self.entry_code])
+        if np.unique(entries, axis=1).shape != entries.shape or (self.entry_code < MISSING).any():
+            raise ValueError("an item has a code twice, or one that does not exist")
 
     @classmethod
     def of(cls, codes: Sequence[str], items: Sequence[int], sets: Iterable[Sequence[int]]) -> CodeSets:
-        """From the item of each code, and the items of each set."""
-        listed = [np.array(members, dtype=np.int64) for members in sets]
-        starts = np.cumsum([0, *map(len, listed)])
-        return cls(tuple(codes), np.array(items, dtype=np.int64), starts, np.concatenate([starts[:0], *listed]))
+        """From the one item that each code belongs to, MISSING for none, and the items of each set."""
+        item = np.array(items, dtype=np.int64)
+        kept = np.flatnonzero(item != MISSING)
+        entries = kept[np.argsort(item[kept], kind="stable")]
+        return cls(tuple(codes), item[entries], entries, *_listed(sets))
+
+    @classmethod
+    def of_groups(
+        cls, codes: Sequence[str], groups: Sequence[Sequence[int]], sets: Iterable[Sequence[int]]
+    ) -> CodeSets:
+        """From the codes of each item, which may overlap, and the items of each set.
+
+        >>> CodeSets.of_groups(["a", "b"], [(0,), (0, 1)], [[], [0], [1]]).sizes
+        array([1, 2])
+        """
+        starts, entry_code = _listed(map(sorted, groups))
+        return cls(tuple(codes), np.repeat(np.arange(len(groups)), np.diff(starts)), entry_code, *_listed(sets))
 
     @property
     def sizes(self) -> Ints:
-        """How many codes each item has."""
-        return np.bincount(self.items[self.items != MISSING])
+        """How many codes each item has, MISSING counted as one."""
+        return np.bincount(self.entry_item)
+
+    @property
+    def suppressed(self) -> Bools:
+        """Which codes are in no item."""
+        found = np.ones(len(self.codes), dtype=np.bool_)
+        found[self.entry_code[self.entry_code != MISSING]] = False
+        return found
+
+
+def _listed(lists: Iterable[Sequence[int]]) -> tuple[Ints, Ints]:
+    """Where each list begins, and all of them one after another."""
+    found = [np.array(members, dtype=np.int64) for members in lists]
+    starts = np.cumsum([0, *map(len, found)])
+    return starts, np.concatenate([starts[:0], *found])
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,6 +246,10 @@ class Workshop(Protocol):
         """Give the list of each record its code, in the same order."""
         ...
 
+    def record_codes(self, column: str) -> Ints:
+        """The code of each record's list, in the same order."""
+        ...
+
     def record_classes(self) -> Ints:
         """The class of each record, in the same order; -1 where it has none."""
         ...

@@ -1,34 +1,26 @@
 """The step that publishes lists of codes: texts to codes, codes to items, the items of each record to one number.
 
-A code anonymiser decides once for all records which codes are published as one item and which are suppressed. Only
-codes that occur are given to it. A code of the public list that nobody has becomes an item that no record holds, so
-that whoever asks for it is told so; but beside a suppressed code of its own group it is suppressed too, so that
-suppression tells that a group has rare codes and not which of them.
+An anonymiser decides which codes are published as one item and which are suppressed, once for all records or for each
+part of them. Only codes that occur are given to it. A code of the public list that nobody has becomes an item that no
+record holds, so that whoever asks for it is told so; but beside a suppressed code of its own group it is suppressed
+too, so that suppression tells that a group has rare codes and not which of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 
-from querygate.codesets import SUPPRESSED, Baskets, Items
-from querygate.codesets.methods import METHODS
-from querygate.codesets.policies import BadPolicy, Privacy, Utility
-from querygate.codesets.tree import OTHER
-from querygate.codesets.unprotectable import Unprotectable
-from querygate.core.block import CodeSets
+from querygate.codesets import SUPPRESSED, Baskets, Items, Recoded
+from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.ports import CodeTexts, Workshop
-from querygate.core.types import Bools, Ints
-from querygate.gateway.code_systems import CodeSystem, Places, open_system
+from querygate.core.ports import Workshop
+from querygate.core.types import Bools, Floats, Ints
+from querygate.gateway.code_protecting import protect, protect_in_classes
+from querygate.gateway.code_reading import Lists, known_sets, read_lists
+from querygate.gateway.code_systems import CodeSystem
 from querygate.policy import CodesPolicy, ColumnPolicy
-
-CodeAnonymiser: TypeAlias = Callable[[Baskets, int], Items]
-"""Gives each code its item, so that whatever the policy protects is held by k records or by none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,135 +61,57 @@ class CodeReport:
     alone: float = 0.0
 
 
+def in_classes(column: ColumnPolicy) -> bool:
+    """Can the codes of the column be published only once classes are made?"""
+    return column.codes is not None and column.codes.protect.kind == "classes"
+
+
 def publish_codes(column: ColumnPolicy, workshop: Workshop, rows: int, k: int) -> PublishedCodes:
     """Anonymise the lists of a column; every record has the number of its set of items in the workshop afterwards."""
-    wanted, system = column.codes or CodesPolicy(), open_system(column)
-    k = wanted.protect.k or k
+    lists, k = _read(column, workshop, rows, k)
+    made = protect(lists, k, workshop) if lists.occurring.size else Items.unchanged(1)
+    if isinstance(made, Recoded):
+        return _published_locally(lists, made, k, workshop)
+    kept = {code for itemset in known_sets(column, lists.system, workshop) for code in itemset}
+    return _published(lists, made, kept, k, workshop)
+
+
+def publish_codes_in_classes(
+    column: ColumnPolicy, workshop: Workshop, classes: Ints, centres: Floats, k: int
+) -> tuple[PublishedCodes, Ints]:
+    """The same within classes of the records; and the classes afterwards, of which each holds whole ones of before."""
+    lists, k = _read(column, workshop, classes.size, k)
+    if not lists.occurring.size:
+        return _published(lists, Items.unchanged(1), set(), k, workshop), classes
+    made = protect_in_classes(lists, k, classes, centres)
+    return _published_locally(lists, made.codes, k, workshop), made.labels
+
+
+def _read(column: ColumnPolicy, workshop: Workshop, rows: int, k: int) -> tuple[Lists, int]:
+    k = (column.codes or CodesPolicy()).protect.k or k
     if k > rows:
         raise ConfigError(
             "QG803",
             f"Column {column.name}: k = {k:,} is more than the {rows:,} records there are, so no code could be told.",
             "Lower k in its `protect`, or publish more records.",
         )
-    told = workshop.code_texts(column.name, wanted.separator)
-    codes, read = read_texts(column, system, told, "lists")
-    occurring, members = np.unique(codes[told.text], return_inverse=True)
-    baskets = _baskets(told.record, members.reshape(-1), rows, max(1, occurring.size))
-    known = known_sets(column, system, workshop)
-    items = _anonymised(column, system, known, occurring)(baskets, k) if occurring.size else Items.unchanged(1)
-    kept = {code for itemset in known for code in itemset}
-    of_code = spread(system, occurring, items.of[: occurring.size], kept)
-    numbers, sets = number_sets(_item_lists(told.record, of_code[codes[told.text]], rows))
-    workshop.set_record_codes(column.name, numbers)
-    report = _report(column, k, system, occurring, of_code, members.reshape(-1), read)
-    return PublishedCodes(system, CodeSets.of(system.codes, of_code.tolist(), sets), report)
+    return read_lists(column, workshop, rows), k
 
 
-# -- texts to codes ------------------------------------------------------------------------------------------------
+# -- one recoding for all records ----------------------------------------------------------------------------------
 
 
-def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where: str) -> tuple[Ints, Places]:
-    """The place of each text in the public list, and what was read: a text that the list does not have stands for
-    `other`, or stops the publication. Says how many and where, never which.
-    """
-    read = system.read(told.texts)
-    unknown = read.codes < 0
-    if unknown.any() and (column.codes or CodesPolicy()).unknown == "refuse":
-        held = np.flatnonzero(unknown[told.text])
-        raise ConfigError(
-            "QG802",
-            f"Column {column.name}: {int(unknown.sum()):,} different texts in its {where}, {held.size:,} entries in "
-            f"all, are no codes of its system, the first in record {int(told.record[held].min()) + 1:,}.",
-            'Correct the source or the `separator`, take another `system`, or set unknown = "other".',
-        )
-    return np.where(unknown, system.tree.place.get(OTHER, -1), read.codes), read
-
-
-def known_sets(column: ColumnPolicy, system: CodeSystem, workshop: Workshop) -> tuple[tuple[int, ...], ...]:
-    """The sets of codes that the policy lists, or that were given in one visit; none where it goes by their number."""
-    wanted = column.codes or CodesPolicy()
-    if wanted.protect.kind == "itemsets":
-        place = named(column, system, {text for itemset in wanted.protect.itemsets for text in itemset})
-        return tuple(tuple(sorted({place[text] for text in itemset})) for itemset in wanted.protect.itemsets)
-    if wanted.protect.kind == "visits":
-        told = workshop.visit_texts(wanted.protect.column, wanted.separator, wanted.protect.between)
-        codes, _ = read_texts(column, system, told, "visits")
-        cuts = np.flatnonzero(np.diff(told.record)) + 1
-        visits = np.split(codes[told.text], cuts) if told.record.size else []
-        return tuple(sorted({tuple(sorted(set(visit.tolist()))) for visit in visits}))
-    return ()
-
-
-def named(column: ColumnPolicy, system: CodeSystem, texts: Collection[str]) -> dict[str, int]:
-    """The places of codes that the policy names."""
-    place = dict(zip(sorted(texts), system.read(sorted(texts)).codes.tolist(), strict=True))
-    if min(place.values(), default=0) < 0:
-        first = next(text for text, code in place.items() if code < 0)
-        raise ConfigError(
-            "QG801",
-            f"columns.{column.name}: {first} is no code of its system.",
-            "Write codes as the system has them; dots and case do not matter.",
-        )
-    return place
-
-
-# -- codes to items ------------------------------------------------------------------------------------------------
-
-
-def _anonymised(
-    column: ColumnPolicy, system: CodeSystem, known: tuple[tuple[int, ...], ...], occurring: Ints
-) -> CodeAnonymiser:
-    """The policy's method over the codes that occur. A set with a code that nobody has is held by nobody already."""
-    wanted, place = column.codes or CodesPolicy(), {code: i for i, code in enumerate(occurring.tolist())}
-    itemsets = tuple(tuple(place[c] for c in itemset) for itemset in known if all(c in place for c in itemset))
-    upto = wanted.protect.m if wanted.protect.kind == "k^m" else 0
-    privacy = Privacy(itemsets, upto=upto)
-    groups = utility_groups(column, system)[occurring]
-    return partial(
-        _run, column, privacy, Utility.by_level(groups.tolist()), [one[occurring] for one in system.tree.levels]
-    )
-
-
-def _run(
-    column: ColumnPolicy, privacy: Privacy, utility: Utility, levels: list[Ints], baskets: Baskets, k: int
-) -> Items:
-    method = METHODS.get((column.codes or CodesPolicy()).method)
-    given = (levels, k, privacy.upto) if method.kind == "itemsets" else (k, privacy, utility)
-    try:
-        items: Items = method.run(baskets, *given)
-        return items
-    except (BadPolicy, Unprotectable) as problem:
-        raise ConfigError("QG803", f"Column {column.name}: {problem.reason}", problem.remedy) from None
-
-
-def utility_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
-    """The group of each public code inside which it may be generalised; a code that no group has is alone."""
-    utility = (column.codes or CodesPolicy()).utility
-    if utility.kind == "none":
-        return np.zeros(len(system.codes), dtype=np.int64)
-    if utility.kind == "level":
-        most = len(system.tree.levels) - 1
-        if utility.level > most:
-            raise ConfigError(
-                "QG801",
-                f"columns.{column.name}.utility.level: the system has {most} levels above its codes.",
-                "Name one of them, 1 being the nearest; or list groups.",
-            )
-        return system.tree.levels[utility.level]
-    groups = np.full(len(system.codes), -1, dtype=np.int64)
-    for number, names in enumerate(utility.groups):
-        for name in names:
-            for code in system.under(name) or named(column, system, (name,)).values():
-                if groups[code] not in (-1, number):
-                    raise ConfigError(
-                        "QG801",
-                        f"columns.{column.name}.utility.groups: {system.codes[code]} belongs to several groups.",
-                        "Join these groups, or take the code out of one: an item lies inside one group.",
-                    )
-                groups[code] = number
-    alone = groups < 0
-    groups[alone] = len(utility.groups) + np.arange(int(alone.sum()))
-    return groups
+def _published(lists: Lists, items: Items, kept: set[int], k: int, workshop: Workshop) -> PublishedCodes:
+    of_code = spread(lists.system, lists.occurring, items.of[: lists.occurring.size], kept)
+    item = of_code[lists.occurring]
+    told = item if lists.occurring.size else np.full(1, SUPPRESSED, dtype=np.int64)
+    numbers, sets = number_sets(Items(told).publish(lists.baskets))
+    workshop.set_record_codes(lists.column.name, numbers)
+    suppressed = item == SUPPRESSED
+    exact = ~suppressed & (np.bincount(of_code[of_code != SUPPRESSED], minlength=1)[item] == 1)
+    lost = float(suppressed[lists.baskets.members].mean()) if lists.baskets.members.size else 0.0
+    report = _report(lists, k, int(exact.sum()), int(suppressed.sum()), lost)
+    return PublishedCodes(lists.system, CodeSets.of(lists.system.codes, of_code.tolist(), sets), report)
 
 
 def spread(system: CodeSystem, occurring: Ints, items: Ints, kept: set[int]) -> Ints:
@@ -230,18 +144,43 @@ def _beside(system: CodeSystem, rare: Ints) -> Bools:
     return found
 
 
+# -- another one for each part of them -----------------------------------------------------------------------------
+
+
+def _published_locally(lists: Lists, made: Recoded, k: int, workshop: Workshop) -> PublishedCodes:
+    """Items may overlap: a code is published alone of some records, and with others of its group of others. Records
+    whose codes are not told, and those without any beside them, hold an item that says that anything may be."""
+    groups = [tuple(lists.occurring[list(codes)].tolist()) for codes in made.groups]
+    held = [tuple(one) for one in made.published.lists()]
+    if made.suppressed:
+        held = [one or (len(groups),) for one in held]
+        groups.append((MISSING, *lists.occurring.tolist()))
+    nobody = np.setdiff1d(np.arange(len(lists.system.codes)), lists.occurring)
+    groups += [(code,) for code in nobody.tolist()]
+    order = sorted(range(len(groups)), key=lambda item: groups[item])
+    place = {item: number for number, item in enumerate(order)}
+    numbers, sets = _numbered([tuple(sorted(place[item] for item in one)) for one in held])
+    workshop.set_record_codes(lists.column.name, numbers)
+    report = _report(lists, k, _exact(lists, made), 0, _untold(lists.baskets, made.published))
+    told = CodeSets.of_groups(lists.system.codes, [groups[item] for item in order], sets)
+    return PublishedCodes(lists.system, told, report)
+
+
+def _exact(lists: Lists, made: Recoded) -> int:
+    """How many codes are published alone wherever they occur."""
+    alone = np.array([codes[0] if len(codes) == 1 else SUPPRESSED for codes in made.groups], dtype=np.int64)
+    shown = alone[made.published.members]
+    number = np.bincount(shown[shown != SUPPRESSED], minlength=lists.baskets.size)
+    return int((number[: lists.occurring.size] == lists.baskets.supports()[: lists.occurring.size]).sum())
+
+
+def _untold(baskets: Baskets, published: Baskets) -> float:
+    """The share of entries that are of records whose codes are not told."""
+    number = np.diff(baskets.starts)
+    return float(number[np.diff(published.starts) == 0].sum() / max(1, number.sum()))
+
+
 # -- items to sets -------------------------------------------------------------------------------------------------
-
-
-def _baskets(record: Ints, member: Ints, rows: int, size: int) -> Baskets:
-    pairs = np.unique(record * size + member)
-    return Baskets(np.searchsorted(pairs // size, np.arange(rows + 1)).astype(np.int64), pairs % size, size)
-
-
-def _item_lists(record: Ints, item: Ints, rows: int) -> Baskets:
-    """The items of each record; suppressed codes are left out."""
-    told = item != SUPPRESSED
-    return _baskets(record[told], item[told], rows, int(item.max(initial=0)) + 1)
 
 
 def number_sets(lists: Baskets) -> tuple[Ints, list[tuple[int, ...]]]:
@@ -250,30 +189,28 @@ def number_sets(lists: Baskets) -> tuple[Ints, list[tuple[int, ...]]]:
     >>> number_sets(Baskets.of([[1], [], [0, 1], [1]], 2))
     (array([2, 0, 1, 2]), [(), (0, 1), (1,)])
     """
-    held = [tuple(one) for one in lists.lists()]
+    return _numbered([tuple(one) for one in lists.lists()])
+
+
+def _numbered(held: list[tuple[int, ...]]) -> tuple[Ints, list[tuple[int, ...]]]:
     sets = sorted({(), *held})
     number = {one: i for i, one in enumerate(sets)}
     return np.array([number[one] for one in held], dtype=np.int64), sets
 
 
-def _report(
-    column: ColumnPolicy, k: int, system: CodeSystem, occurring: Ints, of_code: Ints, members: Ints, read: Places
-) -> CodeReport:
-    sizes = np.bincount(of_code[of_code != SUPPRESSED], minlength=1)
-    item = of_code[occurring]
-    exact = (item != SUPPRESSED) & (sizes[item] == 1)
-    suppressed = item == SUPPRESSED
+def _report(lists: Lists, k: int, exact: int, suppressed: int, lost: float) -> CodeReport:
+    occurring = int(lists.occurring.size)
     return CodeReport(
-        column.name,
-        (column.codes or CodesPolicy()).method,
+        lists.column.name,
+        (lists.column.codes or CodesPolicy()).method,
         k,
-        len(system.codes),
-        int(occurring.size),
-        int(exact.sum()),
-        int((~exact & ~suppressed).sum()),
-        int(suppressed.sum()),
-        int((read.codes < 0).sum()),
-        read.mended,
-        read.ambiguous,
-        float(suppressed[members].mean()) if members.size else 0.0,
+        len(lists.system.codes),
+        occurring,
+        exact,
+        occurring - exact - suppressed,
+        suppressed,
+        int((lists.read.codes < 0).sum()),
+        lists.read.mended,
+        lists.read.ambiguous,
+        lost,
     )

@@ -15,6 +15,8 @@ from querygate.core.parts import Parts, numbers_of
 from querygate.core.types import Ints
 from querygate.gateway.choosing import choose, divided, is_measured, needs_records
 from querygate.gateway.coarse import coarse_parts
+from querygate.gateway.code_classes import settle_codes
+from querygate.gateway.code_lists import in_classes
 from querygate.gateway.draft import Draft, Step
 from querygate.gateway.guarantees import make_guards
 from querygate.gateway.hierarchies import places
@@ -30,7 +32,7 @@ def partition(
     draft.begin(Step.DIVIDE, "making classes")
     policy = draft.policy
     quasi = quasi_identifiers(policy)
-    draft.workshop.prepare([c.name for c in quasi], [c.name for c in policy.named("sensitive") if c.is_numeric])
+    _prepare(draft)
     parts: Parts = 0
     if anonymiser is None and may_be_parted(policy):
         method = parted_method(policy)
@@ -47,10 +49,26 @@ def partition(
         draft.labels, draft.comparison = choose(draft, guards, clock_s)
     else:
         draft.labels = divided(anonymiser, table, policy, policy.k, guards, draft.within)
+    _seal(draft, table)
+    merged = settle_codes(draft)
+    if merged is not None:
+        draft.workshop.forget_classes()
+        _prepare(draft)
+        draft.labels = merged[draft.labels]
+        _seal(draft, read_table(draft, parts, 0, by_record=by_record))
+    _tell_loss(draft, loss_by_attribute(table, draft.labels, draft.boxes))
+
+
+def _prepare(draft: Draft) -> None:
+    numbers = [c.name for c in draft.policy.named("sensitive") if c.is_numeric]
+    draft.workshop.prepare([c.name for c in quasi_identifiers(draft.policy)], numbers)
+
+
+def _seal(draft: Draft, table: Table) -> None:
+    """The classes of the table's combinations are those of the labels."""
     draft.workshop.add_classes(draft.labels)
     draft.workshop.seal_classes()
     draft.classes, draft.boxes = int(draft.labels.max()) + 1, boxes(table, draft.labels)
-    _tell_loss(draft, loss_by_attribute(table, draft.labels, draft.boxes))
 
 
 def redivide(
@@ -81,9 +99,9 @@ def quasi_identifiers(policy: Policy) -> tuple[ColumnPolicy, ...]:
 
 def may_be_parted(policy: Policy) -> bool:
     """Whether classes can be made part by part: not where a choice is made by ranges over all records, nor where a
-    class is judged by the people of a population, who are not in any part.
+    class is judged by the people of a population, who are not in any part, or may have to join any other class.
     """
-    return not is_measured(policy) and policy.k_map is None
+    return not is_measured(policy) and policy.k_map is None and not any(in_classes(c) for c in policy.columns)
 
 
 def parted_method(policy: Policy) -> Method:

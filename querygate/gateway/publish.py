@@ -20,7 +20,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.persons import Keeping, Meeting
 from querygate.core.ports import Joined, Profile, Source, Workshop
 from querygate.core.types import Catalog, Ints
-from querygate.gateway.code_lists import CodeReport, publish_codes
+from querygate.gateway.code_lists import CodeReport, in_classes, publish_codes
 from querygate.gateway.coding import bin_codes, check_values, exact_codes, grid_codes
 from querygate.gateway.dividing import partition, redivide
 from querygate.gateway.draft import Draft, Progress, Step, tell_nobody
@@ -175,6 +175,8 @@ def code(draft: Draft) -> None:
     """Give every published value its code."""
     draft.begin(Step.CODE, "coding")
     for column in draft.published:
+        if in_classes(column):
+            continue  # once there are classes
         if column.codes is not None:
             draft.code_lists[column.name] = publish_codes(column, draft.workshop, draft.rows, draft.policy.k)
             continue

@@ -9,8 +9,8 @@ import numpy as np
 
 from querygate.anonymise.risk import quantiles
 from querygate.core.types import Column, Floats, Ints
+from querygate.gateway.known_codes import found_measure, told_measure
 from querygate.gateway.report_case import Case, scale_of, unit_of
-from querygate.gateway.verify_codes import known_measure
 from querygate.policy import Diversity, Policy
 
 BARS = 24
@@ -67,7 +67,11 @@ def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
         for diversity in column.diversity:
             yield from _asked(column.name, diversity)
         if column.codes is not None:
-            yield known_measure(column.name), ("at least", column.codes.protect.k or policy.k)
+            protect = column.codes.protect
+            if protect.kind != "uncertainty":
+                yield found_measure(column.name), ("at least", protect.k or policy.k)
+            if protect.share:
+                yield told_measure(column.name), ("at most", protect.share)
     if policy.k_map is not None:
         yield "people of the population", ("at least", policy.k_map.k)
 

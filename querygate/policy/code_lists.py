@@ -13,11 +13,23 @@ from pathlib import Path
 from typing import Any, cast
 
 from querygate.policy.hierarchies import fault_of, read_rows
-from querygate.policy.model import CodesPolicy, ColumnPolicy, ProtectPolicy, UtilityPolicy
+from querygate.policy.model import CodesPolicy, ColumnPolicy, Protection, ProtectPolicy, UtilityPolicy
 from querygate.policy.reading import Bound, Table, listed
 
 SYSTEMS = ("icd9cm", "icd10cm", "ccs", "flat")
-METHODS = ("ugaclip", "cba", "aclip", "apriori", "least-frequent")
+_OF_SETS = ("cba", "ugaclip", "aclip", "least-frequent")
+METHODS: dict[Protection, tuple[str, ...]] = {
+    "k^m": (*_OF_SETS, "apriori"),
+    "itemsets": _OF_SETS,
+    "visits": _OF_SETS,
+    "complete": ("partition",),
+    "classes": ("classes",),
+    "coherence": ("coherence",),
+    "rules": ("rbat",),
+    "uncertainty": ("rho",),
+}
+"""The methods that protect what a kind asks for; the first is the default."""
+
 MOST_KNOWN = 4
 """Codes that an attacker may know under k^m: the sets that have to be looked at grow with every one."""
 
@@ -27,7 +39,19 @@ CATEGORY = {"icd9cm": 2, "icd10cm": 4}
 _SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file beside the policy"
 _ROWS = "rows `code;ancestor;...;root`, one for each code, all of one length, with the same root"
 _SETS = "a list of lists of texts, or the name of a .csv file beside the policy with one set of codes in each row"
-_PARAMETERS = {"k^m": ("m",), "itemsets": ("itemsets",), "visits": ("column", "between")}
+_SHARE = Bound(above=0, most=0.999)
+_CODES = "a list of texts: codes, or groups of the system, which stand for all their codes"
+_RULES = 'a list of tables such as { known = ["401.2"], secret = ["295.00"] }'
+_PARAMETERS: dict[Protection, tuple[str, ...]] = {
+    "k^m": ("m", "k"),
+    "itemsets": ("itemsets", "k"),
+    "visits": ("column", "between", "k"),
+    "complete": ("k",),
+    "classes": ("m", "k"),
+    "coherence": ("sensitive", "m", "share", "k"),
+    "rules": ("rules", "share", "k"),
+    "uncertainty": ("sensitive", "m", "share"),
+}
 _UTILITY = {"level": ("level",), "groups": ("groups",), "none": ()}
 
 
@@ -36,10 +60,10 @@ def read_codes(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     system, rows = _system(table)
     values = _values(table, system)
     separator = table.text("separator")
-    method = table.choice("method", "cba")
     protect = _protect(table)
-    if method == "apriori" and protect.kind != "k^m":
-        table.fail("method", "apriori protects all sets of up to m codes alone", 'another, or protect.kind = "k^m"')
+    method = table.choice("method", METHODS[protect.kind][0])
+    if method is not None and method not in METHODS[protect.kind]:
+        table.fail("method", f"does not protect what kind {protect.kind} asks for", listed(METHODS[protect.kind]))
     codes = CodesPolicy(
         system=system,
         rows=rows,
@@ -101,15 +125,54 @@ def _values(table: Table, system: str) -> tuple[str, ...]:
 
 def _protect(table: Table) -> ProtectPolicy:
     given = table.table("protect")
-    kind = given.choice("kind", "k^m")
-    k = int(given.number("k", Bound(least=2, whole=True)) or 0)
-    _check_parameters(given, kind, (*_PARAMETERS.get(str(kind), ()), "k"))
-    if kind == "itemsets":
-        return ProtectPolicy(kind="itemsets", itemsets=_sets(given, "itemsets"), k=k)
-    if kind == "visits":
-        return ProtectPolicy(kind="visits", column=given.text("column", r".+"), between=given.text("between"), k=k)
-    m = int(given.number("m", Bound(least=1, most=MOST_KNOWN, whole=True)) or 2)
-    return ProtectPolicy(kind="k^m", m=m, k=k)
+    kind = cast("Protection | None", given.choice("kind", "k^m"))
+    if kind is None:
+        return ProtectPolicy(m=2)
+    wanted = _PARAMETERS[kind]
+    _check_parameters(given, kind, wanted)
+    visits = kind == "visits"
+    return ProtectPolicy(
+        kind=kind,
+        m=int(given.number("m", Bound(least=1, most=MOST_KNOWN, whole=True)) or 2) if "m" in wanted else 0,
+        itemsets=_sets(given, "itemsets") if "itemsets" in wanted else (),
+        column=given.text("column", r".+") if visits else "",
+        between=given.text("between") if visits else "",
+        k=int(given.number("k", Bound(least=2, whole=True)) or 0) if "k" in wanted else 0,
+        sensitive=_names(given, "sensitive", _CODES) if "sensitive" in wanted else (),
+        share=float(given.required("share", _SHARE) or 0) if "share" in wanted else 0.0,
+        rules=_rules(given) if "rules" in wanted else (),
+    )
+
+
+def _names(given: Table, key: str, accepted: str) -> tuple[str, ...]:
+    raw = given.raw.get(key)
+    if not isinstance(raw, list) or not raw or not all(isinstance(one, str) and one.strip() for one in raw):
+        given.fail(key, "is missing" if raw is None else "is no list of texts", accepted)
+        return ()
+    return tuple(sorted({one.strip() for one in raw}))
+
+
+def _rules(given: Table) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Rules from what is known to what is secret; a code is one or the other, the same in all of them."""
+    raw = given.raw.get("rules")
+    if not isinstance(raw, list) or not raw or not all(_is_rule(one) for one in raw):
+        given.fail("rules", "is missing" if raw is None else "is no list of rules", _RULES)
+        return ()
+    sides = ("known", "secret")
+    rules = [tuple(tuple(sorted({code.strip() for code in rule[side]})) for side in sides) for rule in raw]
+    both = {code for known, _ in rules for code in known} & {code for _, secret in rules for code in secret}
+    if both:
+        given.fail("rules", f"take {min(both)} as known in one place and as secret in another", "codes on one side")
+    return tuple(sorted({(known, secret) for known, secret in rules}))
+
+
+def _is_rule(raw: Any) -> bool:
+    return (
+        isinstance(raw, dict)
+        and set(raw) == {"known", "secret"}
+        and all(isinstance(one, list) and one for one in raw.values())
+        and all(isinstance(code, str) and code.strip() for one in raw.values() for code in one)
+    )
 
 
 def _utility(table: Table) -> UtilityPolicy:

@@ -39,7 +39,7 @@ KEYS = {
     "columns.*.diversity": (
         *("kind", "l", "c", "t", "alpha", "distance", "p", "e", "distinct", "epsilon", "m", "by", "share", "groups"),
     ),
-    "columns.*.protect": ("kind", "m", "itemsets", "column", "between", "k"),
+    "columns.*.protect": ("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules"),
     "columns.*.utility": ("kind", "level", "groups"),
     "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
     "answers": ("modes", "min_group"),
@@ -62,8 +62,8 @@ CHOICES = {
         *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),
     ),
     "columns.*.unknown": ("refuse", "other"),
-    "columns.*.method": CODE_METHODS,
-    "columns.*.protect.kind": ("k^m", "itemsets", "visits"),
+    "columns.*.method": tuple(dict.fromkeys(name for names in CODE_METHODS.values() for name in names)),
+    "columns.*.protect.kind": tuple(CODE_METHODS),
     "columns.*.utility.kind": ("level", "groups", "none"),
     "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
     "anonymise.method": (

@@ -57,18 +57,28 @@ class HierarchyPolicy:
         return {"sha256": hashlib.sha256(json.dumps(self.rows).encode()).hexdigest()}
 
 
+Protection: TypeAlias = Literal["k^m", "itemsets", "visits", "complete", "classes", "coherence", "rules", "uncertainty"]
+
+
 @dataclass(frozen=True, slots=True)
 class ProtectPolicy:
-    """Sets of codes that somebody may be known to have: all of up to m codes (Terrovitis et al. 2008), these, or those
-    of each visit in another column (Loukides et al. 2010). Each is kept by k records, or by nobody.
+    """What somebody may be known to have, and what it must not lead to.
+
+    Each set of codes is kept by k records, or by nobody: sets of up to m codes (`k^m`), those that are listed, those of
+    each visit in another column, whole lists (`complete`), or sets of up to m codes within each class (`classes`). Or
+    sets of codes tell no sensitive one with more than a share of certainty: those of up to m public codes, which k
+    records keep as well (`coherence`), those that rules name (`rules`), or any up to m (`uncertainty`).
     """
 
-    kind: Literal["k^m", "itemsets", "visits"] = "k^m"
+    kind: Protection = "k^m"
     m: int = 0
     itemsets: tuple[tuple[str, ...], ...] = ()
     column: str = ""  # of visits
     between: str = ""  # what separates visits, where they are written as text
     k: int = 0  # 0: the policy's
+    sensitive: tuple[str, ...] = ()  # codes, or groups of the system
+    share: float = 0.0
+    rules: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()  # known codes, secret codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +107,12 @@ class CodesPolicy:
         fields = asdict(self)
         fields["rows"] = _digest(self.rows)
         fields["protect"]["itemsets"] = _digest(self.protect.itemsets)
+        fields["protect"]["rules"] = _digest(self.protect.rules)
         fields["utility"]["groups"] = _digest(tuple(sorted(self.utility.groups)))
         return {key: _set_fields(value) if isinstance(value, dict) else value for key, value in fields.items() if value}
 
 
-def _digest(rows: tuple[tuple[str, ...], ...]) -> str:
+def _digest(rows: tuple[tuple[Any, ...], ...]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest() if rows else ""
 
 

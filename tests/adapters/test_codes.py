@@ -62,7 +62,7 @@ def test_round_trip(engine: Engine, seed: int, tmp_path: Path) -> None:
     column = block.codes("dx")
     rows = zip(block.number("age").low.tolist(), column.sets.tolist(), block.n.tolist(), strict=True)
     assert list(rows) == [(*key, n) for key, n in sorted(expected.items())]
-    for name in ("items", "starts", "members"):
+    for name in ("entry_item", "entry_code", "starts", "members"):
         assert np.array_equal(getattr(column.dictionary, name), getattr(published.sets, name)), name
     assert column.dictionary.codes == CODES
 
@@ -129,7 +129,7 @@ def test_a_schema_of_before_is_read_and_grows(tmp_path: Path) -> None:
     [
         "DELETE FROM code_item WHERE item_id = 0",
         "DELETE FROM item_set WHERE set_id = 1",
-        "INSERT INTO code_item SELECT column_id, item_id + 1, code FROM code_item",
+        "INSERT INTO code_item SELECT column_id, item_id, code FROM code_item",
         "UPDATE code_item SET code = 'other'",
         "INSERT INTO item_set VALUES (2, 0, 0)",
         "UPDATE item_set SET item_id = -1",
@@ -160,4 +160,4 @@ def test_sets_are_given_for_every_code_list() -> None:
 def test_a_list_that_nobody_has_a_code_of() -> None:
     column = Column("dx", 0, "codes", "codes", False, values=("a", "b"))
     sets = read_code_sets(column, [(0, "b")], [])
-    assert (sets.items.tolist(), sets.starts.tolist(), sets.members.tolist()) == ([MISSING, 0], [0, 0], [])
+    assert (sets.suppressed.tolist(), sets.starts.tolist(), sets.members.tolist()) == ([True, False], [0, 0], [])

@@ -45,6 +45,8 @@ SETTINGS = {
     "ugaclip, sets of visits": ("ugaclip", '{ kind = "visits", column = "visits" }', 1),
     "k^m in the hierarchy": ("apriori", '{ kind = "k^m", m = 2 }', 1),
     "listed sets, most of it suppressed": ("cba", '{ kind = "itemsets", itemsets = "known.csv", k = 40 }', 1),
+    "whole lists alike": ("partition", '{ kind = "complete" }', 1),
+    "within classes": ("classes", '{ kind = "classes", m = 1 }', 1),
 }
 
 

@@ -5,24 +5,22 @@ The classes are made by the same steps as those of a publication, under the same
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.anonymise import ANONYMISERS, RECODERS, SOME_NULLS, Box, Infeasible, Intervals, Recoded, local, verify
-from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source, Workshop
 from querygate.core.types import Column, Ints
-from querygate.gateway.code_lists import PublishedCodes
+from querygate.gateway.code_lists import in_classes
 from querygate.gateway.dividing import partition, quasi_identifiers, read_table
 from querygate.gateway.draft import Draft, Progress, Step
+from querygate.gateway.extracts.code_texts import codes_field, codes_kept
 from querygate.gateway.extracts.columns import Published, publish_column
 from querygate.gateway.extracts.protected import Field, Protected, Side
 from querygate.gateway.extracts.records import out_of
@@ -30,13 +28,10 @@ from querygate.gateway.guarantees import make_guards
 from querygate.gateway.population import Population
 from querygate.gateway.publish import code, load
 from querygate.gateway.tried import Tried
-from querygate.gateway.verify_codes import Told, fewest_records, known_measure
 from querygate.gateway.verify_guarantees import Kept, Release, measure_guarantees
 from querygate.policy import ColumnPolicy, Policy
 
 METHODS = (*ANONYMISERS.names(), *RECODERS.names())
-
-CODES_MEAN = "items with '; ' between them: the record has at least one of the codes of each item, '/' between them"
 
 
 class Rows(Protocol):
@@ -106,6 +101,13 @@ def _recode(
 ) -> None:
     draft.begin(Step.DIVIDE, f"making classes: {name}")
     began, policy = clock_s(), draft.policy
+    lists = [column.name for column in policy.columns if in_classes(column)]
+    if lists:
+        raise ExtractRefused(
+            "QG605",
+            f"{lists[0]} is protected within classes, which may have to be merged; recoded ones cannot be.",
+            "Name another method, and let no records or cells be left out; or leave the column out.",
+        )
     quasi = quasi_identifiers(policy)
     draft.workshop.prepare([c.name for c in quasi], [c.name for c in policy.named("sensitive") if c.is_numeric])
     inner = "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
@@ -150,14 +152,16 @@ def _protected(draft: Draft, population: Population | None) -> Protected:
     boxes = {box.name: box for box in draft.boxes}
     published = {c.name: publish_column(draft, c, boxes[c.name]) for c in out if c.name in boxes}
     fields, arrays, usable = _columns(out, published, members, classes)
-    kept_codes = []
+    numbers = {name: np.asarray(members[name], dtype=np.int64) for name in draft.code_lists}
     for name, made in draft.code_lists.items():
-        numbers: Ints = np.asarray(members[name], dtype=np.int64)
-        fields.append(Field(name, name, CODES_MEAN, policy.column(name).title))
-        arrays.append(code_texts(made.sets, numbers))
-        kept_codes.append(_codes_kept(draft, name, made, numbers))
+        field, texts = codes_field(draft, name, made, numbers[name])
+        fields.append(field)
+        arrays.append(texts)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
     seen = outside(table, fields, published)
+    kept_codes = [
+        one for name, made in draft.code_lists.items() for one in codes_kept(draft, name, made, numbers[name], seen)
+    ]
     _check(policy, published, members, classes, seen)
     return Protected(
         kind="k-anonymous",
@@ -232,33 +236,6 @@ class _Texts:
         texts = self._draft.texts[self._names[column]]
         ids = np.arange(len(texts) + 1)
         return ids, np.append(ids[:-1], -1), texts
-
-
-def code_texts(sets: CodeSets, numbers: Ints) -> pa.Array:
-    """What is published of each record's codes, as a text."""
-    of_item: dict[int, list[str]] = {}
-    for text, item in zip(sets.codes, sets.items.tolist(), strict=True):
-        of_item.setdefault(item, []).append(text)
-    texts = [
-        "; ".join("/".join(of_item[item]) for item in sets.members[begin:end].tolist())
-        for begin, end in pairwise(sets.starts.tolist())
-    ]
-    return pa.array(np.array(texts, dtype=object)[numbers], type=pa.string())
-
-
-def _codes_kept(draft: Draft, name: str, made: PublishedCodes, numbers: Ints) -> Kept:
-    """That whoever knows codes of somebody is left with k records, or none, counted in what leaves."""
-    column, sets = draft.policy.column(name), made.sets
-    held = [frozenset(sets.members[begin:end].tolist()) for begin, end in pairwise(sets.starts.tolist())]
-    item = {text: number for text, number in zip(sets.codes, sets.items.tolist(), strict=True) if number >= 0}
-    told = Told(item, dict(enumerate(held)), Counter(numbers.tolist()))
-    k = (column.codes.protect.k if column.codes else 0) or draft.policy.k
-    fewest = fewest_records(column, made.system, told, draft.workshop)
-    if fewest < k:
-        raise ExtractRefused(
-            "QG605", f"What was made does not keep k = {k} for whoever knows codes of {name}.", "Nothing was written."
-        )
-    return Kept(f"k = {k} for whoever knows codes of {name}", known_measure(name), fewest, True)
 
 
 def _by_seen(sides: list[Side], classes: Ints, seen: Ints) -> list[Side]:

@@ -33,6 +33,11 @@ Join = Callable[[Iterable[Predicate]], Predicate]
 
 
 def random_sets(rng: random.Random) -> CodeSets:
+    """One item for each code, or none; or items that overlap and may say that there is perhaps nothing."""
+    if rng.random() < 0.5:
+        groups = [rng.sample([MISSING, *range(len(CODES))], rng.randint(2, 4)) for _ in range(rng.randint(1, 4))]
+        held = rng.sample(range(len(groups)), rng.randint(0, min(2, len(groups))))
+        return CodeSets.of_groups(CODES, groups, [[], sorted(held)])
     drawn = [rng.choice([MISSING, 0, 1, 2]) for _ in CODES]
     number = {item: i for i, item in enumerate(sorted(set(drawn) - {MISSING}))}
     held = rng.sample(range(len(number)), rng.randint(0, len(number)))
@@ -41,11 +46,15 @@ def random_sets(rng: random.Random) -> CodeSets:
 
 def allowed(sets: CodeSets) -> Iterator[frozenset[str]]:
     """Every set of codes that a record may have whose published set is number 1: the definition, word by word."""
-    published = set(sets.members.tolist())
+    entries = list(zip(sets.entry_item.tolist(), sets.entry_code.tolist(), strict=True))
+    of = {number: {code for item, code in entries if item == number} for number in range(len(sets.sizes))}
+    published = [of[number] for number in sets.members.tolist()]
+    told = {code for codes in of.values() for code in codes}
     for size in range(len(CODES) + 1):
         for held in itertools.combinations(CODES, size):
-            items = {int(sets.items[CODES.index(code)]) for code in held} - {MISSING}
-            if items == published:
+            codes = {CODES.index(code) for code in held}
+            meets = all(MISSING in item or item & codes for item in published)
+            if meets and all(any(code in item for item in published) for code in codes & told):
                 yield frozenset(held)
 
 

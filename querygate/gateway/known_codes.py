@@ -1,0 +1,213 @@
+"""Who could be found by codes, and what codes would tell, counted in what was published alone.
+
+This is the judge of code anonymisers and shares nothing with them. Somebody who knows a code looks for records with an
+item that has it; a suppressed code is in no item and narrows nothing down. Supports are counted by products of sparse
+matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from querygate.core.ports import Workshop
+from querygate.core.types import Ints
+from querygate.gateway.code_reading import known_sets, listed_rules, sensitive_codes
+from querygate.gateway.code_systems import CodeSystem
+from querygate.gateway.verify_guarantees import Kept
+from querygate.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
+
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Told:
+    """The codes of each item, the items of each set; and rows of records: class, number of the set, how many."""
+
+    items: Mapping[int, frozenset[str]]
+    sets: Mapping[int, frozenset[int]]
+    classes: Ints
+    numbers: Ints
+    counts: Ints
+
+    def held(self) -> list[frozenset[int]]:
+        """The items of each row."""
+        return [self.sets[number] for number in self.numbers.tolist()]
+
+
+def found_measure(name: str) -> str:
+    """Under which name it is told to how few records codes lead."""
+    return f"fewest records with known codes of {name}"
+
+
+def told_measure(name: str) -> str:
+    """Under which name it is told how surely codes tell a sensitive one."""
+    return f"surest sensitive code of {name}"
+
+
+def measure_known(column: ColumnPolicy, system: CodeSystem, told: Told, workshop: Workshop, k: int) -> list[Kept]:
+    """What the policy promises about knowing codes, measured."""
+    asked, name = (column.codes or CodesPolicy()).protect, column.name
+    fewest, surest = _found(column, system, told, workshop)
+    k, kept = asked.k or k, []
+    if asked.kind != "uncertainty":
+        kept.append(Kept(f"k = {k} for whoever knows codes of {name}", found_measure(name), fewest, fewest >= k))
+    if asked.share:
+        promise = f"no sensitive code of {name} is told with a confidence above {asked.share:g}"
+        kept.append(Kept(promise, told_measure(name), surest, surest <= asked.share + ROUNDING))
+    return kept
+
+
+def _found(column: ColumnPolicy, system: CodeSystem, told: Told, workshop: Workshop) -> tuple[int, float]:
+    """The fewest records that something known leads to, and the largest share of them with one sensitive code."""
+    asked = (column.codes or CodesPolicy()).protect
+    match asked.kind:
+        case "k^m":
+            return _fewest(told.held(), told.counts, asked.m), 0.0
+        case "classes":
+            return _fewest_in_classes(told, asked), 0.0
+        case "complete":
+            return int(np.bincount(told.numbers, told.counts)[np.unique(told.numbers)].min()), 0.0
+        case "rules":
+            return _by_rules(listed_rules(column, system), system, told)
+        case "coherence" | "uncertainty":
+            return _by_sets(sensitive_codes(column, system), system, told, asked)
+    listed = [(codes, ()) for codes in known_sets(column, system, workshop)]
+    return _by_rules(listed, system, told)
+
+
+# -- sets that are listed ------------------------------------------------------------------------------------------
+
+
+def _by_rules(
+    rules: Sequence[tuple[Sequence[int], Sequence[int]]], system: CodeSystem, told: Told
+) -> tuple[int, float]:
+    """Of what is known in each rule, those apart that lead to nobody."""
+    finder = _Finder(system, told)
+    fewest, surest = int(told.counts.sum()), 0.0
+    for known, secret in {(frozenset(known), frozenset(secret)) for known, secret in rules}:
+        having = finder.having(known)
+        number = int(told.counts[having].sum())
+        if number:
+            fewest = min(fewest, number)
+            share = int(told.counts[having & finder.having(secret)].sum()) / number
+            surest = max(surest, share) if finder.tells(secret) else surest
+    return fewest, surest
+
+
+class _Finder:
+    """Looks records up by codes."""
+
+    def __init__(self, system: CodeSystem, told: Told) -> None:
+        self._codes, self._rows = system.codes, len(told.numbers)
+        self._items: dict[str, list[int]] = {}
+        for item, codes in told.items.items():
+            for code in codes:
+                self._items.setdefault(code, []).append(item)
+        self._rows_of: dict[int, list[int]] = {}
+        for row, items in enumerate(told.held()):
+            for item in items:
+                self._rows_of.setdefault(item, []).append(row)
+
+    def having(self, known: frozenset[int]) -> Any:
+        """The rows that may have all of these codes, those apart that are published nowhere."""
+        found = np.ones(self._rows, dtype=np.bool_)
+        for code in known:
+            items = self._items.get(self._codes[code])
+            if items is not None:
+                one = np.zeros(self._rows, dtype=np.bool_)
+                one[[row for item in items for row in self._rows_of.get(item, ())]] = True
+                found &= one
+        return found
+
+    def tells(self, secret: frozenset[int]) -> bool:
+        """Is all of it published? What is not is told of nobody."""
+        return bool(secret) and all(self._codes[code] in self._items for code in secret)
+
+
+# -- sets by their size --------------------------------------------------------------------------------------------
+
+
+def _fewest_in_classes(told: Told, asked: ProtectPolicy) -> int:
+    order = np.argsort(told.classes, kind="stable")
+    cuts = np.flatnonzero(np.diff(told.classes[order])) + 1
+    held, fewest = told.held(), []
+    for rows in np.split(order, cuts):
+        fewest.append(_fewest([held[row] for row in rows.tolist()], told.counts[rows], asked.m))
+    return min(fewest)
+
+
+def _by_sets(sensitive: Ints, system: CodeSystem, told: Told, asked: ProtectPolicy) -> tuple[int, float]:
+    """Of all sets of up to m codes: of public ones, or where sensitive ones may be known as well, of all."""
+    secret_codes = {system.codes[code] for code in sensitive.tolist()}
+    is_secret = {item for item, codes in told.items.items() if codes & secret_codes}
+    held = told.held()
+    items = sorted({item for one in held for item in one})
+    secret = [item for item in items if item in is_secret]
+    known = items if asked.kind == "uncertainty" else [item for item in items if item not in is_secret]
+    walk = _Walk(_matrix(held, secret), np.array(secret, dtype=np.int64), np.array(known, dtype=np.int64))
+    everybody = np.arange(len(held))
+    walk.step(_matrix(held, known), everybody, told.counts, 0, asked.m, frozenset())
+    return walk.fewest, walk.surest
+
+
+class _Walk:
+    """Goes through all sets of known items that somebody has, the smaller ones first."""
+
+    def __init__(self, secret: Any, secret_items: Ints, known_items: Ints) -> None:
+        self.secret, self.secret_items, self.known_items = secret, secret_items, known_items
+        self.fewest, self.surest = np.iinfo(np.int64).max, 0.0
+
+    def step(self, held: Any, rows: Ints, weight: Ints, first: int, left: int, chosen: frozenset[int]) -> None:
+        """What the chosen items lead to are these rows, of which `held` tells the items from number `first` on."""
+        self._judge(weight.sum(), np.asarray(weight @ self.secret[rows]).ravel(), chosen)
+        if not left:
+            return
+        columns = held.tocsc()
+        for place in range(held.shape[1]):
+            within = columns.indices[columns.indptr[place] : columns.indptr[place + 1]]
+            if within.size:
+                item = first + place
+                further = held[within][:, place + 1 :]
+                more = chosen | {int(self.known_items[item])}
+                self.step(further, rows[within], weight[within], item + 1, left - 1, more)
+
+    def _judge(self, number: int, joint: Any, chosen: frozenset[int]) -> None:
+        self.fewest = min(self.fewest, int(number))
+        apart = ~np.isin(self.secret_items, list(chosen))
+        self.surest = max(self.surest, float(joint[apart].max(initial=0)) / max(1, int(number)))
+
+
+def _matrix(held: Sequence[frozenset[int]], items: Sequence[int]) -> Any:
+    """A row for each set, a column for each of the items."""
+    place = {item: column for column, item in enumerate(items)}
+    pairs = [(row, place[item]) for row, one in enumerate(held) for item in one if item in place]
+    row, column = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return sparse.csr_matrix((np.ones(row.size, dtype=np.int64), (row, column)), shape=(len(held), len(items)))
+
+
+def _fewest(held: Sequence[frozenset[int]], weight: Ints, most: int) -> int:
+    """The smallest number of records that have some set of up to so many items, among sets that occur."""
+    return _fewest_of(_matrix(held, sorted({item for one in held for item in one})), weight, most)
+
+
+def _fewest_of(held: Any, weight: Ints, most: int) -> int:
+    if not held.nnz:
+        return int(weight.sum())
+    weighted = sparse.csr_matrix(held.multiply(weight[:, None]))
+    if most == 2:
+        return int((held.T @ weighted).data.min())  # single items stand on the diagonal
+    fewest = int(np.asarray(weighted.sum(axis=0)).min())
+    if most == 1:
+        return fewest
+    columns = held.tocsc()
+    for item in range(held.shape[1] - 1):
+        rows = columns.indices[columns.indptr[item] : columns.indptr[item + 1]]
+        beside = columns[rows][:, item + 1 :]
+        if beside.nnz:
+            fewest = min(fewest, _fewest_of(sparse.csr_matrix(beside), weight[rows], most - 1))
+    return fewest
