@@ -61,20 +61,16 @@ class Published:
     """What stands in the store, record by record, as somebody would read it who has it."""
 
     def __init__(self, opened: OpenSite) -> None:
-        release = opened.gate.store.current("t")
-        block, _ = release, None
-        cells = _cells(release)
+        release: Any = opened.gate.store.current("t")
         told = release.dictionaries[1]
         codes: dict[int, set[str]] = {}
         for item, code in zip(told.entry_item.tolist(), told.entry_code.tolist(), strict=True):
             codes.setdefault(item, set()).add(told.codes[code] if code >= 0 else "")
         self.shown = {code for one in codes.values() for code in one}
+        sets = [part.tolist() for part in np.split(told.members, told.starts[1:-1])]
         self.records = [
-            (
-                label,
-                tuple(frozenset(codes[item]) for item in told.members[told.starts[s] : told.starts[s + 1]].tolist()),
-            )
-            for label, s, n in cells
+            (label, tuple(frozenset(codes[item]) for item in sets[s]))
+            for label, s, n in _cells(release)
             for _ in range(n)
         ]
 
@@ -166,7 +162,7 @@ def test_a_method_that_does_nothing_is_not_believed(kind: str, monkeypatch: pyte
 
 def test_records_that_are_not_told_say_nothing(tmp_path: Path) -> None:
     """Fewer than k have no codes: some others are published like them, and of none of them anything is known."""
-    rows = {"age": [40] * 9, "dx": [[]] + [["401.0"]] * 4 + [["295.0", "295.1"]] * 4}
+    rows: dict[str, list[Any]] = {"age": [40] * 9, "dx": [[]] + [["401.0"]] * 4 + [["295.0", "295.1"]] * 4}
     opened, report = publish(tmp_path, rows, '{ kind = "complete", k = 3 }')
     seen = Published(opened)
     untold = [items for _, items in seen.records if any("" in item for item in items)]
@@ -179,7 +175,7 @@ def test_records_that_are_not_told_say_nothing(tmp_path: Path) -> None:
 
 def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:
     """Two in each class have a code of their own: no class of three can tell it, so all become one."""
-    rows = {"age": [20] * 3 + [50] * 3 + [80] * 3, "dx": [["401.0"], ["401.0"], []] * 3}
+    rows: dict[str, list[Any]] = {"age": [20] * 3 + [50] * 3 + [80] * 3, "dx": [["401.0"], ["401.0"], []] * 3}
     opened, _ = publish(tmp_path, rows, '{ kind = "classes", m = 1 }')
     assert len({label for label, _ in Published(opened).records}) == 1
     assert ends(opened, "COUNT(*)", "has_code(dx, '401.0')") == (6, 6)
@@ -214,7 +210,7 @@ def test_what_cannot_be_meant_is_refused(protect: str, says: str, tmp_path: Path
 
 
 def test_a_code_nobody_has_may_stand_in_rules(tmp_path: Path) -> None:
-    rows = {"age": [40] * 8, "dx": [["401.0", "295.0"]] * 2 + [["401.0"]] * 3 + [["402.0"]] * 3}
+    rows: dict[str, list[Any]] = {"age": [40] * 8, "dx": [["401.0", "295.0"]] * 2 + [["401.0"]] * 3 + [["402.0"]] * 3}
     rules = """{ kind = "rules", share = 0.5, rules = [
         { known = ["402.3"], secret = ["295.0"] }, { known = ["401.0"], secret = ["295.0", "296.3"] } ] }"""
     opened, report = publish(tmp_path, rows, rules)
