@@ -149,37 +149,40 @@ def _by_sets(sensitive: Ints, system: CodeSystem, told: Told, asked: ProtectPoli
     items = sorted({item for one in held for item in one})
     secret = [item for item in items if item in is_secret]
     known = items if asked.kind == "uncertainty" else [item for item in items if item not in is_secret]
-    walk = _Walk(_matrix(held, secret), np.array(secret, dtype=np.int64), np.array(known, dtype=np.int64))
-    everybody = np.arange(len(held))
-    walk.step(_matrix(held, known), everybody, told.counts, 0, asked.m, frozenset())
+    walk = _Walk(np.array(known, dtype=np.int64), np.array(secret, dtype=np.int64))
+    walk.judge(np.array([told.counts.sum()]), told.counts[None, :] @ _matrix(held, secret), np.zeros((1, 0)))
+    walk.step(_matrix(held, known), _matrix(held, secret), told.counts, (), asked.m)
     return walk.fewest, walk.surest
 
 
 class _Walk:
     """Goes through all sets of known items that somebody has, the smaller ones first."""
 
-    def __init__(self, secret: Any, secret_items: Ints, known_items: Ints) -> None:
-        self.secret, self.secret_items, self.known_items = secret, secret_items, known_items
+    def __init__(self, known: Ints, secret: Ints) -> None:
+        self.known, self.secret = known, secret
         self.fewest, self.surest = np.iinfo(np.int64).max, 0.0
 
-    def step(self, held: Any, rows: Ints, weight: Ints, first: int, left: int, chosen: frozenset[int]) -> None:
-        """What the chosen items lead to are these rows, of which `held` tells the items from number `first` on."""
-        self._judge(weight.sum(), np.asarray(weight @ self.secret[rows]).ravel(), chosen)
-        if not left:
-            return
+    def step(self, held: Any, secret: Any, weight: Ints, chosen: tuple[int, ...], left: int) -> None:
+        """Rows are what the chosen items lead to. Each item behind the last of them is added to them, all at once; and
+        then, where more may be known, one by one."""
+        first = chosen[-1] + 1 if chosen else 0
+        supports = np.asarray(weight @ held).ravel()
+        here = np.flatnonzero(supports)
+        joint = sparse.csr_matrix(held[:, here].multiply(weight[:, None])).T @ secret
+        with_each = np.array([[self.known[i] for i in (*chosen, first + place)] for place in here.tolist()])
+        self.judge(supports[here], joint.toarray(), with_each.reshape(here.size, len(chosen) + 1))
         columns = held.tocsc()
-        for place in range(held.shape[1]):
-            within = columns.indices[columns.indptr[place] : columns.indptr[place + 1]]
-            if within.size:
-                item = first + place
-                further = held[within][:, place + 1 :]
-                more = chosen | {int(self.known_items[item])}
-                self.step(further, rows[within], weight[within], item + 1, left - 1, more)
+        for place in here.tolist() if left > 1 else ():
+            rows = columns.indices[columns.indptr[place] : columns.indptr[place + 1]]
+            self.step(held[rows][:, place + 1 :], secret[rows], weight[rows], (*chosen, first + place), left - 1)
 
-    def _judge(self, number: int, joint: Any, chosen: frozenset[int]) -> None:
-        self.fewest = min(self.fewest, int(number))
-        apart = ~np.isin(self.secret_items, list(chosen))
-        self.surest = max(self.surest, float(joint[apart].max(initial=0)) / max(1, int(number)))
+    def judge(self, supports: Ints, joint: Any, chosen: Any) -> None:
+        """Of sets of items, a row each: how many records they lead to, and how many of those have each secret item.
+        What is known already is not told."""
+        if supports.size:
+            told = ~(chosen[:, :, None] == self.secret).any(axis=1)
+            self.fewest = min(self.fewest, int(supports.min()))
+            self.surest = max(self.surest, float((joint * told / supports[:, None]).max(initial=0.0)))
 
 
 def _matrix(held: Sequence[frozenset[int]], items: Sequence[int]) -> Any:

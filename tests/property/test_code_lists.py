@@ -26,7 +26,7 @@ from tests.code_study import macros
 from tests.unit.publish.making import AGE, new_site, put
 
 PATIENTS = 400
-QUERIES = 500
+QUERIES = 340
 CATEGORIES = tuple(str(number) for number in range(240, 300, 2))
 CODES = tuple(f"{category}.{digit}" for category in CATEGORIES for digit in range(5))
 POLICY = """

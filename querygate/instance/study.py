@@ -1,0 +1,64 @@
+"""A file of one disease and the population it is part of, in the columns that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from querygate.core.types import Ints
+from querygate.instance.columns import Coded, Quasi, Values, code
+from querygate.instance.tree import Atoms
+
+Table = Mapping[str, Values]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Both tables as codes. The file is a part of the population or shares its columns with it."""
+
+    columns: tuple[Coded, ...]
+    people: int
+    records: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Quasi], population: Table, file: Table) -> Study:
+        """Of a table of the population and one of the file.
+
+        >>> import numpy as np
+        >>> people = {"age": np.array([30, 31, 32, 33]), "sex": np.array(["F", "M", "F", "M"])}
+        >>> both = [Quasi("age", "age"), Quasi("sex", "category")]
+        >>> Study.of(both, people, {"age": np.array([31]), "sex": np.array(["M"])}).records
+        1
+        """
+        if not columns:
+            raise ValueError("a population is compared in at least one column")
+        lengths = [{len(table[column.name]) for column in columns} for table in (population, file)]
+        if any(len(length) > 1 for length in lengths):
+            raise ValueError("every column of a table has as many rows")
+        coded = tuple(code(column, population[column.name], file[column.name]) for column in columns)
+        return cls(coded, lengths[0].pop(), lengths[1].pop())
+
+    @classmethod
+    def within(cls, columns: Sequence[Quasi], population: Table, chosen: Values) -> Study:
+        """Of a table of the population and the rows (a mask or places) that are the file."""
+        return cls.of(columns, population, {one.name: np.asarray(population[one.name])[chosen] for one in columns})
+
+    @property
+    def prevalence(self) -> float:
+        """The share of the population that is in the file: no partition has a smaller R."""
+        return min(1.0, self.records / self.people) if self.people else 1.0
+
+    def atoms(self) -> tuple[Atoms, Ints]:
+        """Every combination of codes once, and which one each record has."""
+        codes = [np.concatenate([column.people, column.records]) for column in self.columns]
+        label = np.zeros(self.people + self.records, dtype=np.int64)
+        for column, one in zip(self.columns, codes, strict=True):
+            label = np.unique(label * max(column.size, 1) + one, return_inverse=True)[1].reshape(-1)
+        first = np.empty(int(label.max(initial=-1)) + 1, dtype=np.int64)
+        first[label] = np.arange(label.size)
+        people = np.bincount(label[: self.people], minlength=first.size)
+        records = np.bincount(label[self.people :], minlength=first.size)
+        depths = tuple(column.depth() for column in self.columns)
+        return Atoms(tuple(one[first] for one in codes), people, records, depths), label[self.people :]

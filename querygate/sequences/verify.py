@@ -1,0 +1,99 @@
+"""An independent check of a release: it knows letters and nothing of how groups were made.
+
+Two promises: every sequence is identical to at least k - 1 others, and every letter still covers what stood there, so
+that nothing is misstated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+_COVERED: dict[str, str] = {one: one for one in "ACGT-"}
+_COVERED |= {"R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC"}
+_COVERED |= {"B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT", "?": "ACGT-"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found. Places are counted from 1 and are all that is said of a sequence."""
+
+    k: int
+    sequences: int
+    smallest: int
+    """Sequences of the smallest class of identical ones."""
+    exposed: int
+    """Sequences identical to fewer than k - 1 others."""
+    uncovered: int
+    """Letters that no longer cover what stood there, or that are no letters of DNA."""
+    first_uncovered: tuple[int, int] | None
+    reshaped: int
+    """Sequences that have lost or gained sites, or are missing or new altogether."""
+
+    @property
+    def holds(self) -> bool:
+        return not (self.exposed or self.uncovered or self.reshaped)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "holds": self.holds}
+
+
+def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be_gap: bool = False) -> Verified:
+    """Of sequences in the same order. `n_may_be_gap`: N stands for a gap as well, as in published DNALA.
+
+    >>> verify(["AAC", "GAC", "GAT"], ["RAC", "RAC", "GAT"], k=2).exposed
+    1
+    >>> verify(["AAC", "GAC"], ["KAC", "KAC"], k=2).first_uncovered
+    (1, 1)
+    """
+    table = _covers(n_may_be_gap)
+    sizes = Counter(released)
+    reshaped = abs(len(original) - len(released))
+    uncovered, first = 0, None
+    for place, (before, after) in enumerate(zip(original, released, strict=False), 1):
+        if len(before) != len(after):
+            reshaped += 1
+            continue
+        wrong = np.flatnonzero(~table[_letters(after), _letters(before.upper())])
+        uncovered += wrong.size
+        if wrong.size and first is None:
+            first = place, int(wrong[0]) + 1
+    exposed = sum(size for size in sizes.values() if size < k)
+    return Verified(k, len(released), min(sizes.values(), default=0), exposed, uncovered, first, reshaped)
+
+
+def explain_verified(found: Verified) -> str:
+    """One sentence for those who decide.
+
+    >>> explain_verified(verify(["AAC", "GAC"], ["RAC", "RAC"], k=2))
+    'Each of the 2 sequences is identical to at least 1 other, and every letter covers what stood there.'
+    """
+    if found.holds:
+        others = "1 other" if found.smallest == 2 else f"{found.smallest - 1:,} others"
+        return (
+            f"Each of the {found.sequences:,} sequences is identical to at least {others}, and every letter covers "
+            "what stood there."
+        )
+    return (
+        f"Not to be released: {found.exposed:,} of {found.sequences:,} sequences are identical to fewer than "
+        f"{found.k - 1:,} others, {found.uncovered:,} letters misstate what stood there, {found.reshaped:,} sequences "
+        "have lost or gained sites."
+    )
+
+
+def _letters(text: str) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """Numbers of letters; whatever is not ASCII is 127, which no letter of DNA is."""
+    return np.minimum(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32), 127)
+
+
+def _covers(n_may_be_gap: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    meanings = _COVERED | ({"N": "ACGT-"} if n_may_be_gap else {})
+    table = np.zeros((128, 128), dtype=np.bool_)
+    for after, wide in meanings.items():
+        for before, narrow in meanings.items():
+            table[ord(after), ord(before)] = set(narrow) <= set(wide)
+    return table
