@@ -20,9 +20,10 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 5
-"""The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4)
-and a rule about differencing that the gate has to keep (5) is of the first form, and does not say so."""
+FORMAT = 6
+"""The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
+rule about differencing that the gate has to keep (5) and columns for extracts alone (6) is of the first form, and does
+not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -45,6 +46,10 @@ def catalog_to_json(catalog: Catalog) -> str:
         del body["on_differencing"]
     else:
         body["format"] = 5
+    if not catalog.in_extracts:
+        del body["in_extracts"]
+    else:
+        body["format"] = 6
     return json.dumps(body, ensure_ascii=False)
 
 

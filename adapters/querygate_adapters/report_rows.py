@@ -82,6 +82,12 @@ class ReportRows:
         """The rows of which a condition, in the gate's own words, is true."""
         return _Drawn(self._db.cursor(), tuple(self._vault.types), f"WHERE {where}" if where else "")
 
+    def classed(self, columns: Sequence[str]) -> tuple[Ints, Any]:
+        """The class of each row, and these columns as an Arrow table, in the same order."""
+        named = "".join(f", r.{quoted(name)}" for name in columns)
+        found = self._db.sql(f"SELECT c.class{named} FROM {self._classed()}").to_arrow_table()
+        return np.asarray(found.column(0), dtype=np.int64), found.remove_column(0)
+
     def workshop(self) -> DuckDBWorkshop:
         """An empty one that leaves nothing on disk."""
         return DuckDBWorkshop(IN_MEMORY, memory_mb=self._memory_mb)

@@ -71,8 +71,10 @@ def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
 
 def _told(body: dict[str, Any], out: Path) -> str:
     left = f", {body['left_out']:,} left out" if body["left_out"] else ""
-    lines = [f"{body['records']:,} records in {body['classes']:,} classes of at least {body['k']}{left}."]
+    at_least = "" if body["kind"] == "release" else f" of at least {body['k']}"
+    lines = [f"{body['records']:,} records in {body['classes']:,} classes{at_least}{left}."]
     lines += [*body["before"]["words"], *body["risk"]["words"]]
+    lines += [sentence for line in (*body["notes"], *body["sequences"]) for sentence in line["words"]]
     for model in body["utility"]["models"]:
         shares = ", ".join(f"{name} {model[name]:.1%}" for name in ("significance", "sign", "outside"))
         lines.append(f"{model['model']}: changed {shares}.")

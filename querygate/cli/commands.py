@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli import proofs, watching  # noqa: F401  (add their commands to `audit`)
+from querygate.cli import proofs, releasing, watching  # noqa: F401  (add their commands to `audit` and `policy`)
 from querygate.cli.anonymising import anonymise
 from querygate.cli.asking import query
 from querygate.cli.audits import audit
@@ -21,6 +21,7 @@ from querygate.cli.people import key, user
 from querygate.cli.persons import person
 from querygate.cli.policies import policy
 from querygate.cli.reports import report
+from querygate.cli.risks import risk
 from querygate.cli.sites import demo, init, serve
 from querygate.cli.stores import store
 
@@ -59,6 +60,7 @@ for command in (
     log,
     audit,
     anonymise,
+    risk,
     doctor,
 ):
     main.add_command(command)

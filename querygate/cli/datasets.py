@@ -221,7 +221,17 @@ def _codes(one: CodeReport) -> str:
     other = "".join(f"; {number:,} texts {what}" for what, number in texts.items() if number)
     return (
         f"{one.method}, k = {one.k}: of {one.occurring:,} codes {one.exact:,} exact, {one.generalised:,} generalised, "
-        f"{one.suppressed:,} suppressed ({one.lost:.1%} of entries){other}"
+        f"{one.suppressed:,} suppressed ({one.lost:.1%} of entries){other}{_told(one)}"
+    )
+
+
+def _told(one: CodeReport) -> str:
+    if one.measures is None:
+        return ""
+    found, whole = one.measures, one.measures.found[-1]
+    return (
+        f"; {found.kept:,} of {found.groups:,} {found.groups_are} counted exactly; by all codes {whole.before:.1%} of "
+        f"people were among fewer than k records, now {whole.after:.1%}"
     )
 
 

@@ -22,7 +22,7 @@ def wish_options(command: F) -> F:
         click.option("--dataset", metavar="NAME", help="Dataset to take records from."),
         click.option("--purpose", metavar="TEXT", help="What for."),
         click.option("--kind", type=click.Choice(get_args(Kind)), help="How records are protected."),
-        click.option("--columns", metavar="A,B", help="Columns.  [default: all that the policy lets out]"),
+        click.option("--columns", metavar="A,B", help="Columns.  [default: all but notes and sequences]"),
         click.option("--where", metavar="SQL", help="Which records.  [default: all]"),
         click.option("--method", metavar="NAME", help="Method.  [default: found by the builder]"),
         click.option("--k", type=int, metavar="K", help="Records that share everything.  [default: found]"),

@@ -1,4 +1,4 @@
-"""Commands about policies: draft.
+"""Commands about policies: draft. Those about release policies are in `releasing`.
 
 What reads raw data is imported inside the commands, as for `publish`.
 """
@@ -40,7 +40,7 @@ def draft(source: str, out: Path | None, form: str) -> None:
 
     drafted = draft_from(source)
     if out is not None:
-        _write(out, drafted.text)
+        write_new(out, drafted.text)
     columns = [
         {"column": p.name, "role": p.role, "type": p.type or None, "found": p.warning or None, "why": " ".join(p.why)}
         for p in drafted.columns
@@ -54,7 +54,7 @@ def draft(source: str, out: Path | None, form: str) -> None:
         click.echo(drafted.text, nl=False)
 
 
-def _write(path: Path, text: str) -> None:
+def write_new(path: Path, text: str) -> None:
     """A file of the custodian's alone, never over another: a policy may hold days of work."""
     try:
         with path.open("x", encoding="utf-8") as file:

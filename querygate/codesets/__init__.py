@@ -18,7 +18,7 @@ from querygate.codesets.measures import (
 )
 from querygate.codesets.methods import METHODS, Method
 from querygate.codesets.normalise import Normalised, normalise
-from querygate.codesets.policies import BadPolicy, Privacy, Utility, violations
+from querygate.codesets.policies import Privacy, Utility, violations
 from querygate.codesets.recoded import Recoded
 from querygate.codesets.reidentification import Reidentification, reidentification
 from querygate.codesets.relational import CodesInClasses
@@ -31,7 +31,6 @@ from querygate.codesets.unprotectable import Unprotectable
 __all__ = [
     "METHODS",
     "SUPPRESSED",
-    "BadPolicy",
     "Baskets",
     "Items",
     "Method",

@@ -10,7 +10,8 @@ or none support it. This is stronger: where no code of an itemset is suppressed 
 the first asks nothing.
 
 A utility policy lists groups of codes. Codes may be published as one item only inside a group; a code outside every
-group stays alone.
+group stays alone. Codes that are `spared` are given up last: a group of which no code is suppressed can be counted
+exactly, and where something has to go from an itemset it is better something else.
 
 >>> import numpy as np
 >>> baskets = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=6)
@@ -30,16 +31,8 @@ import numpy as np
 
 from querygate.codesets.baskets import SUPPRESSED, Baskets, Items
 from querygate.codesets.supports import Supports, TooMany, Unmet, rare_itemsets
+from querygate.codesets.unprotectable import Unprotectable
 from querygate.core.types import Ints
-
-
-class BadPolicy(ValueError):
-    """A policy that cannot be followed. Texts name codes by number and itemsets by place."""
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason} {remedy}")
-        self.reason = reason
-        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -57,9 +50,9 @@ class Privacy:
     def __post_init__(self) -> None:
         for place, itemset in enumerate(self.itemsets):
             if not itemset:
-                raise BadPolicy(f"Itemset {place} has no codes.", "Leave it out: it is known of everybody.")
+                raise Unprotectable(f"Itemset {place} has no codes.", "Leave it out: it is known of everybody.")
         if self.upto < 0:
-            raise BadPolicy(f"Sets of up to {self.upto} codes are none.", "Ask for 1 or more, or for 0: none.")
+            raise Unprotectable(f"Sets of up to {self.upto} codes are none.", "Ask for 1 or more, or for 0: none.")
         different = dict.fromkeys(tuple(sorted(set(itemset))) for itemset in self.itemsets)
         object.__setattr__(self, "itemsets", tuple(different))
 
@@ -76,7 +69,7 @@ class Privacy:
     def all_itemsets(cls, most: int) -> Privacy:
         """k^m-anonymity (Terrovitis et al. 2008): every set of up to m codes. They are found as they are needed."""
         if most < 1:
-            raise BadPolicy(f"Sets of up to {most} codes are none.", "Ask for 1 or more.")
+            raise Unprotectable(f"Sets of up to {most} codes are none.", "Ask for 1 or more.")
         return cls(upto=most)
 
     def literal(self) -> Privacy:
@@ -86,7 +79,7 @@ class Privacy:
     def check(self, baskets: Baskets, k: int) -> None:
         """Refuse what cannot be meant."""
         if not 1 <= k <= baskets.records:
-            raise BadPolicy(
+            raise Unprotectable(
                 f"k = {k} with {baskets.records} records.",
                 "Take k from 1 to the number of records: none could have it.",
             )
@@ -109,13 +102,14 @@ class Utility:
     """
 
     groups: tuple[tuple[int, ...], ...] = ()
+    spared: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         seen: dict[int, int] = {}
         for place, group in enumerate(self.groups):
             for code in set(group):
                 if seen.setdefault(code, place) != place:
-                    raise BadPolicy(
+                    raise Unprotectable(
                         f"Groups {seen[code]} and {place} both have code {code}.",
                         "Join the two groups or take the code out of one: an item lies inside one group.",
                     )
@@ -135,8 +129,11 @@ class Utility:
         return cls(tuple(tuple(group) for group in groups.values()))
 
     @classmethod
-    def from_diseases(cls, diseases: Iterable[Sequence[int]], rest: Utility | None = None) -> Utility:
-        """Codes of one disease stay together, so its cases can be counted (UPE). Other codes are grouped as in `rest`.
+    def from_diseases(
+        cls, diseases: Iterable[Sequence[int]], rest: Utility | None = None, *, spare: bool = False
+    ) -> Utility:
+        """Codes of one disease stay together, so its cases can be counted (UPE), and are spared if that is asked for.
+        Other codes are grouped as in `rest`.
 
         >>> Utility.from_diseases([(0, 1)], rest=Utility(((1, 2, 3),))).groups
         ((0, 1), (2, 3))
@@ -144,7 +141,8 @@ class Utility:
         groups = tuple(tuple(disease) for disease in diseases)
         taken = {code for group in groups for code in group}
         others = rest.groups if rest else ()
-        return cls(groups + tuple(tuple(code for code in group if code not in taken) for group in others))
+        untaken = tuple(tuple(code for code in group if code not in taken) for group in others)
+        return cls(groups + untaken, frozenset(taken) if spare else frozenset())
 
     @classmethod
     def together(cls, size: int) -> Utility:
@@ -154,6 +152,7 @@ class Utility:
     def of(self, size: int) -> Ints:
         """The group of each of 0..size-1; a code that no group has is one of its own."""
         _in_range(self.groups, size, "utility group")
+        _in_range([sorted(self.spared)], size, "spared codes")
         group = np.full(size, -1, dtype=np.int64)
         for number, codes in enumerate(self.groups):
             group[list(codes)] = number
@@ -170,7 +169,7 @@ class Utility:
 def violations(baskets: Baskets, items: Items, privacy: Privacy, k: int) -> tuple[tuple[int, ...], ...]:
     """The itemsets that some records but fewer than k support. Of `upto`, those of the smallest size alone."""
     if items.of.size != baskets.size:
-        raise BadPolicy(f"Items of {items.of.size} codes for {baskets.size}.", "Give each code its item.")
+        raise Unprotectable(f"Items of {items.of.size} codes for {baskets.size}.", "Give each code its item.")
     _in_range(privacy.itemsets, baskets.size, "itemset")
     supports = Supports(baskets)
     for codes in items.groups():
@@ -191,7 +190,7 @@ def rare(baskets: Baskets, items: Items, most: int, k: int) -> list[tuple[int, .
     try:
         found = rare_itemsets(items.publish(baskets), most, k)
     except TooMany as error:
-        raise BadPolicy(
+        raise Unprotectable(
             f"All sets of up to {most} codes: {error}.", "Ask for smaller sets or list the itemsets."
         ) from None
     return [tuple(smallest[item] for item in itemset) for itemset in found]
@@ -201,6 +200,6 @@ def _in_range(sets: Sequence[Sequence[int]], size: int, what: str) -> None:
     for place, one in enumerate(sets):
         outside = [code for code in one if not 0 <= code < size]
         if outside:
-            raise BadPolicy(
+            raise Unprotectable(
                 f"Code {outside[0]} of {what} {place} is none of the {size} codes.", "Codes are numbered from 0."
             )

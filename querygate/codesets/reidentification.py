@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -79,13 +80,15 @@ def reidentification(
     people = _of(baskets, np.repeat(chosen, draws))
     shuffled = np.lexsort((rng.random(people.members.size), people.of_record))
     known = [_first(people, shuffled, size) for size in range(1, longest + 1)]
-    whole = _of(baskets, chosen)
+    sets = _stacked([*known, _of(baskets, chosen)])
+    found_before, found_after = matches(before, sets), matches(after, sets)
+    end = longest * people.records
     return Reidentification(
         np.arange(1, longest + 1),
-        np.array([matches(before, sets) for sets in known], dtype=np.int64).reshape(longest, -1),
-        np.array([matches(after, sets) for sets in known], dtype=np.int64).reshape(longest, -1),
-        matches(before, whole),
-        matches(after, whole),
+        found_before[:end].reshape(longest, -1),
+        found_after[:end].reshape(longest, -1),
+        found_before[end:],
+        found_after[end:],
         unique_records(baskets),
         unique_records(after.items),
     )
@@ -104,6 +107,13 @@ def _of(baskets: Baskets, records: Ints) -> Baskets:
     starts = np.concatenate([[0], np.cumsum(number)]).astype(np.int64)
     at = np.arange(int(starts[-1])) + np.repeat(baskets.starts[records] - starts[:-1], number)
     return Baskets(starts, baskets.members[at], baskets.size)
+
+
+def _stacked(parts: Sequence[Baskets]) -> Baskets:
+    """All of them, one behind the other: sets are counted in one pass over the records."""
+    ends = np.cumsum([0, *(part.members.size for part in parts)])
+    starts = [part.starts[1:] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    return Baskets(np.concatenate([[0], *starts]), np.concatenate([part.members for part in parts]), parts[0].size)
 
 
 def _first(people: Baskets, shuffled: Ints, size: int) -> Baskets:

@@ -54,9 +54,11 @@ class Supports:
     def support(self, item: int) -> int:
         return len(self.records[item])
 
-    def left(self, itemset: Iterable[int]) -> list[int]:
-        """The items that are published in place of the codes, rarest first; those of suppressed codes are missing."""
-        return sorted({self.item[c] for c in itemset} - {SUPPRESSED}, key=lambda item: (len(self.records[item]), item))
+    def left(self, itemset: Iterable[int], last: Collection[int] = ()) -> list[int]:
+        """The items that are published in place of the codes, rarest first, but those that are called as one of `last`
+        behind all others; those of suppressed codes are missing."""
+        found = {self.item[c] for c in itemset} - {SUPPRESSED}
+        return sorted(found, key=lambda item: (item in last, len(self.records[item]), item))
 
     def joint(self, items: Sequence[int]) -> int:
         """Records that have all of the items; of no item, none is asked for and every record has it."""

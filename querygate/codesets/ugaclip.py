@@ -3,7 +3,7 @@
 UGACLIP (Loukides, Gkoulalas-Divanis, Malin, PNAS 2010): while the privacy policy is unmet, take the unsafe itemset of
 largest support; in it take the rarest item; join it with the item of its utility group that gives the least utility
 loss, or suppress it where it has its group for itself; until the itemset is safe. ACLIP is the same without a utility
-policy: any codes may be joined.
+policy: any codes may be joined. Items of spared codes have their turn when no other is left of the itemset.
 
 >>> baskets = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=6)
 >>> ugaclip(baskets, 2, Privacy(((0, 1, 2),)), Utility(((0, 1),))).groups()
@@ -24,7 +24,7 @@ def ugaclip(baskets: Baskets, k: int, privacy: Privacy, utility: Utility, *, wei
     supports = Supports(baskets)
     partners = Partners(supports, utility.of(baskets.size), weights)
     for unmet in privacy.unmet(baskets, supports, k):
-        _protect(supports, partners, unmet)
+        _protect(supports, partners, unmet, utility.spared)
     return supports.items()
 
 
@@ -34,10 +34,10 @@ def aclip(baskets: Baskets, k: int, privacy: Privacy, utility: Utility, *, weigh
     return ugaclip(baskets, k, privacy, Utility.together(baskets.size), weights=weights)
 
 
-def _protect(supports: Supports, partners: Partners, unmet: Unmet) -> None:
+def _protect(supports: Supports, partners: Partners, unmet: Unmet, spared: frozenset[int]) -> None:
     for itemset in unmet:
         while unmet.unsafe(itemset):
-            rarest = supports.left(itemset)[0]
+            rarest = supports.left(itemset, spared)[0]
             if cheapest := partners.cheapest(rarest):
                 partners.join(rarest, cheapest[1])
             else:

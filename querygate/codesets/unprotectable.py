@@ -1,10 +1,10 @@
-"""What is raised where no recoding keeps the promise that was asked for."""
+"""What is raised where no recoding keeps the promise that was asked for, or where none could be meant."""
 
 from __future__ import annotations
 
 
 class Unprotectable(ValueError):
-    """Codes that cannot be protected as asked. Texts name sizes and limits, never a code."""
+    """Codes that cannot be protected as asked. Texts name sizes, places in the policy, and codes by number."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(f"{reason} {remedy}")

@@ -18,12 +18,13 @@ from typing import Any, Literal, cast, get_args
 
 from querygate.core.errors import ExtractRefused
 
-Kind = Literal["k-anonymous", "condensed"]
+Kind = Literal["k-anonymous", "condensed", "release"]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
 
 LONGEST_TEXT = 4000
 LARGEST_K = 100_000
+_NOT_IN_A_RELEASE = ("k", "method", "suppress", "suppress_cells", "tolerances")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,9 @@ class Wish:
             if key not in known:
                 raise invalid(str(key)[:60], "no such key", *sorted(known))
         found = cls(**{key: _READERS[key](key, value) for key, value in body.items()}, **_missing(body))
+        for key in _NOT_IN_A_RELEASE if found.kind == "release" else ():
+            if getattr(found, key):
+                raise invalid(key, "does not go with a release, whose policy says how records are protected")
         return replace(found, tolerances=tuple(sorted(found.tolerances)))
 
     def to_dict(self) -> dict[str, Any]:

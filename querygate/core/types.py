@@ -15,7 +15,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "public", "withheld"]
+Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"]
 Type = Literal["integer", "number", "date", "timestamp", "category", "boolean", "codes"]
 Scalar: TypeAlias = "int | float | str | bool | None"
 
@@ -144,6 +144,7 @@ class Catalog:
     references: tuple[Reference, ...] = ()
     noise: NoiseOptions | None = None  # where answers may be noisy
     on_differencing: Literal["alert", "warn", "refuse"] = "alert"
+    in_extracts: tuple[str, ...] = ()  # columns that no query reaches, and that leave in extracts alone
 
     def column(self, name: str) -> Column | None:
         """The column called `name`, without regard to case as in SQL."""

@@ -17,6 +17,7 @@ from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Workshop
 from querygate.core.types import Bools, Floats, Ints
+from querygate.gateway.code_measures import CodeMeasures, measure_recoding
 from querygate.gateway.code_protecting import protect, protect_in_classes
 from querygate.gateway.code_reading import Lists, known_sets, read_lists
 from querygate.gateway.code_systems import CodeSystem
@@ -43,7 +44,7 @@ class CodeReport:
     """How the codes of a column were published. `exact`, `generalised` and `suppressed` are of codes that occur;
     `unknown` are texts that the system does not have, `mended` had lost zeros in front, `ambiguous` may have lost some.
     `lost` is the share of all entries in lists that are of suppressed codes, `alone` that of records whose set of items
-    nobody else of their class has.
+    nobody else of their class has. `measures` tell what the column is still good for, where records have codes.
     """
 
     column: str
@@ -59,6 +60,7 @@ class CodeReport:
     ambiguous: int
     lost: float
     alone: float = 0.0
+    measures: CodeMeasures | None = None
 
 
 def in_classes(column: ColumnPolicy) -> bool:
@@ -110,7 +112,7 @@ def _published(lists: Lists, items: Items, kept: set[int], k: int, workshop: Wor
     suppressed = item == SUPPRESSED
     exact = ~suppressed & (np.bincount(of_code[of_code != SUPPRESSED], minlength=1)[item] == 1)
     lost = float(suppressed[lists.baskets.members].mean()) if lists.baskets.members.size else 0.0
-    report = _report(lists, k, int(exact.sum()), int(suppressed.sum()), lost)
+    report = _report(lists, items, k, int(exact.sum()), int(suppressed.sum()), lost)
     return PublishedCodes(lists.system, CodeSets.of(lists.system.codes, of_code.tolist(), sets), report)
 
 
@@ -161,7 +163,7 @@ def _published_locally(lists: Lists, made: Recoded, k: int, workshop: Workshop) 
     place = {item: number for number, item in enumerate(order)}
     numbers, sets = _numbered([tuple(sorted(place[item] for item in one)) for one in held])
     workshop.set_record_codes(lists.column.name, numbers)
-    report = _report(lists, k, _exact(lists, made), 0, _untold(lists.baskets, made.published))
+    report = _report(lists, made, k, _exact(lists, made), 0, _untold(lists.baskets, made.published))
     told = CodeSets.of_groups(lists.system.codes, [groups[item] for item in order], sets)
     return PublishedCodes(lists.system, told, report)
 
@@ -198,7 +200,7 @@ def _numbered(held: list[tuple[int, ...]]) -> tuple[Ints, list[tuple[int, ...]]]
     return np.array([number[one] for one in held], dtype=np.int64), sets
 
 
-def _report(lists: Lists, k: int, exact: int, suppressed: int, lost: float) -> CodeReport:
+def _report(lists: Lists, recoding: Items | Recoded, k: int, exact: int, suppressed: int, lost: float) -> CodeReport:
     occurring = int(lists.occurring.size)
     return CodeReport(
         lists.column.name,
@@ -213,4 +215,5 @@ def _report(lists: Lists, k: int, exact: int, suppressed: int, lost: float) -> C
         lists.read.mended,
         lists.read.ambiguous,
         lost,
+        measures=measure_recoding(lists, recoding, k),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from querygate.codesets import Items, Recoded, Rule, Utility, halved
 from querygate.codesets.methods import METHODS
-from querygate.codesets.policies import BadPolicy, Privacy
+from querygate.codesets.policies import Privacy
 from querygate.codesets.relational import CodesInClasses
 from querygate.codesets.unprotectable import Unprotectable
 from querygate.core.errors import ConfigError
@@ -67,5 +67,5 @@ def _run(lists: Lists, *given: Any) -> Any:
     method = METHODS.get((lists.column.codes or CodesPolicy()).method)
     try:
         return method.run(lists.baskets, *given)
-    except (BadPolicy, Unprotectable) as problem:
+    except Unprotectable as problem:
         raise ConfigError("QG803", f"Column {lists.column.name}: {problem.reason}", problem.remedy) from None

@@ -116,7 +116,7 @@ def check_values(column: ColumnPolicy, profile: Profile) -> None:
         outside = int(profile.counts[(values < low) | (values > high)].sum())
         problem = f"{outside:,} values lie outside its domain" if outside else ""
         remedy = "Widen the domain, or correct the source."
-    elif column.hierarchy is None and is_text(len(profile.values), int(profile.counts.sum())):
+    elif column.hierarchy is None and not column.groups and is_text(len(profile.values), int(profile.counts.sum())):
         problem = f"{len(profile.values):,} different values make it a text and not a category"
         remedy = "Withhold it, give it a hierarchy, or map it to few categories in the source."
     elif column.values:

@@ -116,6 +116,9 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"Sets of codes, published as groups of codes of which a record has one at least: {codes}.")
     if public:
         said.append(f"Not protected, published as it is: {public}.")
+    if catalog.in_extracts:
+        apart = ", ".join(catalog.in_extracts)
+        said.append(f"Texts that no query reaches, and that leave in extracts alone, changed, on approval: {apart}.")
     if catalog.references:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:

@@ -160,7 +160,8 @@ def make_attribute(draft: Draft, column: ColumnPolicy, codes: Ints) -> Attribute
         tree = draft.trees[column.name]
         return Attribute.hierarchical(column.name, places(tree, draft.texts[column.name])[codes], tree, weight)
     if not column.is_numeric:
-        return Attribute.nominal(column.name, codes, len(draft.texts[column.name]) or 1, weight)
+        size = len(column.groups or draft.texts[column.name])
+        return Attribute.nominal(column.name, codes, size or 1, weight)
     numbers = draft.numbers[column.name]
     low, high = numbers.low.astype(np.float64), numbers.high.astype(np.float64)
     if not numbers.size:  # nothing but missing values

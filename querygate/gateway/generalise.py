@@ -15,6 +15,7 @@ from querygate.anonymise import Intervals, ValueSets
 from querygate.core.block import CodeSets
 from querygate.core.types import Column, Ints
 from querygate.gateway.draft import Draft, Step
+from querygate.gateway.groups import with_values
 from querygate.gateway.hierarchies import nodes
 from querygate.gateway.moments import PER_CLASS, add_moments, moments_table, tells_missing_apart, without_values
 from querygate.policy import ColumnPolicy
@@ -33,7 +34,7 @@ def generalise(draft: Draft) -> None:
     size = np.bincount(classes, counts).astype(np.int64)
     draft.cells = {"class": classes, "n": counts, "class_n": size[classes]}
     draft.number_of_cells = len(counts)
-    by_name = {box.name: box for box in draft.boxes}
+    by_name = {box.name: box for box in with_values(draft)}
     for index, column in enumerate(draft.published):
         box = by_name.get(column.name)
         if isinstance(box, ValueSets):

@@ -25,6 +25,7 @@ from querygate.anonymise import (
 )
 from querygate.core.types import Floats, Ints
 from querygate.gateway.draft import Draft
+from querygate.gateway.groups import group_codes
 from querygate.gateway.population import Population
 from querygate.gateway.wishes import read_wishes
 from querygate.policy import ColumnPolicy, Diversity
@@ -128,7 +129,10 @@ def _on_axis(draft: Draft, population: Population, name: str) -> Floats:
     values = population.values[name]
     if name not in population.texts:
         return values
-    tree = draft.trees.get(name)
+    tree, column = draft.trees.get(name), draft.policy.column(name)
+    if column.groups:
+        codes = np.append(group_codes(column, population.texts[name]), -1).astype(np.float64)
+        return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]
     place = {text: i for i, text in enumerate(tree.leaves if tree else draft.texts[name])}
     codes = np.array([*(place.get(text, -1) for text in population.texts[name]), -1], dtype=np.float64)
     return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Joined, Source
 from querygate.core.types import folded
-from querygate.policy import JoinPolicy, Policy
+from querygate.policy import ColumnPolicy, JoinPolicy, Policy
 
 Beside = Callable[[str], Source]
 """Opens a table that a policy names."""
@@ -59,7 +59,12 @@ def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, s
         for column in policy.columns
         if (column.role != "withheld" or column.name in policy.wishes | policy.visits) and column.name not in exclude
     ]
-    return {c.name: "visits" if c.name in policy.visits else str(c.type or "category") for c in wanted}
+    return {c.name: "visits" if c.name in policy.visits else _kept_as(c) for c in wanted}
+
+
+def _kept_as(column: ColumnPolicy) -> str:
+    """Texts, and identifiers of which no type is told, are kept as they are written."""
+    return "category" if column.type is None or column.is_transformed or str(column.type) == "text" else column.type
 
 
 def _check(what: str, names: Collection[str], there: Sequence[str]) -> None:

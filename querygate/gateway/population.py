@@ -1,11 +1,11 @@
-"""The population of a policy's [k_map]: read at publication, to count who fits the box of each class.
+"""The population of a policy's [k_map] or [release]: read to count who fits what is published of somebody.
 
 Errors name columns and counts, never a value: somebody may have named the wrong file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,48 +44,83 @@ def read_population(policy: Policy, open_beside: Callable[[str], Source]) -> Pop
     wanted = policy.k_map
     if wanted is None:
         return None
-    quasi = [c for c in policy.named("quasi-identifier") if not wanted.columns or c.name in wanted.columns]
-    source = open_beside(wanted.population)
-    names = [column.name for column in quasi] + ([wanted.count] if wanted.count else [])
+    return read_people("k_map", linked(policy, wanted.columns), wanted.population, wanted.count, open_beside)
+
+
+def read_register(policy: Policy, open_beside: Callable[[str], Source]) -> Population | None:
+    """The population that released records are looked up in, if the policy names one."""
+    wanted = policy.release
+    if wanted is None:
+        return None
+    return read_people("release", linked(policy, wanted.columns), wanted.population, wanted.count, open_beside)
+
+
+def linked(policy: Policy, names: Collection[str]) -> list[ColumnPolicy]:
+    """The quasi-identifiers of these names; all of them where none is named."""
+    return [column for column in policy.named("quasi-identifier") if not names or column.name in names]
+
+
+def read_people(
+    key: str, quasi: Sequence[ColumnPolicy], file: str, count: str, open_beside: Callable[[str], Source]
+) -> Population:
+    """The kinds of people in a file; errors name the table of the policy that speaks of it."""
+    source = open_beside(file)
+    names = [column.name for column in quasi] + ([count] if count else [])
     there = source.columns()
+    if len(set(names)) < len(names):
+        raise ConfigError(
+            "QG801", f"{key}.count: {count} is a quasi-identifier.", "Name the column that counts people."
+        )
     if absent := [name for name in names if name not in there]:
         raise ConfigError(
-            "QG801", f"k_map: {wanted.population} has no column {', '.join(absent)}.", f"Accepted: {', '.join(there)}."
+            "QG801", f"{key}: {file} has no column {', '.join(absent)}.", f"Accepted: {', '.join(there)}."
         )
     with source.reading():
-        table = pa.Table.from_batches(list(source.batches(names)))
-    persons = _persons(table, wanted.count)
+        table = source.batches(names).read_all()
+    if not table.num_rows:
+        raise ConfigError("QG802", f"{key}: {file} has no rows.", "Name a file that holds people.")
+    return _counted(*_values(key, quasi, table), _persons(key, table, count))
+
+
+def records_of(columns: Sequence[ColumnPolicy], raw: pa.Table) -> Population:
+    """Records of a file as people are kept: each is one person."""
+    return Population(*_values("source", columns, raw), np.ones(raw.num_rows, dtype=np.int64))
+
+
+def _values(
+    key: str, columns: Sequence[ColumnPolicy], table: pa.Table
+) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
     values: dict[str, Floats] = {}
     texts: dict[str, tuple[str, ...]] = {}
-    for column in quasi:
+    for column in columns:
         cells = table.column(column.name)
         if column.is_numeric:
-            values[column.name] = _numbers(column.name, cells, _READ_AS[str(column.type)])
+            values[column.name] = _numbers(key, column.name, cells, _READ_AS[str(column.type)])
         else:
             values[column.name], texts[column.name] = _texts(column, cells)
-    return _counted(values, texts, persons)
+    return values, texts
 
 
-def _persons(table: pa.Table, count: str) -> Ints:
+def _persons(key: str, table: pa.Table, count: str) -> Ints:
     if not count:
         return np.ones(table.num_rows, dtype=np.int64)
-    persons = _numbers(count, table.column(count), pa.float64())
+    persons = _numbers(key, count, table.column(count), pa.float64())
     wrong = int(np.count_nonzero(~((persons >= 0) & (persons == np.floor(persons)) & (persons < 2**53))))
     if wrong:
         raise ConfigError(
-            "QG802", f"k_map.count: {wrong:,} rows do not say how many people they are.", "Give whole numbers from 0."
+            "QG802", f"{key}.count: {wrong:,} rows do not say how many people they are.", "Give whole numbers from 0."
         )
     return persons.astype(np.int64)
 
 
-def _numbers(name: str, cells: pa.ChunkedArray, kind: pa.DataType) -> Floats:
+def _numbers(key: str, name: str, cells: pa.ChunkedArray, kind: pa.DataType) -> Floats:
     try:
         read = pc.cast(cells, kind, safe=False)
         if kind != pa.float64():  # days or microseconds since 1970
             read = pc.cast(pc.cast(read, pa.int32() if kind == pa.date32() else pa.int64()), pa.float64())
     except pa.ArrowException:  # its text quotes the value
         raise ConfigError(
-            "QG802", f"k_map: values of {name} in the population cannot be read as its type.", "Correct the file."
+            "QG802", f"{key}: values of {name} in the population cannot be read as its type.", "Correct the file."
         ) from None
     return np.asarray(read.to_numpy(zero_copy_only=False), dtype=np.float64)
 

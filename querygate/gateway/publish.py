@@ -25,6 +25,7 @@ from querygate.gateway.coding import bin_codes, check_values, exact_codes, grid_
 from querygate.gateway.dividing import partition, redivide
 from querygate.gateway.draft import Draft, Progress, Step, tell_nobody
 from querygate.gateway.generalise import code_sets, generalise, tables
+from querygate.gateway.groups import group_codes
 from querygate.gateway.hierarchies import make_tree
 from querygate.gateway.joining import Beside, check_columns, open_joined, tell_no_others, wanted_columns
 from querygate.gateway.moments import PER_CLASS, own_intervals
@@ -190,7 +191,10 @@ def code(draft: Draft) -> None:
             if column.hierarchy is not None:
                 draft.trees[column.name] = make_tree(column, profile)
                 draft.texts[column.name] = tuple(sorted(draft.trees[column.name].leaves))
-            codes = np.searchsorted(np.array(draft.texts[column.name], dtype=object), profile.values).astype(np.int64)
+            texts = np.array(draft.texts[column.name], dtype=object)
+            codes = np.searchsorted(texts, profile.values).astype(np.int64)
+            if column.groups:
+                codes = group_codes(column, profile.values)
         draft.workshop.set_codes(column.name, profile.values, codes)
 
 
@@ -228,4 +232,5 @@ def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
         references=draft.references,
         noise=policy.noise,
         on_differencing=policy.audit.on_differencing,
+        in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),
     )

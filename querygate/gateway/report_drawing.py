@@ -241,6 +241,49 @@ def _growth(axes: Axes, points: Sequence[Mapping[str, Any]], k: int) -> None:
         axes.legend(fontsize=7.5, frameon=False)
 
 
+# -- lists of codes ------------------------------------------------------------------------------------------------
+
+
+def codes(lines: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """Of each list: who is found by some of their codes, before and after; and what was lost."""
+    lines = [line for line in lines if line["measures"]][:SHOWN_COLUMNS]
+    if not lines:
+        return None
+    figure, panels = new_figure(0.3 + 2.6 * len(lines), len(lines), 2)
+    for (left, right), line in zip(panels, lines, strict=True):
+        _found(left, line)
+        _lost(right, line["measures"])
+    panels[-1, 0].set_xlabel("codes that are known", fontsize=9)
+    return figure
+
+
+def _found(axes: Axes, line: Mapping[str, Any]) -> None:
+    points = line["measures"]["found"]
+    places = range(len(points))
+    for side, colour in (("before", GREY), ("after", TEAL)):
+        axes.plot(places, [point[side] for point in points], "o-", color=colour, markersize=4, label=side)
+    axes.set_xticks(places, [str(point["known"] or "all") for point in points])
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_title(f"{_short(line['column'])}: people among fewer than {line['k']:,} records", fontsize=9, loc="left")
+    axes.legend(fontsize=8, frameon=False)
+    percent_axis(axes.yaxis)
+
+
+def _lost(axes: Axes, figures: Mapping[str, Any]) -> None:
+    shares = {
+        "entries suppressed": figures["suppressed_of_entries"],
+        "entries generalised": figures["generalised_of_entries"],
+        "codes suppressed": figures["suppressed_of_codes"],
+        "codes generalised": figures["generalised_of_codes"],
+        f"{figures['groups_are']} not exact": 1 - figures["kept"] / max(1, figures["groups"]),
+        "error of counts": figures["error"] or 0.0,
+    }
+    axes.barh(range(len(shares)), list(shares.values())[::-1], height=0.55, color=TEAL, alpha=0.6)
+    axes.set_yticks(range(len(shares)), list(shares)[::-1])
+    axes.set_xlim(0, max(1.0, *shares.values()))
+    percent_axis(axes.xaxis)
+
+
 def _short(name: str, most: int = 34) -> str:
     """A label that leaves room for the picture; a dollar sign would begin a formula."""
     text = name if len(name) <= most else f"{name[: most - 1]}…"
@@ -253,4 +296,5 @@ PICTURES: dict[str, Callable[[Case, Mapping[str, Any]], Figure | None]] = {
     "values": values,
     "ranges": ranges,
     "ru_map": ru_map,
+    "codes": lambda case, body: codes(body["codes"]),
 }

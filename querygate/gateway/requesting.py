@@ -28,7 +28,7 @@ from querygate.core.approval import (
 )
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
 from querygate.core.extract import Wish, invalid
-from querygate.core.types import Catalog, Principal
+from querygate.core.types import Catalog, Principal, folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +156,11 @@ class Desk:
         if not is_text(json.dumps(wish.to_dict(), ensure_ascii=False)):
             raise invalid("purpose", "and all else is Unicode")
         catalog = self.catalog(wish.dataset)
+        apart = {folded(name) for name in catalog.in_extracts}
         for name in wish.columns:
-            if catalog.column(name) is None:
-                raise invalid("columns", f"{name[:63]} is not a column", *(column.name for column in catalog.columns))
+            if catalog.column(name) is None and folded(name) not in apart:
+                there = (*(column.name for column in catalog.columns), *catalog.in_extracts)
+                raise invalid("columns", f"{name[:63]} is not a column", *there)
         return wish
 
     def _change(

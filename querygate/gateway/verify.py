@@ -8,6 +8,7 @@ not hold stops the publication.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.ports import Workshop
 from querygate.core.types import Catalog, Column, Floats, Ints
 from querygate.gateway.coding import bin_codes, grid_codes
+from querygate.gateway.groups import split_groups
 from querygate.gateway.hierarchies import strays
 from querygate.gateway.population import Population
 from querygate.gateway.verify_codes import measure_codes
@@ -73,6 +75,8 @@ def verify_release(
             _check_number(column, policy, catalog.tight, cells, workshop)
         if policy.column(column.name).hierarchy is not None:
             _check_nodes(column, policy, written)
+        if policy.column(column.name).groups:
+            _check_groups(column, policy, written)
         if column.is_codes:
             continue
         _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
@@ -127,6 +131,8 @@ def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, 
         below, above = (np.searchsorted(*pair) for pair in ((public.low, low[known]), (public.high, high[known])))
         on_edges = _are_at(low[known], public.low, below) and _are_at(high[known], public.high, above)
         _check(on_edges, f"the edges of {name} are public")
+        if wanted.edges:
+            _check_cells(column, wanted.edges, low[known], high[known])
         for found in check_intervals(column, wanted, policy.k, cells):
             _check(found.holds, found.promise)
         if wanted.carry == "bins":
@@ -137,12 +143,33 @@ def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, 
 
 def _check_nodes(column: Column, policy: Policy, written: Written) -> None:
     """Whatever was written of a category with a hierarchy is a node of it, and not any set of values."""
+    stray = strays(policy.column(column.name), written.sets(column.index)[2], _sets(column, written))
+    _check(stray == 0, f"{column.name} is published as nodes of its hierarchy")
+
+
+def _check_groups(column: Column, policy: Policy, written: Written) -> None:
+    """Whatever was written of a category with groups holds each of them whole or not at all."""
+    split = split_groups(policy.column(column.name), _sets(column, written))
+    _check(split == 0, f"{column.name} is published as whole groups")
+
+
+def _sets(column: Column, written: Written) -> list[frozenset[str]]:
     set_ids, value_ids, texts = written.sets(column.index)
     sets: dict[int, set[str]] = {}
     for set_id, value_id in zip(set_ids.tolist(), value_ids.tolist(), strict=True):
         sets.setdefault(set_id, set()).update([texts[value_id]] if value_id >= 0 else [])
-    stray = strays(policy.column(column.name), texts, map(frozenset, sets.values()))
-    _check(stray == 0, f"{column.name} is published as nodes of its hierarchy")
+    return [frozenset(members) for members in sets.values()]
+
+
+def _check_cells(column: Column, edges: tuple[int | float, ...], low: Any, high: Any) -> None:
+    """Every interval of a number with public cells begins at an edge and ends below one, or at the top of the domain.
+
+    Read off the policy's edges alone, without the codes that were published by.
+    """
+    below = math.nextafter if not column.is_discrete else lambda edge, _: edge - 1
+    begins, ends = set(edges[:-1]), {below(edge, -math.inf) for edge in edges[1:-1]} | {edges[-1]}
+    inside = set(np.unique(low).tolist()) <= begins and set(np.unique(high).tolist()) <= ends
+    _check(inside, f"{column.name} is published as whole cells")
 
 
 def _are_at(values: Any, edges: Any, places: Ints) -> bool:

@@ -13,9 +13,12 @@ from querygate.policy.diversity import check_wishes, read_diversity
 from querygate.policy.durations import Duration, round_duration, show_duration
 from querygate.policy.edges import bin_edges, exact, grid_edges, round_step
 from querygate.policy.hierarchies import read_hierarchy
-from querygate.policy.model import PUBLISHED, ColumnPolicy, Number
+from querygate.policy.model import PUBLISHED, TRANSFORMED, ColumnPolicy, Number
 from querygate.policy.numbers import check_carry
 from querygate.policy.reading import VALUES, Bound, Table, listed, show_value
+from querygate.policy.release_cells import read_edges, read_groups
+from querygate.policy.transformed import KEYS as TEXT_KEYS
+from querygate.policy.transformed import read_identifier, read_transformed
 
 NUMBERS = ("integer", "number", "date", "timestamp")
 TEXT_INSTEAD = "role withheld; or map it to few categories, or give it a hierarchy, with type category"
@@ -25,14 +28,18 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "domain": (SHOWN, NUMBERS),
     "grid": (("quasi-identifier", "sensitive"), NUMBERS),
     "cuts": (("quasi-identifier",), NUMBERS),
+    "edges": (("quasi-identifier",), NUMBERS),
+    "groups": (("quasi-identifier",), ("category", "boolean")),
     "weight": (("quasi-identifier",), (*NUMBERS, "category", "boolean")),
     "carry": (("sensitive",), NUMBERS),
-    "bins": (("sensitive",), NUMBERS),
+    "bins": (("sensitive", "sequence"), (*NUMBERS, "text")),
     "guard": (("sensitive",), NUMBERS),
     "values": ((*SHOWN, "codes"), ("category", "codes")),
     "hierarchy": (("quasi-identifier", "sensitive"), ("category",)),
     "diversity": (("sensitive",), ("category", "boolean", *NUMBERS)),
-    **dict.fromkeys(("system", "separator", "unknown", "method", "protect", "utility"), (("codes",), ("codes",))),
+    **dict.fromkeys(("system", "separator", "unknown", "protect", "utility"), (("codes",), ("codes",))),
+    **{key: ((role,), ("text",)) for role, keys in TEXT_KEYS.items() for key in keys if key not in ("method", "bins")},
+    "method": (("codes", "sequence"), ("codes", "text")),
 }
 """Roles and types that a key is for. Role, type and title are for every column."""
 
@@ -53,7 +60,7 @@ def read_columns(top: Table) -> tuple[ColumnPolicy, ...]:
         top.fail("columns", "has no quasi-identifier", accepted)
     check_wishes(top, columns)
     check_visits(top, columns)
-    _check_names(top, [column.name for column in columns if column.is_published])
+    _check_names(top, [column.name for column in columns if column.is_published or column.is_transformed])
     return columns
 
 
@@ -70,6 +77,8 @@ def _column(table: Table) -> ColumnPolicy | None:
     role = table.choice("role") if table.is_table else None
     if role is None:
         return None
+    if role in TRANSFORMED:
+        return _texts(table, ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, "text"), table.text("title")))
     needs_type = role in PUBLISHED
     is_codes = role == "codes"
     kind = table.choice("type", "codes" if is_codes else None) if needs_type or "type" in table else None
@@ -84,6 +93,7 @@ def _column(table: Table) -> ColumnPolicy | None:
     if needs_type and kind is None:
         return column  # what the other keys may be depends on the type
     _check_applies(table, column)
+    column = read_identifier(table, column)
     if not needs_type:
         return column
     if is_codes:
@@ -97,10 +107,20 @@ def _column(table: Table) -> ColumnPolicy | None:
     return column
 
 
+def _texts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    """A column of texts that are changed before they leave."""
+    if table.raw.get("type", "text") != "text":
+        table.fail("type", f"does not go with role {column.role}", "text, or nothing")
+    _check_applies(table, column)
+    return read_identifier(table, read_transformed(table, column))
+
+
 def _check_applies(table: Table, column: ColumnPolicy) -> None:
     for key, (roles, types) in APPLIES.items():
         if key in table and not (column.role in roles and column.type in types):
             what = f"does not apply to role {column.role}" + (f", type {column.type}" if column.type else "")
+            if key == "k":
+                what += " (the one of the file: write k above the first [table])"
             table.fail(key, what, f"for role {' or '.join(roles)} with type {' or '.join(types)}")
 
 
@@ -119,7 +139,7 @@ def _category(table: Table, column: ColumnPolicy) -> ColumnPolicy:
             column = replace(column, values=tuple(sorted(raw)))
     if "hierarchy" in table and column.role in ("quasi-identifier", "sensitive"):
         column = replace(column, hierarchy=read_hierarchy(table, table.problems.folder))
-    return column
+    return read_groups(table, column) if "groups" in table and column.role == "quasi-identifier" else column
 
 
 # -- numbers: each step keeps what it could read, so that one mistake does not hide the next ---------------
@@ -129,6 +149,8 @@ def _number(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     column = _domain(table, column)
     if column.role == "public":
         return column
+    if "edges" in table and column.role == "quasi-identifier":
+        return read_edges(table, column)
     column = _grid(table, column)
     return _cuts(table, column) if column.role == "quasi-identifier" else _sensitive(table, column)
 

@@ -126,8 +126,23 @@ def _free_text(c: ColumnFigures, k: int) -> Proposal | None:
     found = [f"{sign.share:.1%} of the values hold {_article(sign.kind)}" for sign in traces(c.contains)]
     if c.words < WORDY or (c.distinct <= FEW and not found) or c.all_are("number") or c.all_are("timestamp"):
         return None
-    why = [f"Free text ({c.words:.0f} words on average): it can hold anything about anybody, so it is never published."]
-    return Proposal(c.name, "withheld", why=(*why, *(f"{text}." for text in found)), warning="free text")
+    why = [
+        f"Free text ({c.words:.0f} words on average): it can hold anything about anybody, so no query reaches it.",
+        "To let it leave in extracts that name it, scrubbed of names, dates and numbers, give it role note.",
+    ]
+    reasons = (*why, *(f"{text}." for text in found))
+    return Proposal(c.name, "withheld", why=reasons, warning="free text", offer="note")
+
+
+def _sequence(c: ColumnFigures, k: int) -> Proposal | None:
+    if c.matches.get("sequence", 0.0) < 0.98:
+        return None
+    why = (
+        "Likely sequences of DNA, which name people: no query reaches them.",
+        "To let them leave in extracts that name them, generalised until k records have the same, give it role "
+        "sequence; they must be aligned.",
+    )
+    return Proposal(c.name, "withheld", why=why, warning="a sequence of DNA", offer="sequence")
 
 
 def _key(c: ColumnFigures, k: int) -> Proposal | None:
@@ -236,7 +251,7 @@ def _rest(c: ColumnFigures, k: int) -> Proposal:
 
 
 RULES: tuple[Rule, ...] = (
-    *(_empty, _compact_date, _age, _identifier, _date, _free_text, _key, _diagnosis, _postcode),
+    *(_empty, _compact_date, _age, _identifier, _date, _free_text, _sequence, _key, _diagnosis, _postcode),
     *(_boolean, _number, _few_values, _rest),
 )
 

@@ -19,11 +19,13 @@ MAX_EDGES = 100_000
 
 
 def grid_edges(column: ColumnPolicy) -> list[Number]:
-    """Multiples of the grid inside the domain, with the domain's ends and the cuts.
+    """Multiples of the grid inside the domain, with the domain's ends and the cuts; or the edges of public cells.
 
     >>> grid_edges(ColumnPolicy("x", "quasi-identifier", "number", low=0.05, high=0.4, grid=0.1))
     [0.05, 0.1, 0.2, 0.3, 0.4]
     """
+    if column.edges:
+        return list(column.edges)
     if column.grid is None:
         raise ValueError(f"column {column.name!r} has no grid")
     return _covering(column, [*_between(column, 0, column.grid), *column.cuts])

@@ -93,6 +93,7 @@ PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detecto
     "icd10cm": r"[A-TV-Za-tv-z][0-9][0-9A-Ba-b]\.?[0-9A-TV-Za-tv-z]{0,4}",
     "postcode": r"[0-9]{5}(?:-[0-9]{4})?",
     "compact date": r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])",
+    "sequence": r"[ACGTRYSWKMBDHVNacgtryswkmbdhvn?-]{20,}",
     "missing by name": r"(?i:na|n/a|nan|null|none|nil|missing|unknown|\?|\.|-|-9|-99|-999)",
 }
 """Every pattern that is looked for, by its name."""

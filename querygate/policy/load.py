@@ -22,19 +22,23 @@ from querygate.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions
 from querygate.policy.noise import read_noise
 from querygate.policy.numbers import check_moments, moments_warnings
 from querygate.policy.reading import Bound, Problems, Table, Vocabulary, dotted
+from querygate.policy.release_cells import check_tight, read_release
 from querygate.policy.republish import read_person, read_republish
 from querygate.policy.statistics import check_method, read_largest_k, read_max_width, read_statistics
 from querygate.policy.tables import NAME, read_joins, read_population, read_references
+from querygate.policy.transformed import KINDS as IDENTIFIER_KINDS
+from querygate.policy.transformed import SEQUENCE_METHODS
 
 KEYS = {
     "": (
         *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
-        *("references", "join", "k_map", "person", "republish"),
+        *("references", "join", "k_map", "person", "republish", "release"),
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "diversity", "hierarchy"),
+        *("values", "diversity", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
+        *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
     ),
     "columns.*.diversity": (
         *("kind", "l", "c", "t", "alpha", "distance", "p", "e", "distinct", "epsilon", "m", "by", "share", "groups"),
@@ -52,17 +56,28 @@ KEYS = {
     "join.*": ("source", "on", "columns", "kind", "many"),
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
+    "release": ("population", "count", "columns", "threshold"),
 }
 
 CHOICES = {
-    "columns.*.role": ("identifier", "quasi-identifier", "sensitive", "codes", "public", "withheld"),
+    "columns.*.role": (
+        *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"),
+    ),
     "columns.*.type": ("integer", "number", "date", "timestamp", "category", "boolean", "text", "codes"),
     "columns.*.carry": ("bins", "hull", "univariate", "joint"),
     "columns.*.diversity.kind": (
         *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),
     ),
     "columns.*.unknown": ("refuse", "other"),
-    "columns.*.method": tuple(dict.fromkeys(name for names in CODE_METHODS.values() for name in names)),
+    "columns.*.method": (
+        *dict.fromkeys(name for names in CODE_METHODS.values() for name in names),
+        *SEQUENCE_METHODS,
+    ),
+    "columns.*.kind": IDENTIFIER_KINDS,
+    "columns.*.dates": ("year", "shift", "tag"),
+    "columns.*.tags": ("keyed", "numbered", "kind"),
+    "columns.*.lattice": ("iupac", "dnala"),
+    "columns.*.within": ("file", "classes"),
     "columns.*.protect.kind": tuple(CODE_METHODS),
     "columns.*.utility.kind": ("level", "groups", "none"),
     "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
@@ -140,6 +155,7 @@ def _policy(top: Table) -> Policy:
     method = anonymise.choice("method", "auto")
     check_method(anonymise, method, columns)
     check_moments(anonymise, class_moments, k, columns)
+    check_tight(anonymise, columns)
     modes, person = answers.choices("modes", ("interval",)), read_person(top, columns)
     return Policy(
         dataset=dataset,
@@ -167,6 +183,7 @@ def _policy(top: Table) -> Policy:
         person=person,
         noise=read_noise(top, modes, person, columns),
         republish=read_republish(top),
+        release=read_release(top, columns),
     )
 
 
@@ -177,12 +194,17 @@ def _warnings(policy: Policy) -> Iterator[str]:
     yield from moments_warnings(policy.anonymise.class_moments)
     if policy.republish.few_changes == "report":
         yield "republish.few_changes: report: who has two versions and knows who came or left reads their values"
-    for column in policy.named("sensitive"):
+    for column in policy.named("sensitive", "note"):
         for key, warning in _column_warnings(column):
             yield f"{dotted(('columns', column.name, key))}: {warning}"
 
 
 def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
+    if column.note is not None:
+        yield "role", "note: scrubbed of names and numbers, but a text may identify somebody by what it tells"
+        if column.note.dates == "shift":
+            yield "dates", "shift: days are told, moved; this is not Safe Harbor"
+        return
     if not column.is_numeric and not column.diversity:
         yield "diversity", "not set: a class may be homogeneous, and then tells the value of everyone in it"
     if column.guard == 0:

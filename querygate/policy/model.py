@@ -116,6 +116,33 @@ def _digest(rows: tuple[tuple[Any, ...], ...]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest() if rows else ""
 
 
+TRANSFORMED: frozenset[str] = frozenset({"note", "sequence"})
+"""Roles whose columns no query reaches: they leave in extracts alone, changed, and where they are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotePolicy:
+    """How free text is scrubbed of what names people, and of terms that tell too much (t-plausibility)."""
+
+    dates: Literal["year", "shift", "tag"] = "year"
+    tags: Literal["keyed", "numbered", "kind"] = "keyed"
+    unknown_words: bool = True  # are capitalised words that no dictionary knows taken for names?
+    earliest_year: int = 0  # years before it tell of great age; 0: none does
+    terms: tuple[tuple[str, str], ...] = ()  # term, its parent
+    t: int = 0  # texts that have to be plausible; 0: terms stay as they are
+
+
+@dataclass(frozen=True, slots=True)
+class SequencePolicy:
+    """How aligned DNA is generalised until k records have the same."""
+
+    method: Literal["refined", "dnala", "bins"] = "refined"
+    lattice: Literal["iupac", "dnala"] = "iupac"
+    k: int = 0  # 0: the policy's
+    within: Literal["file", "classes"] = "file"  # the same among all records, or within each class
+    bins: int = 0  # of that method
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnPolicy:
     """One source column. Fields that do not apply to its role and type are None or empty."""
@@ -128,6 +155,7 @@ class ColumnPolicy:
     high: Number | None = None
     grid: Number | None = None  # quasi-identifying and sensitive numbers
     cuts: tuple[Number, ...] = ()  # quasi-identifying numbers
+    edges: tuple[Number, ...] = ()  # of public cells in place of a grid, from low to high; empty: there is a grid
     weight: float | None = None  # quasi-identifiers
     carry: Literal["bins", "hull", "univariate", "joint"] | None = None  # sensitive numbers
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
@@ -136,6 +164,10 @@ class ColumnPolicy:
     diversity: tuple[Diversity, ...] = ()  # sensitive columns
     hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
     codes: CodesPolicy | None = None  # code lists
+    groups: tuple[tuple[str, ...], ...] = ()  # values that are published together alone; empty: each by itself
+    note: NotePolicy | None = None  # notes
+    sequence: SequencePolicy | None = None  # sequences
+    kind: str = ""  # what an identifier is; empty: not told
 
     @property
     def is_numeric(self) -> bool:
@@ -145,10 +177,16 @@ class ColumnPolicy:
     def is_published(self) -> bool:
         return self.role in PUBLISHED
 
+    @property
+    def is_transformed(self) -> bool:
+        return self.role in TRANSFORMED
+
     def meaning(self) -> dict[str, Any]:
         """What is set, apart from the name. Of a column that stays in the vault only the role matters."""
+        if self.is_transformed:
+            return self._meaning_of_texts()
         if not self.is_published:
-            return {"role": self.role}
+            return {"role": self.role, **({"kind": self.kind} if self.kind else {})}
         fields = {key: value for key, value in asdict(self).items() if key != "name"}
         kept = sorted((_set_fields(d) for d in fields["diversity"]), key=lambda d: json.dumps(d, sort_keys=True))
         fields["diversity"] = kept[0] if len(kept) == 1 else tuple(kept)  # one stands for itself, as it is written
@@ -157,6 +195,14 @@ class ColumnPolicy:
         if self.codes is not None:
             fields["codes"] = self.codes.meaning()
         return _set_fields(fields)
+
+    def _meaning_of_texts(self) -> dict[str, Any]:
+        fields = _set_fields({"role": self.role, "title": self.title})
+        if self.note is not None:
+            fields["note"] = {**asdict(self.note), "terms": _digest(self.note.terms)}
+        if self.sequence is not None:
+            fields["sequence"] = asdict(self.sequence)
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +320,23 @@ class KMapPolicy:
         return {"k": self.k, "columns": sorted(self.columns), "count": self.count}
 
 
+SAFE_HARBOR: Literal["safe-harbor"] = "safe-harbor"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePolicy:
+    """The population that released records are looked up in, and the average risk that they must not exceed."""
+
+    population: str  # beside the policy file
+    threshold: float | Literal["safe-harbor"] = SAFE_HARBOR  # a number, or the risk of Safe Harbor on the same records
+    columns: tuple[str, ...] = ()  # quasi-identifiers that the file has; empty: all of them
+    count: str = ""  # the column that says how many people a row stands for; empty: one
+
+    def meaning(self) -> dict[str, Any]:
+        """What is promised. Where the file lies does not matter."""
+        return {"threshold": self.threshold, "columns": sorted(self.columns), "count": self.count}
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The privacy of one dataset. `columns` keeps the order of the file; `warnings` are for the custodian."""
@@ -292,6 +355,7 @@ class Policy:
     person: str = ""  # the identifier that tells persons apart; empty: not told
     republish: RepublishOptions = field(default_factory=RepublishOptions)
     noise: NoiseOptions | None = None
+    release: ReleasePolicy | None = None
     warnings: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnPolicy:
@@ -329,6 +393,9 @@ class Policy:
         meaning["k_map"] = self.k_map.meaning() if self.k_map else None
         if self.k_map is None:
             del meaning["k_map"]
+        meaning["release"] = self.release.meaning() if self.release else None
+        if self.release is None:
+            del meaning["release"]
         if self.anonymise.search == "guarded":
             del meaning["anonymise"]["search"]
         if not self.person:

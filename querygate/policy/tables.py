@@ -28,7 +28,7 @@ def read_references(top: Table, dataset: str) -> tuple[ReferencePolicy, ...]:
         key = table.text("key", _SOME_TEXT)
         columns = _typed(table)
         _check_apart(table, "columns", [key, *(column for column, _ in columns)])
-        found.append(ReferencePolicy(name, _file(table), key, cast(Any, columns)))
+        found.append(ReferencePolicy(name, read_file(table), key, cast(Any, columns)))
     return tuple(found)
 
 
@@ -58,14 +58,23 @@ def read_population(top: Table, columns: Iterable[ColumnPolicy]) -> KMapPolicy |
     table = top.table("k_map")
     if not table.is_table:
         return None
+    linked, count = read_linked(table, columns), read_count(table)
+    k = table.required("k", Bound(least=2, whole=True))
+    return KMapPolicy(read_file(table, "population"), int(k or 0), linked, count)
+
+
+def read_linked(table: Table, columns: Iterable[ColumnPolicy]) -> tuple[str, ...]:
+    """The quasi-identifiers by which people of a population are found; none: all of them."""
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     named = _names(table, "columns") if "columns" in table else ()
     if not set(named) <= set(quasi):
         table.fail("columns", "names what is no quasi-identifier", listed(quasi))
-    count = table.text("count", _SOME_TEXT) if "count" in table else ""
-    k = table.required("k", Bound(least=2, whole=True))
-    linked = () if set(named) == set(quasi) else named  # silence means all of them
-    return KMapPolicy(_file(table, "population"), int(k or 0), linked, count)
+    return () if set(named) == set(quasi) else named
+
+
+def read_count(table: Table) -> str:
+    """The column that says how many people a row of a population stands for."""
+    return table.text("count", _SOME_TEXT) if "count" in table else ""
 
 
 def _tables(top: Table, key: str) -> Iterator[tuple[str, Table]]:
@@ -80,7 +89,7 @@ def _tables(top: Table, key: str) -> Iterator[tuple[str, Table]]:
             top.problems.add((key, name), "is not a name for a table", f"a name that matches {NAME}")
 
 
-def _file(table: Table, key: str = "file") -> str:
+def read_file(table: Table, key: str = "file") -> str:
     raw = table.raw.get(key)
     if isinstance(raw, str) and "://" not in raw and re.fullmatch(_FILE, raw):
         return raw

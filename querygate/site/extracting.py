@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from querygate.gateway.auditing import Options
 from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.extracts import Builder
 from querygate.gateway.extracts.subject import make_catalog
-from querygate.gateway.joining import check_columns, open_joined, wanted_columns
-from querygate.gateway.population import Population, read_population
+from querygate.gateway.joining import Beside, check_columns, open_joined, wanted_columns
+from querygate.gateway.population import Population, read_population, read_register
 from querygate.policy import Policy
 from querygate.site.auditing import audit_site
 from querygate.site.custody import kept, open_shelf
@@ -77,6 +77,8 @@ class SiteBuilder:
                 time.perf_counter,
                 _population(policy, beside),
                 self._progress,
+                _register(policy, beside, wish),
+                time.gmtime().tm_year,
             )
 
     def _learnt(self, dataset: str, requester: str) -> dict[str, Any]:
@@ -103,9 +105,16 @@ class SiteBuilder:
         }
 
 
-def _population(policy: Policy, beside: Path) -> Population | None:
+def _register(policy: Policy, beside: Path, wish: Wish) -> Population | None:
+    """The population of releases, where one is asked for."""
+    return _population(policy, beside, read_register) if wish.kind == "release" else None
+
+
+def _population(
+    policy: Policy, beside: Path, read: Callable[[Policy, Beside], Population | None] = read_population
+) -> Population | None:
     try:
-        return read_population(policy, lambda specification: open_source(specification, beside))
+        return read(policy, lambda specification: open_source(specification, beside))
     except QueryGateError as problem:
         raise ExtractRefused(
             "QG605", f"The population of the policy cannot be read: {problem.detail}", problem.remedy
@@ -145,5 +154,7 @@ def make_extract(
                 time.perf_counter,
                 _population(policy, beside),
                 progress,
+                _register(policy, beside, wish),
+                time.gmtime().tm_year,
             )
             return builder.build(wish, folder, request_id="anonymise")

@@ -17,6 +17,7 @@ from querygate.web import problems
 from querygate.web.api import Api
 from querygate.web.exports import Exports
 from querygate.web.pages import Pages, mark_code
+from querygate.web.risks import Risks
 from querygate.web.routes import API, ROUTES, Route
 
 View = Callable[..., Response]
@@ -53,7 +54,7 @@ def create_app(opened: OpenSite, answering: Answering | None = None, extracts: E
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    views = (Api(opened, answering or Ranges(opened)), exports, Pages())
+    views = (Api(opened, answering or Ranges(opened)), exports, Risks(opened), Pages())
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(

@@ -189,9 +189,10 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "QG309": Explanation(
         "It takes raw records, and the process that serves the gate has none: what it was never given it cannot leak. "
-        "An audit is such a thing, and so are the values of the people it finds.",
-        "Run `querygate audit run --dataset NAME` where the vault is, with `--reveal` for values. The gate then serves "
-        "its findings at `/api/v1/audit/findings`, without values.",
+        "An audit is such a thing, and so are the values of the people it finds, and a risk report.",
+        "Run `querygate audit run --dataset NAME` where the vault is, with `--reveal` for values, or `querygate risk "
+        "--dataset NAME`. The gate then serves the findings at `/api/v1/audit/findings`, without values, and the "
+        "report at `/api/v1/datasets/NAME/risk`.",
         "POST /api/v1/audit/run",
     ),
     "QG310": Explanation(

@@ -78,7 +78,7 @@ WISH: Schema = {
     "dataset": {**TEXT, "description": "Dataset to take records from."},
     "purpose": {**TEXT, "description": "What for."},
     "kind": {"enum": list(get_args(Kind)), "description": "How records are protected. The default is k-anonymous."},
-    "columns": {**array(TEXT), "description": "Columns. Empty: all that the policy lets out."},
+    "columns": {**array(TEXT), "description": "Columns. Empty: all but notes and sequences."},
     "where": {**TEXT, "description": "Which records, as a condition in SQL."},
     "method": {**TEXT, "description": "Method. Empty: the builder finds one."},
     "k": {"type": ["integer", "null"], "description": "Records that share everything. Null: the builder finds it."},

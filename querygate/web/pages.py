@@ -27,7 +27,7 @@ SECTIONS = {
         "fetch_export",
         "read_export_report",
     ),
-    "For custodians": ("read_log", "read_findings", "run_audit"),
+    "For custodians": ("read_log", "read_findings", "run_audit", "read_risk", "read_risk_report"),
     "For whoever runs the site": ("healthz", "readyz"),
     "Pages": ("home", "audits", "reference", "refusals", "openapi"),
 }

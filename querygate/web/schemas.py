@@ -5,6 +5,7 @@ from __future__ import annotations
 from querygate.web.audit_schemas import AUDIT_SCHEMAS
 from querygate.web.export_schemas import EXPORT_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
+from querygate.web.risk_schemas import RISK_SCHEMAS
 from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 
 __all__ = ["SCHEMAS", "Schema", "ref"]
@@ -281,6 +282,7 @@ SCHEMAS: dict[str, Schema] = {
     **AUDIT_SCHEMAS,
     **NOISE_SCHEMAS,
     **EXPORT_SCHEMAS,
+    **RISK_SCHEMAS,
     "Status": record("The process answers.", {"status": {"const": "ok"}}, example={"status": "ok"}),
     "Ready": record(
         "The process can do its work.",

@@ -2,7 +2,8 @@
 
 Statements of the corpus are cut, spliced, repeated and changed byte by byte, and trees are grafted onto each other and
 written out in other dialects. What is accepted is carried out too. No exception escapes, nothing takes longer than its
-limit, and memory stays where it was. The time is the environment variable SOAK_LIMIT_S, in seconds.
+limit, and memory stays where it was. The environment variable SOAK_LIMIT_S is the time, in seconds,
+and SOAK_SEED a number that makes it other statements.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ class Found:
 
 
 def run() -> list[dict[str, Any]]:
-    limit = float(os.environ.get("SOAK_LIMIT_S", LIMIT_S))
+    limit, first = float(os.environ.get("SOAK_LIMIT_S", LIMIT_S)), int(os.environ.get("SOAK_SEED", "0"))
     cores = os.cpu_count() or 1
     with multiprocessing.get_context("spawn").Pool(cores) as pool:
-        parts = pool.starmap(fuzz, [(seed, limit) for seed in range(cores)])
+        parts = pool.starmap(fuzz, [(seed, limit) for seed in range(first, first + cores)])
     tried = sum(part.tried for part in parts)
     for text in [text for part in parts for text in (*part.escaped, *part.slow)][:20]:
         print(text)

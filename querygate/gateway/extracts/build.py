@@ -23,7 +23,9 @@ from querygate.gateway.extracts.files import make_files
 from querygate.gateway.extracts.k_anonymous import METHODS, Rows, make_k_anonymous
 from querygate.gateway.extracts.page import make_report
 from querygate.gateway.extracts.protected import Protected
-from querygate.gateway.extracts.subject import narrowed, read_filter, under
+from querygate.gateway.extracts.release import check_release, make_release
+from querygate.gateway.extracts.subject import narrowed, read_filter, under, understood
+from querygate.gateway.extracts.texts import with_texts
 from querygate.gateway.extracts.tuning import keeping_models, tune
 from querygate.gateway.population import Population
 from querygate.policy import Policy
@@ -43,6 +45,8 @@ class Builder:
     clock_s: Callable[[], float]
     population: Population | None = None
     progress: Progress = tell_nobody
+    register: Population | None = None  # that releases are looked up in
+    year: int = 0  # in which it leaves
 
     def build(self, wish: Wish, folder: Path, *, request_id: str) -> dict[str, Any]:
         """Write the files of the extract into the folder; returns its figures."""
@@ -61,8 +65,8 @@ class Builder:
         policy = narrowed(self.policy, wish)
         check_models(policy, wish.models)
         where = read_filter(wish.where, self.catalog, self.native)
-        made = self._condensed if wish.kind == "condensed" else self._k_anonymous
-        protected, risk, trials = made(wish, policy, where, _Draw(self.secret, request_id))
+        ways = {"condensed": self._condensed, "release": self._release, "k-anonymous": self._k_anonymous}
+        protected, risk, trials = ways[wish.kind](wish, policy, where, _Draw(self.secret, request_id))
         self.progress("measuring")
         return protected, {
             "format": FORMAT,
@@ -95,7 +99,15 @@ class Builder:
             )
 
         protected = keeping_models(wish, policy, made, self.progress)
+        protected = with_texts(protected, policy, self.policy.person, self.rows.selected, draw, self.progress)
         return protected, figures.risk_of_classes(protected, policy, self.population), []
+
+    def _release(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+        check_release(self.policy, understood(wish.where, self.catalog, self.native)[1])
+        protected, risk = make_release(
+            policy, self.rows, where, self.register, year=self.year, draw=draw, progress=self.progress
+        )
+        return protected, risk, []
 
     def _condensed(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
         self.progress("reading the records")
@@ -114,6 +126,9 @@ class _Draw:
         self._secret, self._request_id = secret, request_id
 
     def __call__(self, purpose: str) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=int.from_bytes(self.key(purpose)[:16], "big")))
+
+    def key(self, purpose: str) -> bytes:
+        """32 bytes that nobody can tell who does not have the secret."""
         name = json.dumps([self._request_id, purpose]).encode()
-        key = hmac.new(self._secret, name, hashlib.sha256).digest()[:16]
-        return np.random.Generator(np.random.Philox(key=int.from_bytes(key, "big")))
+        return hmac.new(self._secret, name, hashlib.sha256).digest()

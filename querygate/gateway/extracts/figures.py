@@ -61,7 +61,7 @@ def promise(protected: Protected, policy: Policy, wish: Wish) -> dict[str, Any]:
         "kind": protected.kind,
         "method": protected.method,
         "k": protected.k,
-        "k_asked": max(policy.k, wish.k or 0),
+        "k_asked": None if wish.kind == "release" else max(policy.k, wish.k or 0),
         "records": protected.records,
         "left_out": protected.left_out,
         "classes": int(np.unique(protected.classes).size),
@@ -70,6 +70,8 @@ def promise(protected: Protected, policy: Policy, wish: Wish) -> dict[str, Any]:
         "guarantees": [asdict(kept) for kept in protected.kept],
         "loss": dict(protected.loss),
         "codes": [asdict(report) for report in protected.codes],
+        "notes": [asdict(report) for report in protected.notes],
+        "sequences": [asdict(report) for report in protected.sequences],
         "tried": [asdict(tried) for tried in protected.tried],
     }
 
@@ -99,10 +101,12 @@ def before(policy: Policy, raw: pa.Table, population: Population | None) -> dict
     }
 
 
-def risk_of_classes(protected: Protected, policy: Policy, population: Population | None) -> dict[str, Any]:
-    """Of being found, and of what a class gives away, in a k-anonymous extract."""
+def risk_of_classes(
+    protected: Protected, policy: Policy, population: Population | None, people: Ints | None = None
+) -> dict[str, Any]:
+    """Of being found, and of what a class gives away. `people` are those who match each class, where they are known."""
     sizes = np.bincount(protected.classes).astype(np.int64)
-    people = None if population is None else _people(protected, population)
+    people = people if population is None else _people(protected, population)
     found = attack(sizes, people, protected.left_out)
     told, words = _told(protected, policy)
     return {"attackers": found.to_dict(), "told": told, "words": [explain_attackers(found), *words]}

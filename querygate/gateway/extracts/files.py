@@ -72,13 +72,19 @@ def _stata(protected: Protected) -> bytes:
             dates[names[field.name]] = "td" if pa.types.is_date(kind) else "tc"
         elif pa.types.is_boolean(kind):
             frame[field.name] = frame[field.name].astype("float64")
-        elif pa.types.is_string(kind) and len(field.labels) <= MOST_LABELS:
+        elif pa.types.is_string(kind) and len(field.labels) <= MOST_LABELS and _has_labels(protected, field):
             frame[field.name] = pd.Categorical(frame[field.name], categories=list(field.labels))
     labels = {names[field.name]: _label(field)[:LONGEST_LABEL] for field in protected.fields}
     stream = io.BytesIO()
     frame = frame.rename(columns=names)
     frame.to_stata(stream, write_index=False, version=118, variable_labels=labels, convert_dates=dates)
     return stream.getvalue()
+
+
+def _has_labels(protected: Protected, field: Field) -> bool:
+    """Are its values those that are labelled? Lists of codes and free texts are texts of their own."""
+    values = set(protected.table[field.name].unique().to_pylist()) - {None}
+    return values <= set(field.labels)
 
 
 def stata_names(names: list[str]) -> dict[str, str]:

@@ -24,6 +24,8 @@ from querygate.gateway.extracts.code_texts import codes_field, codes_kept
 from querygate.gateway.extracts.columns import Published, publish_column
 from querygate.gateway.extracts.protected import Field, Protected, Side
 from querygate.gateway.extracts.records import out_of
+from querygate.gateway.extracts.texts import beside
+from querygate.gateway.groups import with_values
 from querygate.gateway.guarantees import make_guards
 from querygate.gateway.population import Population
 from querygate.gateway.publish import code, load
@@ -147,11 +149,12 @@ def _boxes(recoded: Recoded, draft: Draft) -> tuple[Box, ...]:
 def _protected(draft: Draft, population: Population | None) -> Protected:
     policy = draft.policy
     out = list(out_of(policy))
-    members = draft.workshop.members([column.name for column in out], list(draft.code_lists))
+    carried = beside(policy)
+    members = draft.workshop.members([*(column.name for column in out), *carried], list(draft.code_lists))
     classes: Ints = np.asarray(members["class"], dtype=np.int64)
-    boxes = {box.name: box for box in draft.boxes}
+    boxes = {box.name: box for box in with_values(draft)}
     published = {c.name: publish_column(draft, c, boxes[c.name]) for c in out if c.name in boxes}
-    fields, arrays, usable = _columns(out, published, members, classes)
+    fields, arrays, usable = columns_of(out, published, members, classes)
     numbers = {name: np.asarray(members[name], dtype=np.int64) for name in draft.code_lists}
     for name, made in draft.code_lists.items():
         field, texts = codes_field(draft, name, made, numbers[name])
@@ -170,18 +173,19 @@ def _protected(draft: Draft, population: Population | None) -> Protected:
         table=table,
         raw=members.select([column.name for column in out]),
         codes=tuple(made.report for made in draft.code_lists.values()),
+        beside=members.select(carried) if carried else None,
         usable=pa.table(usable),
         classes=seen,
         fields=tuple(fields),
         rows=draft.rows,
         loss=draft.loss,
         tried=draft.comparison,
-        sides={name: _by_seen(one.sides(), classes, seen) for name, one in published.items()},
+        sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
         kept=(*_kept(draft, _seen_of(classes, seen), population), *kept_codes),
     )
 
 
-def _columns(
+def columns_of(
     out: list[ColumnPolicy], published: dict[str, Published], members: pa.Table, classes: Ints
 ) -> tuple[list[Field], list[pa.Array], dict[str, pa.Array]]:
     fields: list[Field] = []
@@ -238,7 +242,7 @@ class _Texts:
         return ids, np.append(ids[:-1], -1), texts
 
 
-def _by_seen(sides: list[Side], classes: Ints, seen: Ints) -> list[Side]:
+def by_seen(sides: list[Side], classes: Ints, seen: Ints) -> list[Side]:
     """What each class says, classes as they are seen."""
     _, first = np.unique(seen, return_index=True)
     return [sides[c] for c in classes[first].tolist()]

@@ -1,4 +1,4 @@
-"""The pictures of an extract's report: coefficients, distributions and correlations, before and after.
+"""The pictures of an extract's report: coefficients, distributions, correlations and codes, before and after.
 
 Matplotlib is an extra: without it the report has its tables alone.
 """
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from querygate.gateway.extracts.protected import Protected
 from querygate.gateway.extracts.records import floats_of
-from querygate.gateway.report_drawing import DARK, GREY, RED, TEAL, can_draw, draw, new_figure
+from querygate.gateway.report_drawing import DARK, GREY, RED, TEAL, can_draw, codes, draw, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +25,11 @@ def make_pictures(protected: Protected, body: Mapping[str, Any]) -> dict[str, by
     """PNG files by name; none without matplotlib."""
     if not can_draw():
         return {}
-    made = {"columns": _columns(protected), "correlations": _correlations(body["utility"]["correlations"])}
+    made = {
+        "columns": _columns(protected),
+        "correlations": _correlations(body["utility"]["correlations"]),
+        "codes": codes(body["codes"]),
+    }
     for number, model in enumerate(body["utility"]["models"], 1):
         made[f"model_{number}"] = _coefficients(model)
     return {name: draw(figure) for name, figure in made.items() if figure is not None}

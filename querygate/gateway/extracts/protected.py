@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -13,6 +13,10 @@ from querygate.core.types import Ints
 from querygate.gateway.code_lists import CodeReport
 from querygate.gateway.tried import Tried
 from querygate.gateway.verify_guarantees import Kept
+
+if TYPE_CHECKING:
+    from querygate.gateway.extracts.notes import NoteReport
+    from querygate.gateway.extracts.sequences import SequenceReport
 
 Side: TypeAlias = "tuple[float, float] | frozenset[str] | None"
 """What a class says of a quasi-identifier: from where to where it lies, the values it is one of, or nothing."""
@@ -51,6 +55,9 @@ class Protected:
     kept: tuple[Kept, ...] = ()  # guarantees beyond k, measured
     parameters: Mapping[str, Any] = field(default_factory=dict)
     codes: tuple[CodeReport, ...] = ()  # what became of lists of codes
+    notes: tuple[NoteReport, ...] = ()  # of free texts
+    sequences: tuple[SequenceReport, ...] = ()  # of sequences
+    beside: pa.Table | None = None  # raw texts on their way, with identifiers; nothing of it leaves
     sides: Mapping[str, Sequence[Side]] = field(default_factory=dict)  # per quasi-identifier what each class says of it
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,23 +48,35 @@ def under(policy: Policy, method: str) -> Policy:
 
 
 def _columns(policy: Policy, wish: Wish) -> tuple[ColumnPolicy, ...]:
-    out = {folded(column.name): column for column in policy.columns if column.is_published}
+    out = {folded(column.name): column for column in policy.columns if column.is_published or column.is_transformed}
     for name in wish.columns:
         if folded(name) not in out:
             raise invalid("columns", f"{name} is not a column that may leave", *(c.name for c in out.values()))
-    wanted = [out[folded(name)] for name in wish.columns] or list(out.values())
-    if wish.kind == "condensed":
+    wanted = [out[folded(name)] for name in wish.columns] or [c for c in out.values() if c.is_published]
+    _check_texts(wanted, wish)
+    if wish.kind != "k-anonymous":
         lists = [column.name for column in wanted if column.codes is not None and wish.columns]
         if lists:
-            raise invalid("columns", f"{lists[0]} is a list of codes, which has no mean to condense by")
+            why = "has no mean to condense by" if wish.kind == "condensed" else "leaves with classes of k records alone"
+            raise invalid("columns", f"{lists[0]} is a list of codes, which {why}")
         wanted = [column for column in wanted if column.codes is None]
-    if not any(column.role == "quasi-identifier" for column in wanted) and wish.kind == "k-anonymous":
+    if not any(column.role == "quasi-identifier" for column in wanted) and wish.kind != "condensed":
         names = ", ".join(column.name for column in policy.named("quasi-identifier"))
         raise invalid("columns", "none of them is a quasi-identifier, so there is nothing to be alike in", names)
     guarded = {d.by for column in wanted for d in column.diversity if d.by}
     guarded |= {column.codes.protect.column for column in wanted if column.codes}
+    if any(column.role == "note" for column in wanted):
+        guarded |= {column.name for column in policy.named("identifier")}  # notes are searched for them
     beside = [column for column in policy.columns if column.name in guarded and column not in wanted]
     return (*(_as_it_is(column) for column in wanted), *beside)
+
+
+def _check_texts(wanted: Sequence[ColumnPolicy], wish: Wish) -> None:
+    """Notes and sequences go with records that are somebody's and look like others'."""
+    texts = [column for column in wanted if column.is_transformed]
+    if texts and wish.kind != "k-anonymous":
+        why = "synthetic records have none" if wish.kind == "condensed" else "it leaves with classes of k records alone"
+        raise invalid("columns", f"{texts[0].name} is a {texts[0].role}, and {why}")
 
 
 def _as_it_is(column: ColumnPolicy) -> ColumnPolicy:
@@ -94,14 +107,19 @@ def _wanted(
 
 def read_filter(where: str, catalog: Catalog, native: Native) -> str:
     """The condition in the gate's own words; a refusal where it is none of this dataset's columns alone."""
+    return understood(where, catalog, native)[0]
+
+
+def understood(where: str, catalog: Catalog, native: Native) -> tuple[str, frozenset[str]]:
+    """The condition in the gate's own words, and the columns it speaks of."""
     if not where:
-        return ""
+        return "", frozenset()
     statement = f"SELECT COUNT(*) FROM {catalog.dataset} WHERE {where}"  # noqa: S608 - it is read, and never run
     plan = understand_noisy(statement, catalog, native)
     asked = plan.plan
     if plan.terms or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
         raise ExtractRefused("QG604", "where: one condition, and nothing after it.", "Correct where in the request.")
-    return plan.where
+    return plan.where, asked.columns
 
 
 def make_catalog(policy: Policy) -> Catalog:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from querygate.codesets.baskets import SUPPRESSED, Baskets, Items
-from querygate.codesets.policies import BadPolicy, Privacy, Utility, violations
+from querygate.codesets.policies import Privacy, Utility, violations
 from querygate.codesets.supports import Supports, rare_itemsets
+from querygate.codesets.unprotectable import Unprotectable
 from tests.unit.codesets import brute
 from tests.unit.codesets.worlds import GOLDEN, GOLDEN_PRIVACY, items_as_texts, numbers, world
 
@@ -85,7 +86,7 @@ def test_groups_by_level_by_disease_and_by_hand():
 
 
 def test_contradictory_groups_are_refused():
-    with pytest.raises(BadPolicy, match="Groups 0 and 1 both have code 3") as refused:
+    with pytest.raises(Unprotectable, match="Groups 0 and 1 both have code 3") as refused:
         Utility((numbers({"296.00", "296.01"}), numbers({"296.00", "296.02"})))
     assert "Join the two groups" in refused.value.remedy
 
@@ -106,7 +107,7 @@ def test_contradictory_groups_are_refused():
     ],
 )
 def test_what_cannot_be_meant_is_refused(refused):
-    with pytest.raises(BadPolicy) as error:
+    with pytest.raises(Unprotectable) as error:
         refused()
     assert error.value.reason
     assert error.value.remedy
@@ -114,7 +115,7 @@ def test_what_cannot_be_meant_is_refused(refused):
 
 def test_more_sets_than_can_be_counted_are_refused():
     wide = Baskets.of([range(300)] * 3, size=300)
-    with pytest.raises(BadPolicy, match="more than"):
+    with pytest.raises(Unprotectable, match="more than"):
         violations(wide, Items.unchanged(300), Privacy.all_itemsets(6), 2)
 
 

@@ -69,6 +69,7 @@ def test_values_of_few_records_are_not_written():
         (figures("x", distinct=ROWS), "identifier"),
         (figures("counter", kind="integer", distinct=ROWS, low=1, high=9999), "identifier"),
         (figures("remarks", distinct=900, words=11.0), "withheld"),
+        (figures("hvr1", distinct=ROWS, words=1.0, matches={"sequence": 1.0}), "withheld"),
         (figures("constant", values=[("a", ROWS)]), "withheld"),
         (figures("empty", distinct=0, missing=ROWS), "withheld"),
         (figures("place", distinct=800, words=1.5), "withheld"),
@@ -94,7 +95,7 @@ def test_hierarchies_are_proposed():
 
 def test_identifiers_inside_texts_are_told():
     found = only(figures("note", distinct=900, words=12.0, contains={"telephone or fax number": 0.031}))
-    assert found.warning == "free text"
+    assert (found.warning, found.offer) == ("free text", "note")
     assert "3.1% of the values hold a telephone or fax number." in found.why
 
 
@@ -122,6 +123,8 @@ def test_the_file_is_a_policy():
     assert (policy.dataset, policy.k, policy.column("sex").values) == ("study", 10, ("F", "M"))
     assert policy.column('a "b"\n').values == ("x", "y\x7f")
     assert "Found: note is likely free text." in text
+    offered = parse_policy(text.replace('role = "withheld"\n# role = "note"', 'role = "note"'))
+    assert offered.column("note").note is not None
 
 
 @pytest.mark.parametrize(

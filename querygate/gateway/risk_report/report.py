@@ -1,0 +1,118 @@
+"""The risk report as one JSON object, and its files. Aggregates alone: no value of a record, and no identifier."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from querygate.gateway.draft import Progress, tell_nobody
+from querygate.gateway.population import Population
+from querygate.gateway.risk_report.coded import Treated
+from querygate.gateway.risk_report.figures import side_figures
+from querygate.gateway.risk_report.page import make_page
+from querygate.gateway.risk_report.pictures import make_pictures
+from querygate.gateway.risk_report.sides import Disease, Side
+from querygate.gateway.risk_report.verdict import SIDES, summary, verdict
+from querygate.policy import Policy
+
+FORMAT = 1
+
+After = Literal["published", "release", "policy"]
+"""What "after" is: the version that is served, a release that was given, or what the policy would make."""
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """Three sides of one dataset, and what they were measured with."""
+
+    policy: Policy
+    after: After
+    sides: Mapping[str, Side]
+    treated: Sequence[Treated]
+    population: Population | None = None
+    disease: Disease | None = None
+    version: int | None = None
+    made: str = ""
+    notes: Sequence[str] = ()
+
+
+def make_report(assessed: Assessed, progress: Progress = tell_nobody) -> dict[str, Any]:
+    """The report as a JSON object."""
+    policy, population = assessed.policy, assessed.population
+    people = None if population is None else int(population.persons.sum())
+    sides = {}
+    for name in SIDES:
+        progress(f"measuring: {NAMES[name]}")
+        sides[name] = side_figures(assessed.sides[name], policy, people)
+    quasi = [column.name for column in policy.named("quasi-identifier")]
+    body: dict[str, Any] = {
+        "format": FORMAT,
+        "dataset": policy.dataset,
+        "title": policy.title,
+        "version": assessed.version,
+        "made": assessed.made,
+        "policy_hash": policy.hash,
+        "after": assessed.after,
+        "records": {"raw": sides["raw"]["records"], "after": sides["after"]["records"]},
+        "columns": {"quasi": quasi, "sensitive": [column.name for column in policy.named("sensitive")]},
+        "register": None if population is None else _register(population, quasi),
+        "disease": None if assessed.disease is None else {"column": assessed.disease.column or None},
+        "safe_harbor": [one.to_dict() for one in assessed.treated],
+        "sides": sides,
+        "verdict": verdict(sides),
+    }
+    return {**body, "words": summary(body), "notes": [*assessed.notes, *_notes(body)]}
+
+
+NAMES = {"raw": "raw records", "safe_harbor": "Safe Harbor", "after": "the release"}
+
+
+def _register(population: Population, quasi: Sequence[str]) -> dict[str, Any]:
+    shared = [name for name in quasi if name in population.values]
+    return {
+        "people": int(population.persons.sum()),
+        "kinds": int(population.persons.size),
+        "columns": shared,
+        "not_in_register": [name for name in quasi if name not in shared],
+    }
+
+
+def _notes(body: Mapping[str, Any]) -> list[str]:
+    """What limits the figures."""
+    notes = []
+    register = body["register"]
+    if register is None:
+        notes.append(
+            "No register of the population was given: the journalist, k-map, uniqueness in the population and the risk "
+            "of being in the file are not measured."
+        )
+        return notes
+    if register["not_in_register"]:
+        notes.append(
+            f"The register does not have {', '.join(register['not_in_register'])}: whoever looks people up in a fuller "
+            "one finds more of them."
+        )
+    raw = body["sides"]["raw"]
+    if register["people"] < raw["records"]:
+        notes.append("The register lists fewer people than there are records, so it is not of the whole population.")
+    elif raw["attackers"]["unmatched"] or raw["attackers"]["short"]:
+        left = raw["attackers"]["unmatched"] + raw["attackers"]["short"]
+        notes.append(
+            f"For {left:,} raw records the register lists fewer people than there are records: it leaves people out "
+            "or spells values otherwise, and a journalist with a better one would be stronger."
+        )
+    if body["disease"] is not None and body["sides"]["after"]["instance"] is None:
+        notes.append("The risk of being in the file is not measured for the release: it does not tell who is meant.")
+    return notes
+
+
+def make_files(body: Mapping[str, Any]) -> dict[str, bytes]:
+    """report.json, report.html and, where they can be drawn, the pictures as files of their own."""
+    pictures = make_pictures(body)
+    return {
+        "report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode(),
+        "report.html": make_page(body, pictures).encode(),
+        **{f"{name}.png": png for name, png in pictures.items()},
+    }

@@ -1,0 +1,101 @@
+"""The JSON shape of a risk report: the table of measures whole, the figures behind it as objects."""
+
+from __future__ import annotations
+
+from querygate.web.schema_parts import MAYBE_TEXT, TEXT, WHOLE, Schema, array, record, ref
+
+MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
+FIGURES: Schema = {"type": "object", "additionalProperties": {}}
+
+RISK_EXAMPLE = {
+    "format": 1,
+    "dataset": "patients",
+    "title": "Blood pressure study",
+    "version": 3,
+    "made": "2026-03-02T10:00:00.000000Z",
+    "policy_hash": "9f2b6c1d8e3a4f507b6c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c",
+    "after": "published",
+    "records": {"raw": 843, "after": 843},
+    "columns": {"quasi": ["age", "sex"], "sensitive": ["sbp"]},
+    "register": None,
+    "disease": None,
+    "safe_harbor": [
+        {"column": "age", "treatment": "age", "letter": "C", "does": "90 and over together", "why": "its name"}
+    ],
+    "sides": {"raw": {"classes": 160}, "safe_harbor": {"classes": 151}, "after": {"classes": 98}},
+    "verdict": [
+        {
+            "measure": "prosecutor_average",
+            "group": "prosecutor",
+            "label": "average risk",
+            "unit": "share",
+            "raw": 0.19,
+            "safe_harbor": 0.179,
+            "after": 0.116,
+            "risk_against_safe_harbor": "lower",
+        }
+    ],
+    "words": ["On none of the 12 measures is the release riskier than Safe Harbor on the same records."],
+    "notes": [],
+}
+
+RISK_SCHEMAS: dict[str, Schema] = {
+    "RiskReport": record(
+        "What could be found out about people: from the raw records, under Safe Harbor, and after. Aggregates alone.",
+        {
+            "format": {**WHOLE, "description": "Raised when a field changes its meaning."},
+            "dataset": TEXT,
+            "title": TEXT,
+            "version": {"type": ["integer", "null"]},
+            "made": {**TEXT, "description": "When, in UTC."},
+            "policy_hash": TEXT,
+            "after": {
+                "enum": ["published", "release", "policy"],
+                "description": "The version served, a release that was given, or what the policy would make.",
+            },
+            "records": record("How many there are.", {"raw": WHOLE, "after": WHOLE}),
+            "columns": record("Which were measured.", {"quasi": array(TEXT), "sensitive": array(TEXT)}),
+            "register": {
+                "anyOf": [
+                    record(
+                        "The register of the population.",
+                        {"people": WHOLE, "kinds": WHOLE, "columns": array(TEXT), "not_in_register": array(TEXT)},
+                    ),
+                    {"type": "null"},
+                ]
+            },
+            "disease": {
+                "anyOf": [
+                    record("Being listed is the disclosure; for all, or by a column.", {"column": MAYBE_TEXT}),
+                    {"type": "null"},
+                ]
+            },
+            "safe_harbor": array(
+                record(
+                    "What Safe Harbor does to a quasi-identifier.",
+                    {"column": TEXT, "treatment": TEXT, "letter": TEXT, "does": TEXT, "why": TEXT},
+                )
+            ),
+            "sides": record(
+                "All figures of each side, and sentences.", {"raw": FIGURES, "safe_harbor": FIGURES, "after": FIGURES}
+            ),
+            "verdict": {**array(ref("RiskMeasure")), "description": "The sides beside each other."},
+            "words": array(TEXT),
+            "notes": {**array(TEXT), "description": "What limits the figures."},
+        },
+        example=RISK_EXAMPLE,
+    ),
+    "RiskMeasure": record(
+        "One measure on the three sides; null where it was not measured. Shares are better low, counts high.",
+        {
+            "measure": TEXT,
+            "group": {"enum": ["prosecutor", "journalist", "marketer", "alone", "instance", "told"]},
+            "label": TEXT,
+            "unit": {"enum": ["share", "count"]},
+            "raw": MAYBE_NUMBER,
+            "safe_harbor": MAYBE_NUMBER,
+            "after": MAYBE_NUMBER,
+            "risk_against_safe_harbor": {"enum": ["lower", "same", "higher", None]},
+        },
+    ),
+}
