@@ -22,8 +22,8 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 FORMAT = 6
 """The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
-rule about differencing that the gate has to keep (5) and columns for extracts alone (6) is of the first form, and does
-not say so."""
+rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6)
+is of the first form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -46,10 +46,11 @@ def catalog_to_json(catalog: Catalog) -> str:
         del body["on_differencing"]
     else:
         body["format"] = 5
-    if not catalog.in_extracts:
-        del body["in_extracts"]
-    else:
-        body["format"] = 6
+    for name in ("in_extracts", "person"):
+        if body[name]:
+            body["format"] = 6
+        else:
+            del body[name]
     return json.dumps(body, ensure_ascii=False)
 
 

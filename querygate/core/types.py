@@ -145,6 +145,7 @@ class Catalog:
     noise: NoiseOptions | None = None  # where answers may be noisy
     on_differencing: Literal["alert", "warn", "refuse"] = "alert"
     in_extracts: tuple[str, ...] = ()  # columns that no query reaches, and that leave in extracts alone
+    person: str = ""  # the column that tells persons apart, one in each row: it is not published, and can be counted
 
     def column(self, name: str) -> Column | None:
         """The column called `name`, without regard to case as in SQL."""

@@ -47,6 +47,7 @@ class Options:
     dialect: str = "duckdb"
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # public ones, by column
+    person: str = ""  # the column that has another value in every row, where it is known to
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _totals(
     asked: dict[str, list[list[Asked]] | str] = {}
     for sql in dict.fromkeys(entry.sql for entry in entries if entry.id not in unread):
         try:
-            apart[sql] = take_apart(sql, records.columns, secret, options.dialect)
+            apart[sql] = take_apart(sql, records.columns, secret, options.dialect, options.person)
         except Unreadable as problem:
             asked[sql] = str(problem)
     placing.look_up(one for statements in apart.values() for one in statements)
@@ -167,5 +168,6 @@ def roles(
         used |= mentioned
     hidden = {folded(name) for name in options.secret} or measured - {folded(name) for name in options.known}
     secret = tuple(name for name in columns if folded(name) in hidden)
-    known = tuple(name for name in columns if folded(name) in used and folded(name) not in hidden)
+    apart = hidden | {folded(options.person)}  # persons are counted, and nobody is found by their key
+    known = tuple(name for name in columns if folded(name) in used and folded(name) not in apart)
     return secret, known, unread

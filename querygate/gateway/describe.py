@@ -103,6 +103,8 @@ def explain_policy(catalog: Catalog) -> list[str]:
     said = []
     if catalog.unit:
         said.append(f"One row is one {catalog.unit}.")
+    if catalog.person:
+        said.append(f"No two rows have the same {catalog.person}; it is not published, and can be counted.")
     if quasi:
         said.append(
             f"Each record shares what is published of {quasi} with at least {catalog.k - 1:,} others (k = {catalog.k})."

@@ -233,4 +233,5 @@ def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
         noise=policy.noise,
         on_differencing=policy.audit.on_differencing,
         in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),
+        person=policy.person,
     )

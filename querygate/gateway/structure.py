@@ -31,7 +31,7 @@ class Structure:
     def __init__(self, records: Records, catalog: Catalog) -> None:
         self._columns = tuple(column.name for column in catalog.columns)
         self._secret = tuple(column.name for column in catalog.columns if not is_known(column.role))
-        self._records = records
+        self._person, self._records = catalog.person, records
         self.places = records.settle([column.name for column in catalog.columns if is_known(column.role)])
         self.weights: Ints = records.counts("", "")
         self._masks: OrderedDict[str, Bools] = OrderedDict()
@@ -39,7 +39,7 @@ class Structure:
     def sets(self, sql: str) -> Bools:
         """The sets of a statement, a row each, over places. Unreadable or Unanswerable where they cannot be told."""
         found: dict[bytes, Bools] = {}
-        for logged in take_apart(sql, self._columns, self._secret):
+        for logged in take_apart(sql, self._columns, self._secret, person=self._person):
             for row in self._sets(logged):
                 found.setdefault(row.tobytes(), row)
                 if len(found) > MOST_GROUPS:

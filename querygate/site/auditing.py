@@ -34,11 +34,11 @@ def audit_site(opened: OpenSite, dataset: str, options: Options, *, exact: bool)
     Views are each user, each project and organisation, the groups of `options`, and everybody. Answers are ranges
     computed from the published store, so whatever is isolated is an attempt: no range tells more than the store does.
     """
-    release = opened.store.current(dataset)
-    secret = tuple(c.name for c in release.catalog.columns if c.role == "sensitive")
-    known = tuple(c.name for c in release.catalog.columns if c.role != "sensitive")
-    public = {c.name: (c.low, c.high) for c in release.catalog.columns if c.low is not None and c.high is not None}
-    options = replace(options, k=release.catalog.k, secret=secret, known=known, domains=public)
+    catalog = opened.store.current(dataset).catalog
+    secret = tuple(c.name for c in catalog.columns if c.role == "sensitive")
+    known = tuple(c.name for c in catalog.columns if c.role != "sensitive")
+    public = {c.name: (c.low, c.high) for c in catalog.columns if c.low is not None and c.high is not None}
+    options = replace(options, k=catalog.k, secret=secret, known=known, domains=public, person=catalog.person)
     by_version: dict[int, list[Entry]] = {}
     for line in opened.log.queries(dataset=dataset):
         if line["outcome"] == "answered" and line["version"] is not None:

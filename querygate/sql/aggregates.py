@@ -154,9 +154,9 @@ def read_aggregate(node: exp.Expr) -> Asked | None:
         inside = inside.this  # no aggregate here depends on the order of its values
     if name is None or isinstance(inside, exp.Order):
         return None
-    if any(_listed(part) for key, part in node.args.items() if key not in _READ):
+    if any(listed(part) for key, part in node.args.items() if key not in _READ):
         return None  # MIN(x, 2) is another aggregate
-    others = [part for key in _READ[1:] for part in _listed(node.args.get(key))]
+    others = [part for key in _READ[1:] for part in listed(node.args.get(key))]
     if isinstance(inside, exp.Distinct):
         return Asked(name, tuple(inside.expressions), True) if inside.expressions and not others else None
     return Asked(name, (*([inside] if inside is not None else []), *others))
@@ -173,5 +173,6 @@ def _within_group(node: exp.WithinGroup) -> Asked | None:
     return Asked(AGGREGATE_NODES[type(inner)], (terms[0].this, inner.this))
 
 
-def _listed(part: object) -> list[exp.Expr]:
+def listed(part: object) -> list[exp.Expr]:
+    """A part of a node as the nodes it has, none, one or many."""
     return [p for p in (part if isinstance(part, list) else [part]) if isinstance(p, exp.Expr)]

@@ -17,12 +17,13 @@ from sqlglot import exp
 
 from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.aggregates import is_aggregate
+from querygate.sql.aggregates import is_aggregate, listed
 from querygate.sql.buckets import write_out_buckets
 from querygate.sql.parse import span_of
+from querygate.sql.persons import count_rows
 from querygate.sql.projections import projected
 from querygate.sql.references import join_reference
-from querygate.sql.tables import Names, Tables, nameless, quoted_column
+from querygate.sql.tables import UNLISTED, Names, Tables, nameless, quoted_column
 
 LARGEST = 20_000
 SYSTEM_SCHEMAS = frozenset({"information_schema", "pg_catalog", "pg_temp", "pg_toast", "system", "temp"})
@@ -45,7 +46,15 @@ class Query:
 def compose(tree: exp.Select | exp.Union, catalog: Catalog) -> list[Query]:
     """The queries whose answers are to be shown one after the other. The tree is used up: its parts are theirs."""
     write_out_buckets(tree)
-    return _branches(tree, catalog, {}, top=True)
+    queries = _branches(tree, catalog, {}, top=True)
+    for query in queries if catalog.person else ():
+        count_rows(_over_records(query).tree, catalog.person)
+    return queries
+
+
+def _over_records(query: Query) -> Query:
+    """The one whose columns are the dataset's."""
+    return query if query.inner is None else _over_records(query.inner)
 
 
 def _branches(tree: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr], *, top: bool = False) -> list[Query]:
@@ -59,13 +68,21 @@ def _branches(tree: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr], *,
     raise UnsupportedSQL("QG205", "FROM names nothing that can be asked.", f"Write FROM {catalog.dataset}.")
 
 
+class _Before(dict[str, exp.Expr]):
+    """The named queries before one. A copy of that one has them too, and no copies of them: each has those before it,
+    so that copies would double with every query."""
+
+    def __deepcopy__(self, memo: object) -> _Before:
+        return self
+
+
 def _with(tree: exp.Expr, ctes: Mapping[str, exp.Expr]) -> Mapping[str, exp.Expr]:
     """The named queries in force. A later one may use an earlier one, so each keeps those before it."""
     clause = tree.args.get("with_")
     known = dict(ctes)
     for cte in clause.expressions if clause else ():
         body = cte.this.copy()
-        body.meta["ctes"] = dict(known)
+        body.meta["ctes"] = _Before(known)
         known[folded(cte.alias)] = body
     tree.set("with_", None)
     return known
@@ -111,6 +128,9 @@ def _source(source: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr]) ->
         if named is None:
             _check_dataset(source, catalog)
             own: Names = {folded(c.name): quoted_column(c.name) for c in catalog.columns}
+            if catalog.person:
+                own[folded(catalog.person)] = quoted_column(catalog.person)
+                own[folded(catalog.person)].meta[UNLISTED] = True
             return own, None, [], None, alias or folded(source.name)
         body, ctes, alias = named.copy(), named.meta.get("ctes", {}), alias or folded(source.name)
     else:
@@ -316,7 +336,7 @@ def _substitute(tree: exp.Select, tables: Tables, catalog: Catalog) -> int:
         aliases = given if clause in _MAY_BE_ALIAS else set()
         scope = _Scope(tables, aliases, _MAY_BE_ALIAS.get(clause, False), catalog)
         part = tree.args.get(clause)
-        for root in part if isinstance(part, list) else [part] if part is not None else []:
+        for root in listed(part):
             size += sum(scope.replace(node) for node in list(root.find_all(exp.Column)))
     return size
 
@@ -328,7 +348,7 @@ def _and(left: exp.Expr | None, right: exp.Expr | None) -> exp.Expr | None:
 
 
 def _unknown_column(node: exp.Column, catalog: Catalog, tables: Tables) -> UnsupportedSQL:
-    spelled = {folded(column.name): column.name for column in catalog.columns}
+    spelled = {folded(name): name for name in (*(column.name for column in catalog.columns), catalog.person)}
     listed = [spelled.get(name, name) for name in tables.every_name()]
     by_lower = {name.lower(): name for name in listed}
     near = difflib.get_close_matches(node.name.lower(), by_lower, n=1)

@@ -42,11 +42,11 @@ def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Ex
     for part in all_items(items) if clause.args.get("all") else _parts(clause):
         if isinstance(part, exp.Tuple) and part.expressions:
             raise _refused(part, "A bracket of columns is one value to the database.", "List the columns without it.")
-        sets = [(*before, *added) for before in sets for added in _sets_of(part, place)]
-        if len(sets) > MOST_SETS:
+        if len(sets) * _number_of_sets(part) > MOST_SETS:  # before they are made: a CUBE doubles with each term
             raise UnsupportedSQL(
                 "QG212", f"There are more than {MOST_SETS} grouping sets.", "Ask for fewer.", span=span_of(clause)
             )
+        sets = [(*before, *added) for before in sets for added in _sets_of(part, place)]
     fixed = next(filter(is_constant, terms), None)
     if fixed is not None and len(sets) > 1:  # in the sets without it, it would be NULL wherever it is written
         raise _refused(fixed, "A constant makes no grouping sets.", "Leave it out of GROUP BY.")
@@ -62,6 +62,16 @@ def all_items(items: list[exp.Expr]) -> list[exp.Expr]:
     """GROUP BY ALL: every item of the select list that is no aggregate."""
     plain = [item.this if isinstance(item, exp.Alias) else item for item in items]
     return [item for item in plain if not any(is_aggregate(node) for node in item.walk())]
+
+
+def _number_of_sets(part: exp.Expr) -> int:
+    if isinstance(part, exp.Rollup):
+        return len(part.expressions) + 1
+    if isinstance(part, exp.Cube):
+        return 1 << min(len(part.expressions), MOST_SETS)
+    if isinstance(part, exp.GroupingSets):
+        return sum(_number_of_sets(term) for term in part.expressions)
+    return 1
 
 
 def _sets_of(part: exp.Expr, place: Any) -> list[tuple[int, ...]]:

@@ -66,16 +66,21 @@ class Groups:
             return quoted_column(self.keys[self.terms.index(node)].id)
         if isinstance(node, exp.Column):
             raise self.not_grouped(node)
-        copy = node.copy()
         if is_constant(node):  # bare, as in IS NULL and in the base of a logarithm
-            return copy
-        for name, value in node.args.items():
-            if isinstance(value, exp.Expr) and not isinstance(value, (exp.Identifier, exp.DataType, exp.Var)):
-                lifted = _is_value(value) and not is_constant(value)
-                copy.set(name, exp.Paren(this=self.lift(value)) if lifted else value.copy())
-            elif isinstance(value, list):
-                copy.set(name, [self.lift(v) if isinstance(v, exp.Expr) else v for v in value])
-        return copy
+            return node.copy()
+        # Put together from lifted parts: to copy the whole at each step would take the square of its size.
+        lifted = node.__class__(**{name: self._lift_part(value) for name, value in node.args.items()})
+        lifted.meta.update(node.meta)
+        return lifted
+
+    def _lift_part(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.lift(part) if isinstance(part, exp.Expr) else part for part in value]
+        if not isinstance(value, exp.Expr):
+            return value
+        if isinstance(value, (exp.Identifier, exp.DataType, exp.Var)) or not _is_value(value) or is_constant(value):
+            return value.copy()
+        return exp.Paren(this=self.lift(value))
 
     def _quotient(self, node: exp.Div) -> exp.Expr | None:
         """A quotient of sums, perhaps with a factor above: `100.0 * SUM(x) / COUNT(*)`."""

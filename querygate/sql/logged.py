@@ -83,8 +83,12 @@ def _value_columns(node: exp.Expr) -> Iterable[exp.Column]:
     return [] if plain.value is None else list(plain.value.find_all(exp.Column))
 
 
-def take_apart(sql: str, columns: Collection[str], secret: Collection[str], dialect: str = DIALECT) -> list[Logged]:
+def take_apart(
+    sql: str, columns: Collection[str], secret: Collection[str], dialect: str = DIALECT, person: str = ""
+) -> list[Logged]:
     """The statement over a table with these columns, as a list of what its branches asked; Unreadable says why not.
+
+    `person` names a column that has another value in every row: what is counted of it is rows.
 
     >>> one, = take_apart("SELECT AVG(sbp) FROM t WHERE age < 51 AND dx = 'flu'", ["age", "sbp", "dx"], ["sbp", "dx"])
     >>> one.added[0].name, one.added[0].value, one.added[0].parts
@@ -105,7 +109,7 @@ def take_apart(sql: str, columns: Collection[str], secret: Collection[str], dial
         for part in ("db", "catalog"):
             table.set(part, None)
     named_columns = tuple(Column(name, i, "public", "category", True) for i, name in enumerate(columns))
-    catalog = Catalog(tables.pop(), 0, "", 0, 0, named_columns)
+    catalog = Catalog(tables.pop(), 0, "", 0, 0, named_columns, person=person)
     try:
         queries = compose(tree, catalog)
     except Refusal as refusal:

@@ -26,6 +26,7 @@ from querygate.sql.measures import as_filter
 from querygate.sql.parse import parse, span_of
 from querygate.sql.plan import make_plan
 from querygate.sql.wording import check_wording, own_wording
+from querygate.sql.work import Bounded
 
 Kind = Literal["count", "distinct", "sum", "avg", "quantile"]
 
@@ -83,7 +84,7 @@ def understand_noisy(sql: str, catalog: Catalog, native: Native, limits: Limits 
     """The plan of a statement that is to be answered with noise."""
     limits, person = limits or Limits(), catalog.noise.person if catalog.noise is not None else ""
     if person:
-        catalog = replace(catalog, columns=(*catalog.columns, _person(catalog, person)))
+        catalog = replace(catalog, columns=(*catalog.columns, _person(catalog, person)), person="")
     tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
     own = own_wording(tree)
     notes = schema_notes(tree, catalog)
@@ -91,7 +92,7 @@ def understand_noisy(sql: str, catalog: Catalog, native: Native, limits: Limits 
     if len(queries) != 1 or queries[0].inner is not None:
         raise _refused("Noise is added to the groups of one query.", "Ask each query by itself.")
     _check_person(queries[0].tree, person)
-    plan = make_plan(queries[0], catalog, native, limits)
+    plan = make_plan(queries[0], catalog, Bounded(native), limits)
     check_wording(sql, own, native)
     return _noisy(queries[0], replace(plan, notes=notes), person)
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import folded
-from querygate.sql.aggregates import is_aggregate
+from querygate.sql.aggregates import is_aggregate, listed
 from querygate.sql.keys import all_items, meant
 from querygate.sql.parse import span_of
 from querygate.sql.tables import Names, is_nameless
@@ -57,7 +57,7 @@ def projected(outer: exp.Select, inner: exp.Select, items: Names) -> exp.Select:
     _settle(inner)
     for clause in ("expressions", "where", "order"):
         part = outer.args.get(clause)
-        for root in part if isinstance(part, list) else [part] if part is not None else []:
+        for root in listed(part):
             for node in list(root.find_all(exp.Column)):
                 if clause != "order" or "called" in node.meta:  # ORDER BY may name what the outer one shows
                     _put_in(node, items)

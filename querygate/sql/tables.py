@@ -13,6 +13,9 @@ from querygate.sql.parse import span_of
 Names = dict[str, exp.Expr]
 """What each name stands for, by folded name."""
 
+UNLISTED = "unlisted"
+"""Marks what can be called by its name, and is no part of `*`."""
+
 
 @dataclass
 class Tables:
@@ -55,7 +58,7 @@ class Tables:
         chosen = {table: self.names.get(table, {})} if table else self.names
         listed: dict[str, exp.Column] = {}
         for alias, names in chosen.items():
-            for name in names:
+            for name in (name for name, value in names.items() if not value.meta.get(UNLISTED)):
                 once = name in self.merged and alias in self.merged[name][1] and not table
                 listed.setdefault(name if once else f"{alias} {name}", quoted_column(name, "" if once else alias))
         return list(listed.values())

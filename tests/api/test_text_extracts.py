@@ -106,7 +106,7 @@ def test_the_gate_knows_their_names_and_nothing_else(call: Caller, opened: OpenS
         "SELECT COUNT(DISTINCT note) FROM trial",
     ):
         refused = call("ann", "POST", "query", {"dataset": "trial", "sql": sql})
-        unknown = call("ann", "POST", "query", {"dataset": "trial", "sql": sql.replace("note", "mrn")})
+        unknown = call("ann", "POST", "query", {"dataset": "trial", "sql": sql.replace("note", "ward")})
         assert (refused.status_code, refused.json["code"]) == (unknown.status_code, unknown.json["code"])
         assert refused.status_code == 422
     refused = call("ann", "POST", "exports", {"dataset": "trial", "purpose": "to see", "columns": ["age", "mrn"]})

@@ -1,0 +1,43 @@
+"""How much the database may be asked for one statement before it is answered.
+
+Functions of columns are tabulated over public domains, which takes about a microsecond for each value and a few
+milliseconds for each question. A statement of five thousand words can ask for hours of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from querygate.core.errors import SyntaxRefused
+from querygate.core.ports import Calculated, Native, Reading
+
+MOST, EACH = 5_000_000, 4_000
+"""Values in all, and as how many a question counts beside its own."""
+
+
+@dataclass
+class Work:
+    values: int = 0
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """The database, for one statement. Equal where the database is, so that tables once found are found again."""
+
+    native: Native
+    work: Work = field(default_factory=Work, compare=False)
+
+    def read(self, sql: str, own: str) -> Reading:
+        return self.native.read(sql, own)
+
+    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+        self.work.values += len(values) + EACH
+        if self.work.values > MOST:
+            raise SyntaxRefused(
+                "QG102",
+                "The statement has too many functions: their values are looked up before it is answered.",
+                "Ask for fewer at once, or compare columns themselves, as in born >= DATE '2020-01-01'.",
+            )
+        return self.native.tabulate(text, kind, values)
