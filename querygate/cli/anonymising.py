@@ -71,7 +71,7 @@ def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
 
 def _told(body: dict[str, Any], out: Path) -> str:
     left = f", {body['left_out']:,} left out" if body["left_out"] else ""
-    at_least = "" if body["kind"] == "release" else f" of at least {body['k']}"
+    at_least = f" of at least {body['k']}" if body["k_asked"] else ""
     lines = [f"{body['records']:,} records in {body['classes']:,} classes{at_least}{left}."]
     lines += [*body["before"]["words"], *body["risk"]["words"]]
     lines += [sentence for line in (*body["notes"], *body["sequences"]) for sentence in line["words"]]

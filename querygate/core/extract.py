@@ -18,13 +18,18 @@ from typing import Any, Literal, cast, get_args
 
 from querygate.core.errors import ExtractRefused
 
-Kind = Literal["k-anonymous", "condensed", "release"]
+Kind = Literal["k-anonymous", "condensed", "release", "same-disease"]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
 
 LONGEST_TEXT = 4000
 LARGEST_K = 100_000
-_NOT_IN_A_RELEASE = ("k", "method", "suppress", "suppress_cells", "tolerances")
+_POLICY_SAYS = ("method", "suppress", "suppress_cells", "tolerances")
+_NOT_WITH: Mapping[str, tuple[str, ...]] = {"release": ("k", *_POLICY_SAYS), "same-disease": _POLICY_SAYS}
+"""Keys that do not go with a kind, because the policy says how its records are protected."""
+
+A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-disease file"}
+"""What records are called that are looked up in the policy's population."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +54,9 @@ class Model:
 class Wish:
     """What is asked for: which records and columns, how they are to be protected, and what they must still tell.
 
-    `method` and `k` are found by the builder where they are not given. `tolerances` bound what a model may lose
-    (`significance`, `sign`, `outside`: shares of coefficients) and how wide a range may be (`mean(age)` ...).
+    `method` and `k` are found by the builder where they are not given; a same-disease file has a k if one is asked for.
+    `tolerances` bound what a model may lose (`significance`, `sign`, `outside`: shares of coefficients) and how wide a
+    range may be (`mean(age)` ...).
     `suppress` is the share of records that may be left out, `suppress_cells` that of cells that may be replaced by `*`
     to keep records that would be left out.
     """
@@ -76,9 +82,10 @@ class Wish:
             if key not in known:
                 raise invalid(str(key)[:60], "no such key", *sorted(known))
         found = cls(**{key: _READERS[key](key, value) for key, value in body.items()}, **_missing(body))
-        for key in _NOT_IN_A_RELEASE if found.kind == "release" else ():
+        for key in _NOT_WITH.get(found.kind, ()):
             if getattr(found, key):
-                raise invalid(key, "does not go with a release, whose policy says how records are protected")
+                kind = A_KIND[found.kind]
+                raise invalid(key, f"does not go with {kind}, whose policy says how records are protected")
         return replace(found, tolerances=tuple(sorted(found.tolerances)))
 
     def to_dict(self) -> dict[str, Any]:

@@ -45,8 +45,11 @@ def check_partition(
     population: Mapping[str, NDArray[Any]],
     file: Mapping[str, NDArray[Any]],
     made: Partition,
+    persons: NDArray[Any] | None = None,
 ) -> Checked:
     """Every record in one part, its values in what is published, people and risks as they are told.
+
+    `persons` says how many people each row of the population stands for; one, where it is not given.
 
     >>> import numpy as np
     >>> from querygate.instance import Study, partition
@@ -57,6 +60,7 @@ def check_partition(
     """
     read = [(column, _read(column, population), _read(column, file)) for column in columns]
     records, people = len(read[0][2].rows), len(read[0][1].rows)
+    weights = np.ones(people, dtype=np.int64) if persons is None else np.asarray(persons)
     if len(made.part_of) != records:
         return Checked(("not every record has a part, or there are other records",), *(np.nan,) * 4, 0)
     faults: list[str] = []
@@ -69,8 +73,9 @@ def check_partition(
             inside &= _matches(column, recorded, cell)
         mine = np.asarray(made.part_of) == number
         times += match
-        faults += _faults(number, part.records, part.people, mine, inside, int(match.sum()))
-        risks.append((int(mine.sum()), max(int(match.sum()), int(mine.sum()))))
+        matching = int(weights[match].sum())
+        faults += _faults(number, part.records, part.people, mine, inside, matching)
+        risks.append((int(mine.sum()), max(matching, int(mine.sum()))))
     if sum(held for held, _ in risks) != records:
         faults.append("the parts do not have all records")
     q = max((1 / among for _, among in risks if among), default=0.0)
@@ -81,7 +86,7 @@ def check_partition(
     told = made.risk.greatest_match, made.risk.average_match, made.risk.greatest_instance, made.risk.average_instance
     if any(abs(one - two) > TOLERANCE for one, two in zip(told, (q, average_q, r, average_r), strict=True)):
         faults.append(f"the risks are not those told: {(q, average_q, r, average_r)} and not {told}")
-    return Checked(tuple(faults), q, average_q, r, average_r, int((times > 1).sum()))
+    return Checked(tuple(faults), q, average_q, r, average_r, int(weights[times > 1].sum()))
 
 
 def _faults(number: int, records: int, people: int, mine: Bools, inside: Bools, match: int) -> list[str]:

@@ -144,8 +144,8 @@ def node_name(quasi: Quasi, value: str, level: int) -> str:
     return value[: ZIP_LEVELS[level]] if quasi.kind == "zip" else quasi.above[value][level]
 
 
-def code(quasi: Quasi, people: Values, records: Values) -> Coded:
-    """Both sides of a column in one set of codes."""
+def code(quasi: Quasi, people: Values, records: Values, persons: Ints | None = None) -> Coded:
+    """Both sides of a column in one set of codes; `persons` says how many people each row of them stands for."""
     values, numbers = _numbered(quasi, np.concatenate([np.asarray(people), np.asarray(records)]))
     known, order = len(values), np.arange(len(values))
     levels: tuple[Ints, ...] = ()
@@ -153,7 +153,7 @@ def code(quasi: Quasi, people: Values, records: Values) -> Coded:
         order, levels = _hierarchy(quasi, values)
     elif quasi.kind == "category":
         # By people and not by rows, so that the order of the categories says nothing about the file.
-        held = np.bincount(numbers[: len(people)], minlength=known + 1)[:known]
+        held = np.bincount(numbers[: len(people)], persons, known + 1)[:known]
         order = np.argsort(-held, kind="stable")
     place = np.full(known + 1, known, dtype=np.int64)
     place[order] = np.arange(known)

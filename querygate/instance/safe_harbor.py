@@ -44,7 +44,8 @@ def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> SafeHarbor:
     >>> safe_harbor(Study.within(both, people, np.array([0, 2])), small_areas={"372", "381"}).risk.class_people
     (2, 2)
     """
-    label = np.zeros(study.people + study.records, dtype=np.int64)
+    rows = study.persons.size
+    label = np.zeros(rows + study.records, dtype=np.int64)
     loss = np.zeros(len(study.columns))
     for at, column in enumerate(study.columns):
         group = _groups(column, small_areas)
@@ -52,10 +53,8 @@ def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> SafeHarbor:
         label = np.unique(label * max(column.size, 1) + whole, return_inverse=True)[1].reshape(-1)
         if study.records:
             loss[at] = (np.bincount(group)[group[column.records]] - 1).mean() / max(column.size - 1, 1)
-    size = int(label.max(initial=-1)) + 1
-    people = np.bincount(label[: study.people], minlength=size)
-    records = np.bincount(label[study.people :], minlength=size)
-    classes, class_of = np.unique(label[study.people :], return_inverse=True)
+    people, records = study.counts(label)
+    classes, class_of = np.unique(label[rows:], return_inverse=True)
     names = tuple(column.quasi.name for column in study.columns)
     return SafeHarbor(names, class_of.reshape(-1), instance_risk(records[classes], people[classes]), loss)
 

@@ -43,8 +43,10 @@ KEYS = {
     "columns.*.diversity": (
         *("kind", "l", "c", "t", "alpha", "distance", "p", "e", "distinct", "epsilon", "m", "by", "share", "groups"),
     ),
-    "columns.*.protect": ("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules"),
-    "columns.*.utility": ("kind", "level", "groups"),
+    "columns.*.protect": (
+        *("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules", "look_for"),
+    ),
+    "columns.*.utility": ("kind", "level", "groups", "spare"),
     "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
     "answers": ("modes", "min_group"),
     "laplace": (
@@ -56,7 +58,7 @@ KEYS = {
     "join.*": ("source", "on", "columns", "kind", "many"),
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
-    "release": ("population", "count", "columns", "threshold"),
+    "release": ("population", "count", "columns", "threshold", "instance"),
 }
 
 CHOICES = {
@@ -79,7 +81,9 @@ CHOICES = {
     "columns.*.lattice": ("iupac", "dnala"),
     "columns.*.within": ("file", "classes"),
     "columns.*.protect.kind": tuple(CODE_METHODS),
-    "columns.*.utility.kind": ("level", "groups", "none"),
+    "columns.*.protect.look_for": ("rest", "whole"),
+    "columns.*.utility.kind": ("level", "groups", "diseases", "none"),
+    "columns.*.utility.spare": ("none", "listed"),
     "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
     "anonymise.method": (
         *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished"),

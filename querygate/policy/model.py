@@ -68,6 +68,9 @@ class ProtectPolicy:
     each visit in another column, whole lists (`complete`), or sets of up to m codes within each class (`classes`). Or
     sets of codes tell no sensitive one with more than a share of certainty: those of up to m public codes, which k
     records keep as well (`coherence`), those that rules name (`rules`), or any up to m (`uncertainty`).
+
+    Of a set of which a code is suppressed, k records or nobody keep the `rest`; where only `whole` sets are looked for,
+    nothing more is asked of it.
     """
 
     kind: Protection = "k^m"
@@ -79,15 +82,20 @@ class ProtectPolicy:
     sensitive: tuple[str, ...] = ()  # codes, or groups of the system
     share: float = 0.0
     rules: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()  # known codes, secret codes
+    look_for: Literal["rest", "whole"] = "rest"
 
 
 @dataclass(frozen=True, slots=True)
 class UtilityPolicy:
-    """Codes that may be published as one item: those of one group, which a level of the code system or a list gives."""
+    """Codes that may be published as one item: those of one group, which a level of the code system or a list gives.
 
-    kind: Literal["level", "groups", "none"] = "level"
+    Codes outside all groups of a list are grouped by the level; where that is 0 they stay alone.
+    """
+
+    kind: Literal["level", "groups", "diseases", "none"] = "level"
     level: int = 0
     groups: tuple[tuple[str, ...], ...] = ()
+    spare: Literal["none", "listed"] = "none"  # are codes of the list given up last?
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,9 @@ class CodesPolicy:
         fields["protect"]["itemsets"] = _digest(self.protect.itemsets)
         fields["protect"]["rules"] = _digest(self.protect.rules)
         fields["utility"]["groups"] = _digest(tuple(sorted(self.utility.groups)))
+        for part, key, unset in (("protect", "look_for", "rest"), ("utility", "spare", "none")):
+            if fields[part][key] == unset:
+                del fields[part][key]
         return {key: _set_fields(value) if isinstance(value, dict) else value for key, value in fields.items() if value}
 
 
@@ -325,16 +336,18 @@ SAFE_HARBOR: Literal["safe-harbor"] = "safe-harbor"
 
 @dataclass(frozen=True, slots=True)
 class ReleasePolicy:
-    """The population that released records are looked up in, and the average risk that they must not exceed."""
+    """The population that released records are looked up in, and the risks that they must not exceed."""
 
     population: str  # beside the policy file
     threshold: float | Literal["safe-harbor"] = SAFE_HARBOR  # a number, or the risk of Safe Harbor on the same records
     columns: tuple[str, ...] = ()  # quasi-identifiers that the file has; empty: all of them
     count: str = ""  # the column that says how many people a row stands for; empty: one
+    instance: float | None = None  # the greatest instance risk of a same-disease file; None: that of Safe Harbor
 
     def meaning(self) -> dict[str, Any]:
         """What is promised. Where the file lies does not matter."""
-        return {"threshold": self.threshold, "columns": sorted(self.columns), "count": self.count}
+        bound = {} if self.instance is None else {"instance": self.instance}
+        return {"threshold": self.threshold, "columns": sorted(self.columns), "count": self.count, **bound}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from querygate.policy.reading import VALUES, Bound, Table, listed, show_value
 from querygate.policy.tables import read_count, read_file, read_linked
 
 _GROUPS = "a list of lists of texts, each value in exactly one of them"
-_THRESHOLD = Bound(above=0, most=1)
+_RISK = Bound(above=0, most=1)
 
 
 def read_edges(table: Table, column: ColumnPolicy) -> ColumnPolicy:
@@ -70,19 +70,21 @@ def check_tight(anonymise: Table, columns: Iterable[ColumnPolicy]) -> None:
 
 
 def read_release(top: Table, columns: Iterable[ColumnPolicy]) -> ReleasePolicy | None:
-    """The table [release]: what records that leave at the policy's cells may risk, and against which population."""
+    """The table [release]: what records may risk that leave without classes of k, and against which population."""
     if "release" not in top:
         return None
     table = top.table("release")
     if not table.is_table:
         return None
     threshold = table.raw.get("threshold", SAFE_HARBOR)
-    number = None if threshold == SAFE_HARBOR else _THRESHOLD.read(threshold)
+    number = None if threshold == SAFE_HARBOR else _RISK.read(threshold)
     if threshold != SAFE_HARBOR and number is None:
-        table.fail("threshold", "is not an accepted threshold", f'"{SAFE_HARBOR}", or {_THRESHOLD.phrase}')
+        table.fail("threshold", "is not an accepted threshold", f'"{SAFE_HARBOR}", or {_RISK.phrase}')
+    instance = table.number("instance", _RISK)
     return ReleasePolicy(
         read_file(table, "population"),
         SAFE_HARBOR if number is None else float(number),
         read_linked(table, columns),
         read_count(table),
+        None if instance is None else float(instance),
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ExtractRefused, QueryGateError
-from querygate.core.extract import Wish
+from querygate.core.extract import A_KIND, Wish
 from querygate.core.ports import Source
 from querygate.gateway.auditing import Options
 from querygate.gateway.draft import Progress, tell_nobody
@@ -106,8 +106,8 @@ class SiteBuilder:
 
 
 def _register(policy: Policy, beside: Path, wish: Wish) -> Population | None:
-    """The population of releases, where one is asked for."""
-    return _population(policy, beside, read_register) if wish.kind == "release" else None
+    """The population that records are looked up in, where the kind that is asked for needs one."""
+    return _population(policy, beside, read_register) if wish.kind in A_KIND else None
 
 
 def _population(

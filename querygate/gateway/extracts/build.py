@@ -18,12 +18,14 @@ from querygate.core.ports import Native
 from querygate.core.types import Catalog
 from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.extracts import figures
+from querygate.gateway.extracts.cells import check_looked_up
 from querygate.gateway.extracts.condensed import Material, check_models, make_condensed
 from querygate.gateway.extracts.files import make_files
 from querygate.gateway.extracts.k_anonymous import METHODS, Rows, make_k_anonymous
 from querygate.gateway.extracts.page import make_report
 from querygate.gateway.extracts.protected import Protected
-from querygate.gateway.extracts.release import check_release, make_release
+from querygate.gateway.extracts.release import make_release
+from querygate.gateway.extracts.same_disease import make_same_disease
 from querygate.gateway.extracts.subject import narrowed, read_filter, under, understood
 from querygate.gateway.extracts.texts import with_texts
 from querygate.gateway.extracts.tuning import keeping_models, tune
@@ -45,7 +47,7 @@ class Builder:
     clock_s: Callable[[], float]
     population: Population | None = None
     progress: Progress = tell_nobody
-    register: Population | None = None  # that releases are looked up in
+    register: Population | None = None  # that releases and same-disease files are looked up in
     year: int = 0  # in which it leaves
 
     def build(self, wish: Wish, folder: Path, *, request_id: str) -> dict[str, Any]:
@@ -65,7 +67,12 @@ class Builder:
         policy = narrowed(self.policy, wish)
         check_models(policy, wish.models)
         where = read_filter(wish.where, self.catalog, self.native)
-        ways = {"condensed": self._condensed, "release": self._release, "k-anonymous": self._k_anonymous}
+        ways = {
+            "condensed": self._condensed,
+            "release": self._release,
+            "same-disease": self._same_disease,
+            "k-anonymous": self._k_anonymous,
+        }
         protected, risk, trials = ways[wish.kind](wish, policy, where, _Draw(self.secret, request_id))
         self.progress("measuring")
         return protected, {
@@ -103,9 +110,16 @@ class Builder:
         return protected, figures.risk_of_classes(protected, policy, self.population), []
 
     def _release(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
-        check_release(self.policy, understood(wish.where, self.catalog, self.native)[1])
+        check_looked_up(self.policy, wish.kind, understood(wish.where, self.catalog, self.native)[1])
         protected, risk = make_release(
             policy, self.rows, where, self.register, year=self.year, draw=draw, progress=self.progress
+        )
+        return protected, risk, []
+
+    def _same_disease(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+        check_looked_up(self.policy, wish.kind, understood(wish.where, self.catalog, self.native)[1])
+        protected, risk = make_same_disease(
+            policy, self.rows, where, self.register, k=wish.k, year=self.year, draw=draw, progress=self.progress
         )
         return protected, risk, []
 

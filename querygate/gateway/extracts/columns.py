@@ -58,23 +58,42 @@ class Published(Protocol):
 
 def publish_column(draft: Draft, column: ColumnPolicy, box: Box) -> Published:
     if column.name in draft.numbers and isinstance(box, Intervals):
-        return Number(draft, column, box)
-    return Category(draft, column, box)
-
-
-class Number:
-    """A least and a greatest value."""
-
-    def __init__(self, draft: Draft, column: ColumnPolicy, box: Intervals) -> None:
-        numbers = draft.numbers[column.name]
-        self.column, self.missing = column, Missing(column, box.nulls)
-        known = ~self.missing.all
-        self.low, self.high = (
+        numbers, known = draft.numbers[column.name], box.nulls != ALL_NULLS
+        low, high = (
             np.where(known, ends[np.where(known, codes, 0)], 0)
             if numbers.size
             else np.zeros(known.size, dtype=np.int64)
             for ends, codes in ((numbers.low, box.low), (numbers.high, box.high))
         )
+        return Number(column, low, high, box.nulls)
+    return _category(draft, column, box)
+
+
+def _category(draft: Draft, column: ColumnPolicy, box: Box) -> Category:
+    texts, tree, labels = draft.texts[column.name], draft.trees.get(column.name), None
+    if tree is not None and isinstance(box, Intervals):
+        number, members = nodes(tree, box, texts)
+        labels = _node_labels(tree, box, rows_of(column, texts))
+    elif isinstance(box, Intervals):  # from the flat hierarchy of a category without one of its own
+        number = np.arange(box.low.size)
+        members = [[*range(low, high + 1)] if low >= 0 else [] for low, high in zip(box.low, box.high, strict=True)]
+    else:
+        number, sets = box.numbered()
+        members = [list(one) for one in sets]
+    held = [tuple(texts[i] for i in members[n]) for n in number.tolist()]
+    return Category(column, held, labels or [listed(one, len(texts)) for one in held], box.nulls)
+
+
+def listed(values: Sequence[str], of: int) -> str:
+    """The values that a record may have one of, out of so many that there are."""
+    return ANY if 1 < len(values) == of else OR.join(values)
+
+
+class Number:
+    """A least and a greatest value for each class, whole numbers where the column has them."""
+
+    def __init__(self, column: ColumnPolicy, low: Any, high: Any, nulls: Ints) -> None:
+        self.column, self.low, self.high, self.missing = column, low, high, Missing(column, nulls)
 
     def fields(self) -> list[Field]:
         name, title = self.column.name, self.column.title
@@ -104,23 +123,12 @@ class Number:
 
 
 class Category:
-    """A value, a node, or several values."""
+    """A value, a node, or several values: for each class which, and what they are called together."""
 
-    def __init__(self, draft: Draft, column: ColumnPolicy, box: Box) -> None:
-        self.column, self.missing = column, Missing(column, box.nulls)
-        texts, tree = draft.texts[column.name], draft.trees.get(column.name)
-        if tree is not None and isinstance(box, Intervals):
-            number, members = nodes(tree, box, texts)
-            labels = _node_labels(tree, box, rows_of(column, texts))
-        elif isinstance(box, Intervals):  # from the flat hierarchy of a category without one of its own
-            number = np.arange(box.low.size)
-            members = [[*range(low, high + 1)] if low >= 0 else [] for low, high in zip(box.low, box.high, strict=True)]
-            labels = None
-        else:
-            number, sets = box.numbered()
-            members, labels = [list(one) for one in sets], None
-        self.sets = [tuple(texts[i] for i in members[n]) for n in number.tolist()]
-        self.labels = labels or [ANY if 1 < len(one) == len(texts) else OR.join(one) for one in self.sets]
+    def __init__(
+        self, column: ColumnPolicy, sets: Sequence[tuple[str, ...]], labels: Sequence[str], nulls: Ints
+    ) -> None:
+        self.column, self.sets, self.labels, self.missing = column, sets, labels, Missing(column, nulls)
 
     def fields(self) -> list[Field]:
         name = self.column.name

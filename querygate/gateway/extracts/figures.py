@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from querygate.anonymise import verify
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract import Wish
+from querygate.core.extract import A_KIND, Wish
 from querygate.core.types import Floats, Ints
+from querygate.gateway.code_lists import explain_codes
 from querygate.gateway.extracts.condensed import Draw, Material, Recipe
 from querygate.gateway.extracts.protected import Protected
 from querygate.gateway.extracts.records import floats_of, model_columns, model_levels, out_of, table_of
@@ -61,7 +62,7 @@ def promise(protected: Protected, policy: Policy, wish: Wish) -> dict[str, Any]:
         "kind": protected.kind,
         "method": protected.method,
         "k": protected.k,
-        "k_asked": None if wish.kind == "release" else max(policy.k, wish.k or 0),
+        "k_asked": wish.k if wish.kind in A_KIND else max(policy.k, wish.k or 0),
         "records": protected.records,
         "left_out": protected.left_out,
         "classes": int(np.unique(protected.classes).size),
@@ -109,7 +110,8 @@ def risk_of_classes(
     people = people if population is None else _people(protected, population)
     found = attack(sizes, people, protected.left_out)
     told, words = _told(protected, policy)
-    return {"attackers": found.to_dict(), "told": told, "words": [explain_attackers(found), *words]}
+    by_codes = filter(None, map(explain_codes, protected.codes))
+    return {"attackers": found.to_dict(), "told": told, "words": [explain_attackers(found), *by_codes, *words]}
 
 
 def _people(protected: Protected, population: Population) -> Ints:

@@ -19,8 +19,8 @@ from querygate.core.errors import ExtractRefused
 from querygate.core.extract import Format
 from querygate.gateway.extracts.protected import Field, Protected
 
-LONGEST_NAME, LONGEST_LABEL, MOST_LABELS = 32, 80, 32_000
-"""What Stata holds: characters of a variable's name and of its label, and labelled values."""
+LONGEST_NAME, LONGEST_LABEL, LONGEST_LABELS = 32, 80, 32_000
+"""What Stata holds: characters of a variable's name, of its label, and of the labels of its values together."""
 
 
 def make_files(protected: Protected, formats: tuple[Format, ...]) -> dict[str, bytes]:
@@ -72,7 +72,7 @@ def _stata(protected: Protected) -> bytes:
             dates[names[field.name]] = "td" if pa.types.is_date(kind) else "tc"
         elif pa.types.is_boolean(kind):
             frame[field.name] = frame[field.name].astype("float64")
-        elif pa.types.is_string(kind) and len(field.labels) <= MOST_LABELS and _has_labels(protected, field):
+        elif pa.types.is_string(kind) and _has_labels(protected, field):
             frame[field.name] = pd.Categorical(frame[field.name], categories=list(field.labels))
     labels = {names[field.name]: _label(field)[:LONGEST_LABEL] for field in protected.fields}
     stream = io.BytesIO()
@@ -82,7 +82,11 @@ def _stata(protected: Protected) -> bytes:
 
 
 def _has_labels(protected: Protected, field: Field) -> bool:
-    """Are its values those that are labelled? Lists of codes and free texts are texts of their own."""
+    """Are its values those that are labelled? Lists of codes and free texts are texts of their own, and so are labels
+    that are too long together.
+    """
+    if sum(len(label.encode()) + 1 for label in field.labels) >= LONGEST_LABELS:
+        return False
     values = set(protected.table[field.name].unique().to_pylist()) - {None}
     return values <= set(field.labels)
 

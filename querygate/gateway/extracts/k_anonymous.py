@@ -13,11 +13,22 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from querygate.anonymise import ANONYMISERS, RECODERS, SOME_NULLS, Box, Infeasible, Intervals, Recoded, local, verify
+from querygate.anonymise import (
+    ANONYMISERS,
+    RECODERS,
+    SOME_NULLS,
+    Box,
+    Infeasible,
+    Intervals,
+    Recoded,
+    Table,
+    local,
+    verify,
+)
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source, Workshop
 from querygate.core.types import Column, Ints
-from querygate.gateway.code_lists import in_classes
+from querygate.gateway.code_lists import in_classes, publish_codes
 from querygate.gateway.dividing import partition, quasi_identifiers, read_table
 from querygate.gateway.draft import Draft, Progress, Step
 from querygate.gateway.extracts.code_texts import codes_field, codes_kept
@@ -110,11 +121,10 @@ def _recode(
             f"{lists[0]} is protected within classes, which may have to be merged; recoded ones cannot be.",
             "Name another method, and let no records or cells be left out; or leave the column out.",
         )
-    quasi = quasi_identifiers(policy)
-    draft.workshop.prepare([c.name for c in quasi], [c.name for c in policy.named("sensitive") if c.is_numeric])
     inner = "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
     recoder = partial(local, method=inner) if name == "local" else RECODERS.get(name)
-    table = read_table(draft, 0, 0, by_record=name == "local" and ANONYMISERS.get(inner).by_record)
+    by_record = name == "local" and ANONYMISERS.get(inner).by_record
+    table = _prepared(draft, by_record)
     guards = make_guards(draft, population)
     try:
         recoded = recoder(table, policy.k, guards, suppress=suppress, cells=cells, progress=draft.within)
@@ -125,12 +135,44 @@ def _recode(
             "Let more records be left out, lower k, or leave out columns.",
         ) from None
     draft.labels = recoded.labels
-    draft.workshop.add_classes(recoded.labels)
-    draft.workshop.seal_classes()
+    _seal(draft, recoded.labels)
+    if _protect_codes_of_the_rest(draft):
+        draft.workshop.forget_classes()
+        _prepared(draft, by_record)
+        _seal(draft, recoded.labels)
     draft.classes, draft.boxes = int(recoded.labels.max()) + 1, _boxes(recoded, draft)
     note = f"{recoded.starred:,} cells replaced by *" if recoded.starred else ""
     tried = Tried(name, policy.k, draft.classes, recoded.loss, {}, clock_s() - began, chosen=True, note=note)
     draft.comparison = (tried,)
+
+
+def _prepared(draft: Draft, by_record: bool) -> Table:
+    """What is recoded: the quasi-identifiers of the records, or of those that share them."""
+    numbers = [column.name for column in draft.policy.named("sensitive") if column.is_numeric]
+    draft.workshop.prepare([column.name for column in quasi_identifiers(draft.policy)], numbers)
+    return read_table(draft, 0, 0, by_record=by_record)
+
+
+def _seal(draft: Draft, labels: Ints) -> None:
+    draft.workshop.add_classes(labels)
+    draft.workshop.seal_classes()
+
+
+def _protect_codes_of_the_rest(draft: Draft) -> bool:
+    """Codes are told by k records of those that leave, so they are protected anew where some are left out. Says whether
+    that was needed.
+    """
+    kept = draft.workshop.record_classes() >= 0 if draft.code_lists else np.ones(0, dtype=np.bool_)
+    if kept.all():
+        return False
+    for name in draft.code_lists:
+        column = draft.policy.column(name)
+        try:
+            made = publish_codes(column, draft.workshop, draft.rows, draft.policy.k, kept)
+        except ConfigError as problem:
+            raise ExtractRefused("QG605", problem.detail, problem.remedy) from None
+        draft.code_lists[name] = made
+    return True
 
 
 def _boxes(recoded: Recoded, draft: Draft) -> tuple[Box, ...]:
@@ -172,7 +214,9 @@ def _protected(draft: Draft, population: Population | None) -> Protected:
         k=verify.smallest_class(seen),
         table=table,
         raw=members.select([column.name for column in out]),
-        codes=tuple(made.report for made in draft.code_lists.values()),
+        codes=tuple(
+            made.in_cells(seen, numbers[name], np.ones_like(seen)).report for name, made in draft.code_lists.items()
+        ),
         beside=members.select(carried) if carried else None,
         usable=pa.table(usable),
         classes=seen,

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.anonymise import boxes, loss_by_attribute, verify
+from querygate.anonymise import verify
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.extract import invalid
 from querygate.core.types import Ints
-from querygate.gateway.dividing import quasi_identifiers, read_table
-from querygate.gateway.draft import Draft, Progress, Step
+from querygate.gateway.draft import Draft, Progress
 from querygate.gateway.extracts import figures
+from querygate.gateway.extracts.cells import check_strays, drawn_members, lay_into_cells, looked_up, of_classes
 from querygate.gateway.extracts.columns import publish_column
 from querygate.gateway.extracts.k_anonymous import Rows, by_seen, columns_of, outside
 from querygate.gateway.extracts.protected import Protected
@@ -27,7 +26,6 @@ from querygate.gateway.extracts.records import out_of
 from querygate.gateway.extracts.release_check import Looked, look_up
 from querygate.gateway.groups import with_values
 from querygate.gateway.population import Population, records_of
-from querygate.gateway.publish import code, load
 from querygate.gateway.releases.studies import Ground, harbor, lay_out
 from querygate.gateway.verify_guarantees import Kept
 from querygate.policy import ColumnPolicy, Policy
@@ -36,19 +34,6 @@ from querygate.release import Measured, explain_measured, rules
 
 ROOM = 1e-9
 """Relative, for the order in which shares are summed."""
-
-
-def check_release(policy: Policy, named: frozenset[str]) -> None:
-    """A release has no condition on quasi-identifiers: it would tell of all its records what their cells hide."""
-    if policy.release is None:
-        raise ExtractRefused(
-            "QG605",
-            "The policy has no table [release], which says what a release may risk.",
-            "Ask for a k-anonymous extract, or have the dataset published under a policy with [release].",
-        )
-    told = sorted(named & {column.name for column in policy.named("quasi-identifier")})
-    if told:
-        raise invalid("where", f"a release takes no condition on {told[0]}: it would tell more than its cells")
 
 
 def make_release(
@@ -62,17 +47,10 @@ def make_release(
     progress: Progress,
 ) -> tuple[Protected, dict[str, Any]]:
     """The selected records at their cells, in an order that tells nothing, and their risk over the population."""
-    release = policy.release
-    if release is None or register is None:
-        raise ExtractRefused("QG605", "There is no population to look records up in.", "Name one in [release].")
-    linked = [c for c in policy.named("quasi-identifier") if c.name in register.values]
-    if not linked:
-        raise invalid("columns", "none of them is one that the population has", *register.values)
+    release, register, linked = looked_up(policy, register)
     draft = Draft(replace(policy, k=1), rows.workshop(), progress)
     try:
-        _load(draft, rows, where)
-        code(draft)
-        _divide(draft)
+        lay_into_cells(draft, rows, where)
         protected = _protected(draft, draw)
     finally:
         draft.workshop.close()
@@ -93,51 +71,20 @@ def make_release(
         )
     kept = Kept(f"average risk of at most {threshold:.4g}", "average risk over the population", looked.risk, True)
     protected = replace(protected, kept=(kept,))
-    people = _of_classes(protected.classes, matches)
+    people = of_classes(protected.classes, matches)
     told = figures.risk_of_classes(protected, policy, None, people)
     return protected, {**told, "release": found, "words": [*found["words"], *told["words"]]}
 
 
-def _load(draft: Draft, rows: Rows, where: str) -> None:
-    try:
-        load(draft, rows.selected(where), ())
-    except ConfigError as problem:
-        if problem.code != "QG803":
-            raise
-        raise ExtractRefused("QG605", "No records are selected.", "Select more.") from None
-
-
-def _divide(draft: Draft) -> None:
-    """Every combination of cells is a class of its own."""
-    draft.begin(Step.DIVIDE, "laying records into cells")
-    draft.workshop.prepare([column.name for column in quasi_identifiers(draft.policy)], [])
-    table = read_table(draft, 0, 0, by_record=False)
-    draft.labels = np.arange(table.counts.size, dtype=np.int64)
-    draft.workshop.add_classes(draft.labels)
-    draft.workshop.seal_classes()
-    draft.classes, draft.boxes = draft.labels.size, boxes(table, draft.labels)
-    lost = loss_by_attribute(table, draft.labels, draft.boxes)
-    names = [column.name for column in quasi_identifiers(draft.policy)]
-    draft.loss = dict(zip(names, lost.tolist(), strict=True))
-
-
 def _protected(draft: Draft, draw: Callable[[str], np.random.Generator]) -> Protected:
     out = list(out_of(draft.policy))
-    members = draft.workshop.members([column.name for column in out], [])
-    # Members come in the order of their raw values, which would tell them apart within a cell.
-    members = members.take(pa.array(draw("order").permutation(members.num_rows)))
+    members = drawn_members(draft, draw)
     classes: Ints = np.asarray(members["class"], dtype=np.int64)
     of = {box.name: box for box in with_values(draft)}
     published = {c.name: publish_column(draft, c, of[c.name]) for c in out if c.name in of}
     fields, arrays, usable = columns_of(out, published, members, classes)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
-    strays = sum(one.strays(classes, members[name]) for name, one in published.items())
-    if strays:
-        raise ExtractRefused(
-            "QG605",
-            f"What was made does not keep its promise: {strays} values stray.",
-            "Nothing was written. Tell the makers of the product.",
-        )
+    check_strays(published, members, classes)
     seen = outside(table, fields, published)
     return Protected(
         kind="release",
@@ -191,10 +138,3 @@ def _figures(
         "intact": None if intact is None else intact.to_dict(),
         "words": words,
     }
-
-
-def _of_classes(classes: Ints, matches: Ints) -> Ints:
-    """The people who match each class: those who match any record of it."""
-    found = np.zeros(int(classes.max()) + 1, dtype=np.int64)
-    found[classes] = matches
-    return found

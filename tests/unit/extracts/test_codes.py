@@ -98,3 +98,19 @@ def test_all_formats_hold_lists(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").glob("extract.*")} == {
         "extract.csv", "extract.parquet", "extract.arrow", "extract.dta"
     }  # fmt: skip
+
+
+def test_codes_are_told_by_k_of_the_records_that_leave(tmp_path: Path) -> None:
+    """Records that are left out after codes were protected would take some below k."""
+    table = patients(250)
+    ages = [*range(100, 113), *table["age"].to_pylist()[13:]]  # nobody is like the first
+    lists = [["042"] if row in (0, 1, 2, 100, 101) else codes for row, codes in enumerate(table["dx"].to_pylist())]
+    table = table.set_column(0, "age", pa.array(ages)).set_column(1, "dx", pa.array(lists, pa.list_(pa.string())))
+    body = extract(tmp_path, table=table, policy=POLICY, method="full-domain", suppress=0.1)
+    assert body["left_out"] > 0
+    [report] = body["codes"]
+    assert 0 < report["alone"] <= 1
+    held = [(dx or "").split("; ") if dx else [] for *_, dx in read(tmp_path)]
+    assert len(held) == body["records"] == 250 - body["left_out"]
+    together = Counter(pair for items in held for size in (1, 2) for pair in combinations(sorted(items), size))
+    assert min(together.values()) >= 5

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from querygate.gateway.extracts.files import stata_names
+from querygate.gateway.extracts.files import make_files, stata_names
+from querygate.gateway.extracts.protected import Field, Protected
 from tests.unit.extracts.study import extract
 
 
@@ -51,6 +54,14 @@ def test_the_dictionary_names_every_column(out: Path) -> None:
 def test_parquet_carries_the_meaning(out: Path) -> None:
     field = pq.read_schema(out / "extract.parquet").field("age_low")
     assert field.metadata[b"description"] == b"least value that age can have"
+
+
+def test_labels_that_are_too_long_together_are_texts() -> None:
+    texts = [" | ".join(f"{n}{i:05d}" for i in range(100)) for n in range(40)]
+    table = pa.table({"zip": texts})
+    field = Field("zip", "zip", "where", labels=tuple(texts))
+    protected = Protected("same-disease", "partition", 1, table, table, table, np.arange(40), (field,), 40)
+    assert pd.read_stata(io.BytesIO(make_files(protected, ("stata",))["extract.dta"]))["zip"].tolist() == texts
 
 
 def test_names_for_stata_are_different_whatever_they_were() -> None:

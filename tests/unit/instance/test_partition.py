@@ -107,6 +107,25 @@ def test_the_first_split_is_the_best_of_all(seed: int, size: int, many: int) -> 
     assert made.risk.average_instance * chosen.sum() <= min(sums, default=np.inf) + EQUAL * blind + 1e-9
 
 
+@settings(max_examples=25, deadline=None)
+@given(SOME_COLUMNS, SEEDS, st.integers(1, 30), st.integers(1, 20))
+def test_rows_that_stand_for_several_are_as_if_written_out(
+    columns: tuple[Quasi, ...], seed: int, many: int, classes: int
+) -> None:
+    population, file = people(50, seed), people(many, seed + 1)
+    persons = np.random.default_rng(seed).integers(0, 5, 50)
+    written_out = rows(population, np.repeat(np.arange(50), persons))
+    study = Study.of(columns, population, file, persons)
+    made, again = partition(study, classes), partition(Study.of(columns, written_out, file), classes)
+    assert (made.parts, made.part_of.tolist(), made.risk) == (again.parts, again.part_of.tolist(), again.risk)
+    assert (made.loss.tolist(), study.people) == (again.loss.tolist(), int(persons.sum()))
+    checked = check_partition(columns, population, file, made, persons)
+    assert (checked.faults, checked.overlapping) == ((), 0)
+    assert checked == check_partition(columns, written_out, file, again)
+    if persons.sum() > 50:
+        assert check_partition(columns, population, file, made).faults
+
+
 def test_common_values_stay_as_detailed_as_they_are() -> None:
     zips = ["37203", "37204", "37212", "38104"]
     population = {"zip": np.repeat(zips, 6), "sex": np.tile(["F", "F", "M"], 8), "age": np.tile([52, 55, 57], 8)}
@@ -191,6 +210,9 @@ def test_columns_that_make_no_sense_are_refused(quasi: object) -> None:
 def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="as many rows"):
         Study.of(COLUMNS[:2], {**people(5, 1), "age": np.ones(4)}, people(2, 1))
+    for persons in (np.ones(4, dtype=np.int64), np.array([1, 1, 1, 1, -1])):
+        with pytest.raises(ValueError, match="a number of people for each row"):
+            Study.of(COLUMNS[:2], people(5, 1), people(2, 1), persons)
     with pytest.raises(ValueError, match="not in the hierarchy"):
         Study.of(COLUMNS[4:], {"city": np.array(["Rome"])}, {"city": np.array(["Rome"])})
 

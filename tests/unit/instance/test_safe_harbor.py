@@ -39,6 +39,15 @@ def test_classes_are_those_made_by_hand(seed: int, many: int) -> None:
         assert found.risk.class_people[number] == everybody.count(row)
 
 
+def test_rows_that_stand_for_several_count_as_often() -> None:
+    population, persons = people(80, 3), np.random.default_rng(3).integers(0, 4, 80)
+    file = rows(population, some(80, 20, 4))
+    written_out = rows(population, np.repeat(np.arange(80), persons))
+    found = safe_harbor(Study.of(COLUMNS, population, file, persons))
+    again = safe_harbor(Study.of(COLUMNS, written_out, file))
+    assert (found.risk, found.class_of.tolist()) == (again.risk, again.class_of.tolist())
+
+
 def test_small_areas_are_one() -> None:
     population = {"zip": np.array(["37203", "38104", "90210"])}
     study = Study.within((Quasi("zip", "zip"),), population, np.array([0, 2]))
