@@ -133,7 +133,9 @@ class Measures:
             value: Any = default
             if i < len(given):
                 constant = expression(given[i], self.context)
-                value = constant.value if isinstance(constant, Constant) and is_number(constant) else None
+                value = None
+                if isinstance(constant, Constant) and constant.type in ("integer", "number"):
+                    value = constant.value
             inside = value is not None and (known.statistic == "exceedance" or 0 <= value <= 1)
             if not inside or (known.statistic.startswith("mean_ci") and not 0 < value < 1):
                 raise UnsupportedSQL(

@@ -46,3 +46,9 @@ SELECT AVG(born) FROM patients;
 
 # code: QG209
 SELECT MIN(smoker) FROM patients;
+
+# code: QG207
+SELECT EXCEEDANCE(age, DATE '2020-02-29') FROM patients;
+
+# code: QG207
+SELECT QUANTILE_CONT(age, DATE '1970-01-01') FROM patients;
