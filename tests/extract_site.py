@@ -34,8 +34,12 @@ class CsvBuilder:
             "method": "mondrian",
             "k": wish.k,
             "risk": {"prosecutor": 0.2},
+            "assessment": {"words": ["Found with a chance of 0.2."]} if wish.kind != "condensed" else None,
             "learnt": {"queries": 0, "by": requester},
         }
+
+    def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
+        return f"<p>{assessment['words'][0]}</p>".encode()
 
     def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         (folder / "data.csv").write_text("age,sbp\n30-34,120-130\n" * 3)
@@ -46,7 +50,8 @@ class CsvBuilder:
         (folder / "report.html").write_text(f"<p>{request_id}</p>")
         (folder / "figures").mkdir()
         (folder / "figures" / "risk.txt").write_text("0.2")
-        return {"method": "mondrian", "k": 5, "records": 3, "risk": {"prosecutor": 0.2}}
+        found = {"words": ["Built: 0.2."]}
+        return {"method": "mondrian", "k": 5, "records": 3, "risk": {"prosecutor": 0.2}, "assessment": found}
 
 
 def approve(extracts: Extracts, request_id: str, *reviewers: Principal) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
 from querygate.cli.export_wishes import read_wish, wish_options
-from querygate.cli.frame import Command, format_option
+from querygate.cli.frame import Command, format_option, new_folder
 from querygate.cli.printing import print_record, progress
 from querygate.core.extract import Wish, invalid
 
@@ -46,19 +44,11 @@ def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, fo
     wish = Wish.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_wish(asked))})
     if wish.dataset != policy.dataset:
         raise invalid("dataset", f"the policy is that of {policy.dataset}")
-    if out.exists():
-        raise click.BadParameter("It is there already, and nothing is overwritten.", param_hint="--out")
     drawn_by = secret.read_bytes() if secret else os.urandom(32)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
-        with progress() as tell:
-            body = make_extract(
-                policy, open_source(source), wish, staged, secret=drawn_by, beside=policy_file.parent, progress=tell
-            )
-        staged.rename(out)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
+    with new_folder(out) as staged, progress() as tell:
+        body = make_extract(
+            policy, open_source(source), wish, staged, secret=drawn_by, beside=policy_file.parent, progress=tell
+        )
     print_record({**body, "folder": str(out)}, form, lambda: _told(body, out))
 
 

@@ -11,8 +11,9 @@ import click
 
 from querygate.cli.asking import find_principal
 from querygate.cli.export_wishes import read_wish, wish_options
-from querygate.cli.frame import LOCAL, F, Group, format_option, new_file, open_here, site_option
+from querygate.cli.frame import LOCAL, F, Group, check_new, format_option, new_file, open_here, site_option
 from querygate.cli.printing import Tell, plain, print_record, print_records, print_table, progress
+from querygate.cli.risks import print_risk
 from querygate.core.approval import STATES, Action, Builder, said
 from querygate.core.types import Principal
 from querygate.site.extracts import CHANNELS, Extracts
@@ -149,6 +150,24 @@ def show_request(request_id: str, no_preview: bool, name: str | None, form: str,
         print_request(shown)
     else:
         print_record(shown, form, str)
+
+
+@export.command("risk", example="querygate export risk x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --out report")
+@click.argument("request_id", metavar="ID")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="A folder that is not there yet.")
+@as_option
+@format_option
+@site_option
+def risk_of_request(request_id: str, out: Path | None, name: str | None, form: str, site: Path) -> None:
+    """Show the risk report on a request: its records raw, under Safe Harbor, and as they would leave.
+
+    For those who decide. Once the extract is built, it is the report on what was built.
+    """
+    check_new(out)
+    with progress() as tell:
+        acting = Acting(site, name, tell)
+        body = acting.extracts.risk(acting.by, request_id)
+    print_risk(body, out, form)
 
 
 # -- deciding ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -118,3 +120,25 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
     with os.fdopen(handle, "wb") as stream:
         yield stream
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder that gets its name once all of it is written; nothing is replaced."""
+    check_new(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+    try:
+        yield staged
+        staged.rename(path)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def check_new(path: Path | None) -> None:
+    """Said before long work, not after it."""
+    if path is not None and path.exists():
+        raise click.BadParameter("It is there already, and nothing is overwritten.", param_hint="--out")

@@ -5,14 +5,12 @@ What reads raw data is imported inside the commands, as for `publish`.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, F, format_option
+from querygate.cli.frame import Command, F, check_new, format_option, new_folder
 from querygate.cli.policies import policy, write_new
 from querygate.cli.printing import print_json, print_record, print_records, progress
 
@@ -89,13 +87,13 @@ def search(
     register = Register.named(given, str(population or ""), count, _names(columns))
     if register is None:
         raise no_population()
-    if out is not None and out.exists():
-        raise click.BadParameter("It is there already, and nothing is overwritten.", param_hint="--out")
+    check_new(out)
     options = Options(threshold, iterations, kinds, seed, year or this_year())
     with progress() as tell:
         found = search_policies(given, source, register, options, progress=tell)
         if out is not None:
-            _write(out, lambda folder: write_search(given, register, found, options, folder))
+            with new_folder(out) as folder:
+                write_search(given, register, found, options, folder)
     print_record(found.body, form, lambda: _told(found.body, out))
 
 
@@ -133,17 +131,6 @@ def safe_harbor(
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _write(out: Path, write: Any) -> None:
-    """All files or none."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
-        write(staged)
-        staged.rename(out)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
 
 
 def _told(body: dict[str, Any], out: Path | None) -> str:

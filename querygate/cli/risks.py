@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, Command, check_new, format_option, new_folder, open_here, site_option
 from querygate.cli.printing import print_record, progress
 
 if TYPE_CHECKING:
@@ -61,8 +59,7 @@ def risk(
     """
     if dataset is not None and (source is not None or policy_file is not None):
         raise click.UsageError("A dataset has its source and its policy: name either it or them.")
-    if out is not None and out.exists():
-        raise click.BadParameter("It is there already, and nothing is overwritten.", param_hint="--out")
+    check_new(out)
     wanted = _asked(**asked)
     with progress() as tell:
         if dataset is not None:
@@ -71,8 +68,17 @@ def risk(
             body = _of_source(source, policy_file, wanted, tell)
         else:
             raise click.UsageError("Name a source with its policy, or a dataset of the site.")
+    print_risk(body, out, form)
+
+
+def print_risk(body: dict[str, Any], out: Path | None, form: str) -> None:
+    """The report on the terminal, and as files in a new folder where one is named."""
     if out is not None:
-        _write(body, out)
+        from querygate.gateway.risk_report.files import make_files
+
+        with new_folder(out) as folder:
+            for name, content in make_files(body).items():
+                (folder / name).write_bytes(content)
     print_record(body, form, lambda: explain_risk(body, out))
 
 
@@ -94,7 +100,7 @@ def _of_source(source: str, policy_file: Path, asked: Asked, tell: Progress) -> 
 def _asked(
     population: str | None, count: str | None, released: Path | None, disease: str | None, same_disease: bool
 ) -> Asked:
-    from querygate.gateway.risk_report import Disease
+    from querygate.gateway.risk_report.sides import Disease
     from querygate.site.risks import Asked
 
     if disease is not None and same_disease:
@@ -104,21 +110,6 @@ def _asked(
         raise click.BadParameter("Write it as COLUMN=VALUE.", param_hint="--disease")
     meant = Disease(column, value) if disease else Disease() if same_disease else None
     return Asked(population or "", count or "", released, meant)
-
-
-def _write(body: dict[str, Any], out: Path) -> None:
-    """All files or none."""
-    from querygate.gateway.risk_report import make_files
-
-    files = make_files(body)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
-        for name, content in files.items():
-            (staged / name).write_bytes(content)
-        staged.rename(out)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
 
 
 def explain_risk(body: dict[str, Any], out: Path | None) -> str:

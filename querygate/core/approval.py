@@ -283,8 +283,12 @@ class Builder(Protocol):
     """Makes extracts, where the raw rows are."""
 
     def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
-        """Figures for a reviewer before approval, as JSON has them: method, parameters, risk, utility, and what those
-        who ask have learnt from queries."""
+        """Figures for a reviewer before approval, as JSON has them: method, parameters, risk, utility, the risk report
+        (`assessment`, None where records are nobody's), and what those who ask have learnt from queries."""
+        ...
+
+    def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
+        """A risk report as a page."""
         ...
 
     def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:

@@ -24,6 +24,9 @@ class Building:
     def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
         return self._builder.preview(wish, requester=requester)
 
+    def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
+        return self._builder.risk_page(assessment)
+
     def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         return self._builder.build(wish, folder, request_id=request_id, requester=requester)
 

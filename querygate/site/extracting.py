@@ -17,13 +17,15 @@ from querygate.core.ports import Source
 from querygate.gateway.auditing import Options
 from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.extracts import Builder
-from querygate.gateway.extracts.subject import make_catalog
+from querygate.gateway.extracts.subject import make_catalog, narrowed
 from querygate.gateway.joining import Beside, check_columns, open_joined, wanted_columns
 from querygate.gateway.population import Population, read_population, read_register
+from querygate.gateway.risk_report.files import make_files
 from querygate.policy import Policy
 from querygate.site.auditing import audit_site
 from querygate.site.custody import kept, open_shelf
 from querygate.site.gate import OpenSite
+from querygate.site.risks import assess_extract
 from querygate.site.vault_keys import vault_key
 from querygate.site.views import ORGANISATION, PROJECT, views_of
 from querygate_adapters.native import DuckDBNative
@@ -43,14 +45,29 @@ class SiteBuilder:
 
     def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
         name = hashlib.sha256(json.dumps(wish.to_dict(), sort_keys=True).encode()).hexdigest()
-        with self._builder(wish) as builder:
-            body = builder.preview(wish, request_id=f"preview {name}")
-        return {**body, "learnt": self._learnt(wish.dataset, requester)}
+        return self._made(wish, f"preview {name}", requester)
 
     def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+        return self._made(wish, request_id, requester, folder)
+
+    def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
+        return make_files(assessment)["report.html"]
+
+    def _made(self, wish: Wish, request_id: str, requester: str, folder: Path | None = None) -> dict[str, Any]:
+        """The figures of the extract, in the folder if there is one; and beside them, for those who decide alone, the
+        risk report on its records and what the requester has learnt before."""
         with self._builder(wish) as builder:
-            body = builder.build(wish, folder, request_id=request_id)
-        return {**body, "learnt": self._learnt(wish.dataset, requester)}
+            protected, body = builder.make(wish, request_id)
+            if folder is not None:
+                builder.write(protected, body, wish, folder)
+            assessed = assess_extract(
+                narrowed(builder.policy, wish),
+                protected,
+                builder.register or builder.population,
+                builder.catalog,
+                self._progress,
+            )
+        return {**body, "assessment": assessed, "learnt": self._learnt(wish.dataset, requester)}
 
     @contextmanager
     def _builder(self, wish: Wish) -> Iterator[Builder]:

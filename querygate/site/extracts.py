@@ -124,6 +124,28 @@ class Extracts:
             with contents.open(REPORT) as stream:
                 return stream.read()
 
+    def risk(self, by: Principal, request_id: str) -> dict[str, Any]:
+        """The risk report on a request, for those who decide: of what was built, or of what would be."""
+        self._expire()
+        asked = self._desk.see(by, request_id)
+        if "reviewer" not in roles_of(by, asked):
+            raise ExtractRefused("QG602", "The risk report is for those who review the request.", "Ask a custodian.")
+        found = self._preview(by, asked) if asked.summary is None else asked.summary
+        if "refused" in found:
+            raise ExtractRefused(**found["refused"])
+        if found.get("assessment") is None:
+            raise NotPermitted(
+                "QG307",
+                "There is no risk report on this request: its records are synthetic, or it was built without one.",
+                "Look at its figures.",
+            )
+        self._site.log.note("export.risk", user=by.name, dataset=asked.wish.dataset, body={"id": asked.id})
+        return dict(found["assessment"])
+
+    def risk_page(self, by: Principal, request_id: str) -> bytes:
+        """The same as a page; it is drawn where the raw rows are."""
+        return self._builder_here().risk_page(self.risk(by, request_id))
+
     def fetch(self, by: Principal, request_id: str) -> BinaryIO:
         """The zip, open for reading, from the beginning; it is what was released, and that they took it is on record.
 

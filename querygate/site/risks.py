@@ -1,4 +1,4 @@
-"""Risk reports in the custodian's process: of a source at a desk, or of a dataset that the site serves.
+"""Risk reports in the custodian's process: of a source at a desk, of a dataset that the site serves, or of an extract.
 
 A report has aggregates alone. That of a dataset is kept at the site, outside the vault, so that a gate without a vault
 can show it to custodians (see `risk_notes`).
@@ -21,22 +21,17 @@ import pyarrow as pa
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source
+from querygate.core.types import Catalog
 from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.extracts.k_anonymous import make_k_anonymous
+from querygate.gateway.extracts.protected import Protected
 from querygate.gateway.joining import Beside, check_columns, open_joined, wanted_columns
 from querygate.gateway.population import Population, read_people, read_population, read_register
-from querygate.gateway.risk_report import (
-    Assessed,
-    Disease,
-    Side,
-    at_stake,
-    check_released,
-    make_files,
-    make_report,
-    published_side,
-    raw_sides,
-    released_side,
-)
+from querygate.gateway.risk_report.files import make_files
+from querygate.gateway.risk_report.published import published_side
+from querygate.gateway.risk_report.released import check_released, released_side
+from querygate.gateway.risk_report.report import After, Assessed, make_report
+from querygate.gateway.risk_report.sides import Disease, Side, at_stake, raw_sides
 from querygate.policy import ColumnPolicy, Policy
 from querygate.site.custody import kept, open_shelf
 from querygate.site.gate import OpenSite, now
@@ -121,6 +116,24 @@ def assess_dataset(
     return body
 
 
+def assess_extract(
+    policy: Policy,
+    protected: Protected,
+    register: Population | None,
+    catalog: Catalog,
+    progress: Progress = tell_nobody,
+) -> dict[str, Any] | None:
+    """The report on the records of an extract, before they leave; None where they are nobody's.
+
+    `policy` is that of the extract, with its columns alone.
+    """
+    if protected.kind == "condensed":
+        return None
+    everybody = Disease() if protected.kind == "same-disease" else None
+    assessing = _Assessing(policy, protected.raw, register, Asked(disease=everybody), progress, catalog.version)
+    return {**assessing.against_table("extract", protected.table, ()), "policy_hash": catalog.policy_hash}
+
+
 @dataclass(frozen=True)
 class _Assessing:
     """One report on its way."""
@@ -144,8 +157,7 @@ class _Assessing:
         if not table.num_rows or table.num_rows > self.raw.num_rows:
             what = "no records" if not table.num_rows else "more records than the source"
             raise ConfigError("QG802", f"The release has {what}.", "Name the release that was made of this source.")
-        side, unread = self._released(table)
-        return self._report("release", side, [*_of_private(private), *_of_unread(unread)])
+        return self.against_table("release", table, _of_private(private))
 
     def against_policy(self, rows: ReportRows, own: Population | None) -> dict[str, Any]:
         try:
@@ -163,19 +175,21 @@ class _Assessing:
         except ExtractRefused as problem:
             remedy = f"{problem.remedy} Or name a release with --released."
             raise ConfigError("QG803", f"The policy's classes cannot be made: {problem.detail}", remedy) from None
-        side, unread = self._released(made.table)
-        return self._report("policy", side, _of_unread(unread))
+        return self.against_table("policy", made.table, ())
+
+    def against_table(self, after: After, table: pa.Table, notes: Sequence[str]) -> dict[str, Any]:
+        quasi = [column for column in self.policy.named("quasi-identifier") if not column.is_numeric]
+        texts = {column.name: _texts(column, self.raw[column.name]) for column in quasi}
+        side, unread = released_side(
+            self.policy, table, self.register, self.asked.disease, texts=texts, rows=self.raw.num_rows
+        )
+        return self._report(after, side, [*notes, *_of_unread(unread)])
 
     def against_version(self, written: WrittenStore, classes: Any) -> dict[str, Any]:
         side = published_side(self.policy, written, self.raw, classes, self.register, self.asked.disease)
         return self._report("published", side, ())
 
-    def _released(self, table: pa.Table) -> tuple[Side, tuple[str, ...]]:
-        quasi = [column for column in self.policy.named("quasi-identifier") if not column.is_numeric]
-        texts = {column.name: _texts(column, self.raw[column.name]) for column in quasi}
-        return released_side(self.policy, table, self.register, self.asked.disease, texts=texts, rows=self.raw.num_rows)
-
-    def _report(self, after: Any, side: Side, notes: Sequence[str]) -> dict[str, Any]:
+    def _report(self, after: After, side: Side, notes: Sequence[str]) -> dict[str, Any]:
         moment = now()
         raw, harbor, treated = raw_sides(self.policy, self.raw, self.register, self.asked.disease, moment.year)
         assessed = Assessed(

@@ -194,3 +194,10 @@ def _read_limit(name: str) -> int:
 
 def give(body: dict[str, Any]) -> Response:
     return Response(render.to_json(body), content_type="application/json")
+
+
+def give_page(page: bytes, name: str) -> Response:
+    """To be opened where it was saved: this site's rules for pages let in no styles or pictures of the page's own."""
+    response = Response(page, content_type="text/html; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -10,7 +10,7 @@ from flask import Response, request
 from querygate.core.approval import Action
 from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
-from querygate.web.api import give
+from querygate.web.api import give, give_page
 from querygate.web.problems import malformed
 from querygate.web.reading import check_fields, read_object, read_text
 
@@ -52,10 +52,13 @@ class Exports:
         return response
 
     def read_export_report(self, principal: Principal, request_id: str) -> Response:
-        # To be opened where it was saved: this site's rules for pages let in no styles or pictures of the page's own.
-        response = Response(self._extracts.report(principal, request_id), content_type="text/html; charset=utf-8")
-        response.headers["Content-Disposition"] = f'attachment; filename="{request_id}.html"'
-        return response
+        return give_page(self._extracts.report(principal, request_id), f"{request_id}.html")
+
+    def read_export_risk(self, principal: Principal, request_id: str) -> Response:
+        return give(self._extracts.risk(principal, request_id))
+
+    def read_export_risk_report(self, principal: Principal, request_id: str) -> Response:
+        return give_page(self._extracts.risk_page(principal, request_id), f"{request_id}-risk.html")
 
 
 def _chunks(handle: BinaryIO) -> Iterator[bytes]:

@@ -26,6 +26,8 @@ SECTIONS = {
         "act_on_export",
         "fetch_export",
         "read_export_report",
+        "read_export_risk",
+        "read_export_risk_report",
     ),
     "For custodians": ("read_log", "read_findings", "run_audit", "read_risk", "read_risk_report"),
     "For whoever runs the site": ("healthz", "readyz"),

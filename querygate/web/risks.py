@@ -7,7 +7,7 @@ from flask import Response
 from querygate.core.types import Principal
 from querygate.site.gate import OpenSite
 from querygate.site.risk_notes import find_risk, find_risk_page
-from querygate.web.api import give
+from querygate.web.api import give, give_page
 
 
 class Risks:
@@ -20,8 +20,4 @@ class Risks:
         return give(find_risk(self._opened, dataset, user=principal.name))
 
     def read_risk_report(self, principal: Principal, dataset: str) -> Response:
-        # To be opened where it was saved: this site's rules for pages let in no styles or pictures of the page's own.
-        page = find_risk_page(self._opened, dataset, user=principal.name)
-        response = Response(page, content_type="text/html; charset=utf-8")
-        response.headers["Content-Disposition"] = f'attachment; filename="{dataset}-risk.html"'
-        return response
+        return give_page(find_risk_page(self._opened, dataset, user=principal.name), f"{dataset}-risk.html")

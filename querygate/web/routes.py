@@ -287,6 +287,27 @@ ROUTES: tuple[Route, ...] = (
         parameters=(REQUEST,),
         codes=("QG307", "QG310", "QG601", "QG602", "QG603", "QG606", "QG607"),
     ),
+    Route(
+        "read_export_risk",
+        "GET",
+        f"{API}/exports/{{request_id}}/risk",
+        "The risk report on a request, for those who decide: its records raw, under Safe Harbor, and as they would "
+        "leave. Before it is built this needs the vault.",
+        "key",
+        gives="RiskReport",
+        parameters=(REQUEST,),
+        codes=("QG307", "QG310", "QG602", "QG603", "QG605"),
+    ),
+    Route(
+        "read_export_risk_report",
+        "GET",
+        f"{API}/exports/{{request_id}}/risk/report.html",
+        "The same as a page with pictures, to be saved. It is drawn where the vault is.",
+        "key",
+        media=(HTML,),
+        parameters=(REQUEST,),
+        codes=("QG307", "QG310", "QG602", "QG603", "QG605"),
+    ),
     Route("healthz", "GET", "/healthz", "The process answers.", "anyone", gives="Status"),
     Route(
         "readyz",

@@ -53,14 +53,14 @@ class Builder:
     def build(self, wish: Wish, folder: Path, *, request_id: str) -> dict[str, Any]:
         """Write the files of the extract into the folder; returns its figures."""
         protected, body = self.make(wish, request_id)
+        self.write(protected, body, wish, folder)
+        return body
+
+    def write(self, protected: Protected, body: dict[str, Any], wish: Wish, folder: Path) -> None:
+        """Write the files of what was made into the folder."""
         self.progress("writing")
         for name, content in {**make_files(protected, wish.formats), **make_report(protected, body)}.items():
             (folder / name).write_bytes(content)
-        return body
-
-    def preview(self, wish: Wish, *, request_id: str) -> dict[str, Any]:
-        """The figures of the extract as it would be, without any file."""
-        return self.make(wish, request_id)[1]
 
     def make(self, wish: Wish, request_id: str) -> tuple[Protected, dict[str, Any]]:
         """The records that would leave, and what is to be said of them."""

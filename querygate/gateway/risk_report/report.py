@@ -1,8 +1,7 @@
-"""The risk report as one JSON object, and its files. Aggregates alone: no value of a record, and no identifier."""
+"""The risk report as one JSON object. Aggregates alone: no value of a record, and no identifier."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,16 +10,15 @@ from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.population import Population
 from querygate.gateway.risk_report.coded import Treated
 from querygate.gateway.risk_report.figures import side_figures
-from querygate.gateway.risk_report.page import make_page
-from querygate.gateway.risk_report.pictures import make_pictures
 from querygate.gateway.risk_report.sides import Disease, Side
 from querygate.gateway.risk_report.verdict import SIDES, summary, verdict
 from querygate.policy import Policy
 
 FORMAT = 1
 
-After = Literal["published", "release", "policy"]
-"""What "after" is: the version that is served, a release that was given, or what the policy would make."""
+After = Literal["published", "release", "policy", "extract"]
+"""What "after" is: the version that is served, a release that was given, what the policy would make, or the records of
+a request."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +104,3 @@ def _notes(body: Mapping[str, Any]) -> list[str]:
     if body["disease"] is not None and body["sides"]["after"]["instance"] is None:
         notes.append("The risk of being in the file is not measured for the release: it does not tell who is meant.")
     return notes
-
-
-def make_files(body: Mapping[str, Any]) -> dict[str, bytes]:
-    """report.json, report.html and, where they can be drawn, the pictures as files of their own."""
-    pictures = make_pictures(body)
-    return {
-        "report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode(),
-        "report.html": make_page(body, pictures).encode(),
-        **{f"{name}.png": png for name, png in pictures.items()},
-    }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from querygate.gateway.risk_report import FORMAT
+from querygate.gateway.risk_report.report import FORMAT
 from tests.unit.risk_report import small as ward
 
 

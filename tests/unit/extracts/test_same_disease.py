@@ -19,7 +19,8 @@ from querygate.core.extract import Wish
 from querygate.gateway.extracts import same_disease as making
 from querygate.gateway.extracts.same_disease_check import look_up
 from querygate.gateway.population import Population, read_register
-from querygate.gateway.risk_report import Disease, raw_sides, released_side
+from querygate.gateway.risk_report.released import released_side
+from querygate.gateway.risk_report.sides import Disease, raw_sides
 from querygate.instance import Partition, instance_risk, partition, tightened
 from querygate.policy import load_policy, parse_policy
 from querygate.policy.writing import write_toml

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.gateway.risk_report import Disease
+from querygate.gateway.risk_report.sides import Disease
 from querygate.risk import THRESHOLDS, attack
 from tests.unit.risk_report import small as ward
 from tests.unit.risk_report.small import assess
