@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from querygate.core.types import Floats
-from querygate.models.design import Columns, Levels, indicators, is_numeric, missing, texts
+from querygate.models.design import Columns, Levels, is_numeric, missing, texts
+
+MOST_LEVELS = 20
+"""Levels of a category whose correlations are told."""
+
+NOTHING = 1e-12
+"""A variance, of columns that have 1, that is taken for none."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,9 @@ def similarity(before: Columns, after: Columns, levels: Levels, names: Sequence[
         )
         for name in wanted
     }
-    labels, old = _numbers(before, levels, wanted)
-    _, new = _numbers(after, levels, wanted)
+    shown = {name: _frequent(before[name], levels[name]) for name in wanted if name in levels}
+    labels, old = _numbers(before, levels, shown, wanted)
+    _, new = _numbers(after, levels, shown, wanted)
     return Similarity(distances, labels, correlations(old), correlations(new))
 
 
@@ -72,28 +79,52 @@ def total_variation(before: NDArray[Any], after: NDArray[Any]) -> float:
 
 
 def correlations(values: Floats) -> Floats:
-    """Pearson's correlation of each pair of columns over the records that have both; 0 where a column is constant."""
-    width = values.shape[1]
-    found = np.eye(width)
-    for i in range(width):
-        for j in range(i):
-            both = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
-            x, y = values[both, i], values[both, j]
-            x, y = x - (x.mean() if x.size else 0.0), y - (y.mean() if y.size else 0.0)
-            scale = float(np.sqrt((x @ x) * (y @ y)))
-            found[i, j] = found[j, i] = x @ y / scale if scale > 0 else 0.0
-    return found
+    """Pearson's correlation of each pair of columns over the records that have both; 0 where a column is constant.
+
+    All pairs at once, as products of matrices: moments of a column over the records that have another one. Columns are
+    centred first, so that little is lost in the differences; what is left of a constant one is below `NOTHING`.
+    """
+    there = np.isfinite(values)
+    number = np.maximum(there.sum(axis=0), 1)
+    filled = np.where(there, values, 0.0)
+    centred = np.where(there, filled - filled.sum(axis=0) / number, 0.0)
+    spread = np.sqrt((centred**2).sum(axis=0) / number)
+    scaled = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
+    mask = there.astype(np.float64)
+    both = np.maximum(mask.T @ mask, 1.0)
+    sums = scaled.T @ mask  # of the one that the row names, where the other is there too
+    squares = (scaled**2).T @ mask - sums**2 / both
+    products = scaled.T @ scaled - sums * sums.T / both
+    scale = np.sqrt(np.maximum(squares, 0.0) * np.maximum(squares.T, 0.0))
+    found = np.divide(products, scale, out=np.zeros_like(products), where=scale > NOTHING * both)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
-def _numbers(columns: Columns, levels: Levels, names: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
-    """Numbers as they are; a category as one column of 0 and 1 per level."""
+def _frequent(values: NDArray[Any], levels: tuple[str, ...]) -> tuple[str, ...]:
+    """The levels that most records have, in their order; of thousands of them nobody could look at all pairs."""
+    if len(levels) <= MOST_LEVELS:
+        return levels
+    found, counts = np.unique(texts(values[~missing(values)]).astype(np.str_), return_counts=True)
+    most = set(found[np.argsort(-counts, kind="stable")[:MOST_LEVELS]].tolist())
+    return tuple(level for level in levels if level in most)
+
+
+def _numbers(columns: Columns, levels: Levels, shown: Levels, names: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
+    """Numbers as they are; a category as one column of 0 and 1 per level that is shown."""
     labels: list[str] = []
     parts: list[Floats] = [np.empty((len(next(iter(columns.values()))), 0))]
     for name in names:
         if name in levels:
-            labels += [f"{name}[{level}]" for level in levels[name]]
-            parts.append(indicators(name, columns[name], levels[name]))
+            labels += [f"{name}[{level}]" for level in shown[name]]
+            parts.append(_hits(columns[name], shown[name]))
         elif is_numeric(columns[name]):
             labels.append(name)
             parts.append(columns[name].astype(np.float64)[:, None])
     return tuple(labels), np.column_stack(parts)
+
+
+def _hits(values: NDArray[Any], shown: Sequence[str]) -> Floats:
+    text = texts(values)
+    hits = np.stack([text == level for level in shown], axis=1) if shown else np.zeros((values.size, 0))
+    return np.where(missing(values)[:, None], np.nan, hits)

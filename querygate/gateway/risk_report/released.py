@@ -262,9 +262,9 @@ def _category_reader(column: ColumnPolicy, texts: Sequence[str]) -> Callable[[st
             return frozenset((text,))
         if text == ANY:
             return known
-        node = text.rstrip(ANY)  # 372**, as others write the node 372
-        if node in under:
-            return under[node]
+        for node in (text, text.rstrip(ANY)):  # 372**, as others write the node 372
+            if node in under:
+                return under[node]
         parts = text.split(OR)
         if all(part in known for part in parts):
             return frozenset(parts)

@@ -48,3 +48,27 @@ def test_similarity_of_a_table() -> None:
     assert found.largest_difference == pytest.approx(1)
     assert found.difference[0, 3] == 0
     assert similarity(before, after, {}, ["age"]).names == ("age",)
+
+
+def test_correlations_of_all_pairs_at_once_are_those_of_each_pair() -> None:
+    chance = np.random.default_rng(3)
+    values = chance.normal(1e6, 1, (60, 8)) @ chance.normal(0, 1, (8, 8)) + 1e6
+    values[:, 3] = 7.25
+    values[:, 4] = chance.random(60) < 0.1
+    values[chance.random(values.shape) < 0.3] = np.nan
+    found = correlations(values)
+    for i in range(8):
+        for j in range(8):
+            both = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
+            x, y = values[both, i], values[both, j]
+            constant = i != j and (np.ptp(x) == 0 or np.ptp(y) == 0)
+            wanted = 1.0 if i == j else 0.0 if constant else np.corrcoef(x, y)[0, 1]
+            assert found[i, j] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_of_many_levels_the_frequent_ones_are_told() -> None:
+    before = {"zip": np.array([f"{i % 70:02d}" for i in range(100)] + ["69"] * 5)}
+    found = similarity(before, before, {"zip": tuple(f"{i:02d}" for i in range(70))})
+    assert len(found.names) == 20
+    assert "zip[69]" in found.names
+    assert found.largest_difference == 0
