@@ -56,6 +56,8 @@ _policy_option = click.option("--policy", "policy_file", required=True, help="Po
 @_population_options
 @click.option("--threshold", default=HARBOR, metavar="RISK", callback=_read_threshold,
               help="Average risk that is accepted: safe-harbor or a number.  [default: safe-harbor]")  # fmt: skip
+@click.option("--method", type=click.Choice(("bisecting", "directed")), default="bisecting", metavar="METHOD",
+              help="bisecting, or directed: a random walk, for comparison.  [default: bisecting]")  # fmt: skip
 @click.option("--iterations", type=click.IntRange(1, 100_000), default=100, help="Solutions.  [default: 100]")
 @click.option("--kinds", type=click.IntRange(1, 100), default=6, help="Kinds of them that are shown.  [default: 6]")
 @click.option("--seed", type=click.IntRange(0), default=1, help="Other numbers find others.  [default: 1]")
@@ -69,6 +71,7 @@ def search(
     columns: str,
     year: int | None,
     threshold: Any,
+    method: str,
     iterations: int,
     kinds: int,
     seed: int,
@@ -88,7 +91,7 @@ def search(
     if register is None:
         raise no_population()
     check_new(out)
-    options = Options(threshold, iterations, kinds, seed, year or this_year())
+    options = Options(threshold, iterations, kinds, seed, year or this_year(), method)
     with progress() as tell:
         found = search_policies(given, source, register, options, progress=tell)
         if out is not None:

@@ -23,6 +23,7 @@ from querygate.release import (
     Measured,
     Solution,
     bisecting,
+    directed,
     explain,
     explain_kind,
     explain_measured,
@@ -34,6 +35,8 @@ from querygate.release import (
 
 FORMAT = 1
 
+METHODS = {"bisecting": bisecting, "directed": directed}
+
 
 @dataclass(frozen=True)
 class Options:
@@ -44,6 +47,7 @@ class Options:
     kinds: int = 6
     seed: int = 1
     year: int = 0
+    method: str = "bisecting"
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ def search(
     yardstick, does = harbor(fine, options.year)
     safe, intact = fine.study.measure(yardstick), fine.study.measure(fine.lattice.finest)
     threshold = safe.risk if options.threshold == SAFE_HARBOR else float(options.threshold)
-    found = bisecting(ground.study, threshold, options.iterations, np.random.default_rng(options.seed), complete=True)
+    chance = np.random.default_rng(options.seed)
+    found = METHODS[options.method](ground.study, threshold, options.iterations, chance, complete=True)
     if not found.solutions:
         raise ConfigError(
             "QG803",

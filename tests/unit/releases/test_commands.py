@@ -245,3 +245,14 @@ def test_safe_harbor_says_what_it_needs(tmp_path: Path) -> None:
     assert policy.column("zip").groups == (("37011",), ("37212",))
     assert policy.release is not None
     assert policy.release.columns == ("zip",)
+
+
+def test_the_walk_finds_policies_too_and_looks_at_more(county: Path) -> None:
+    people = ("--population", county / "county.csv", "--count", "people", "--iterations", 10, "--format", "json")
+    walk, halves = (
+        json.loads(searched(county, *people, "--method", name).stdout) for name in ("directed", "bisecting")
+    )
+    assert (walk["search"]["method"], halves["search"]["method"]) == ("directed", "bisecting")
+    assert all(within(kind["risk"], walk["threshold"]) for kind in walk["kinds"])
+    assert walk["search"]["policies"] > halves["search"]["policies"]
+    assert searched(county, *people, "--method", "guessing").exit_code == 2
