@@ -3,7 +3,8 @@
 An anonymiser decides which codes are published as one item and which are suppressed, once for all records or for each
 part of them. Only codes that occur are given to it. A code of the public list that nobody has becomes an item that no
 record holds, so that whoever asks for it is told so; but beside a suppressed code of its own group it is suppressed
-too, so that suppression tells that a group has rare codes and not which of them.
+too, so that suppression tells that a group has rare codes and not which of them. Groups of the utility policy of which
+no code had to be suppressed are left out of this: their cases are to be counted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from querygate.core.ports import Workshop
 from querygate.core.types import Bools, Floats, Ints
 from querygate.gateway.code_measures import CodeMeasures, measure_recoding
 from querygate.gateway.code_protecting import protect, protect_in_classes
-from querygate.gateway.code_reading import Lists, known_sets, read_lists
+from querygate.gateway.code_reading import Lists, known_sets, listed_groups, read_lists, utility_groups
 from querygate.gateway.code_systems import CodeSystem
 from querygate.policy import CodesPolicy, ColumnPolicy
 
@@ -63,19 +64,36 @@ class CodeReport:
     measures: CodeMeasures | None = None
 
 
+def explain_codes(report: CodeReport) -> str:
+    """Who is found by codes, as a sentence; empty where no record has any."""
+    if report.measures is None:
+        return ""
+    whole = report.measures.found[-1]
+    return (
+        f"Who knows all codes of {report.column} of a person matches fewer than {report.k:,} records for "
+        f"{100 * whole.after:.1f} % of people ({100 * whole.before:.1f} % before); who knows the class as well is left "
+        f"with one record for {100 * report.alone:.1f} %."
+    )
+
+
 def in_classes(column: ColumnPolicy) -> bool:
     """Can the codes of the column be published only once classes are made?"""
     return column.codes is not None and column.codes.protect.kind == "classes"
 
 
-def publish_codes(column: ColumnPolicy, workshop: Workshop, rows: int, k: int) -> PublishedCodes:
-    """Anonymise the lists of a column; every record has the number of its set of items in the workshop afterwards."""
-    lists, k = _read(column, workshop, rows, k)
+def publish_codes(
+    column: ColumnPolicy, workshop: Workshop, rows: int, k: int, kept: Bools | None = None
+) -> PublishedCodes:
+    """Anonymise the lists of a column; every record has the number of its set of items in the workshop afterwards.
+
+    Where some records are left out, `kept` are those that are not: k is to be found among them.
+    """
+    lists, k = _read(column, workshop, rows, k, kept)
     made = protect(lists, k, workshop) if lists.occurring.size else Items.unchanged(1)
     if isinstance(made, Recoded):
         return _published_locally(lists, made, k, workshop)
-    kept = {code for itemset in known_sets(column, lists.system, workshop) for code in itemset}
-    return _published(lists, made, kept, k, workshop)
+    known = {code for itemset in known_sets(column, lists.system, workshop) for code in itemset}
+    return _published(lists, made, known, k, workshop)
 
 
 def publish_codes_in_classes(
@@ -89,30 +107,34 @@ def publish_codes_in_classes(
     return _published_locally(lists, made.codes, k, workshop), made.labels
 
 
-def _read(column: ColumnPolicy, workshop: Workshop, rows: int, k: int) -> tuple[Lists, int]:
+def _read(column: ColumnPolicy, workshop: Workshop, rows: int, k: int, kept: Bools | None = None) -> tuple[Lists, int]:
     k = (column.codes or CodesPolicy()).protect.k or k
-    if k > rows:
+    there = rows if kept is None else int(kept.sum())
+    if k > there:
         raise ConfigError(
             "QG803",
-            f"Column {column.name}: k = {k:,} is more than the {rows:,} records there are, so no code could be told.",
+            f"Column {column.name}: k = {k:,} is more than the {there:,} records there are, so no code could be told.",
             "Lower k in its `protect`, or publish more records.",
         )
-    return read_lists(column, workshop, rows), k
+    return read_lists(column, workshop, rows, kept), k
 
 
 # -- one recoding for all records ----------------------------------------------------------------------------------
 
 
 def _published(lists: Lists, items: Items, kept: set[int], k: int, workshop: Workshop) -> PublishedCodes:
-    of_code = spread(lists.system, lists.occurring, items.of[: lists.occurring.size], kept)
+    item = items.of[: lists.occurring.size]
+    kept = kept | set(np.flatnonzero(_countable(lists, lists.occurring[item == SUPPRESSED])).tolist())
+    of_code = spread(lists.system, lists.occurring, item, kept)
     item = of_code[lists.occurring]
     told = item if lists.occurring.size else np.full(1, SUPPRESSED, dtype=np.int64)
     numbers, sets = number_sets(Items(told).publish(lists.baskets))
-    workshop.set_record_codes(lists.column.name, numbers)
+    workshop.set_record_codes(lists.column.name, lists.by_record(numbers))
     suppressed = item == SUPPRESSED
     exact = ~suppressed & (np.bincount(of_code[of_code != SUPPRESSED], minlength=1)[item] == 1)
     lost = float(suppressed[lists.baskets.members].mean()) if lists.baskets.members.size else 0.0
-    report = _report(lists, items, k, int(exact.sum()), int(suppressed.sum()), lost)
+    hidden = np.flatnonzero(of_code == SUPPRESSED)
+    report = _report(lists, items, k, int(exact.sum()), int(suppressed.sum()), lost, hidden)
     return PublishedCodes(lists.system, CodeSets.of(lists.system.codes, of_code.tolist(), sets), report)
 
 
@@ -120,7 +142,7 @@ def spread(system: CodeSystem, occurring: Ints, items: Ints, kept: set[int]) -> 
     """From the items of codes that occur to those of the whole list. Items are numbered by their first code.
 
     Codes in `kept` stay items of their own where nobody has them: they are in sets that are looked for, and whoever
-    finds no record with the rest of such a set must see that there is none.
+    finds no record with the rest of such a set must see that there is none; or in groups that are to be counted.
     """
     of_code = np.full(len(system.codes), SUPPRESSED, dtype=np.int64)
     nobody = np.ones(len(system.codes), dtype=np.bool_)
@@ -133,6 +155,13 @@ def spread(system: CodeSystem, occurring: Ints, items: Ints, kept: set[int]) -> 
     _, first, which = np.unique(of_code[published], return_index=True, return_inverse=True)
     of_code[published] = np.argsort(np.argsort(first))[which.reshape(-1)]
     return of_code
+
+
+def _countable(lists: Lists, rare: Ints) -> Bools:
+    """Codes in groups of the utility policy that are listed, or that somebody has a code of, and without a rare one."""
+    group, listed = utility_groups(lists.column, lists.system), listed_groups(lists.column, lists.system) >= 0
+    wanted = np.isin(group, group[lists.occurring]) | listed
+    return np.asarray(wanted & ~np.isin(group, group[rare]))
 
 
 def _beside(system: CodeSystem, rare: Ints) -> Bools:
@@ -162,7 +191,7 @@ def _published_locally(lists: Lists, made: Recoded, k: int, workshop: Workshop) 
     order = sorted(range(len(groups)), key=lambda item: groups[item])
     place = {item: number for number, item in enumerate(order)}
     numbers, sets = _numbered([tuple(sorted(place[item] for item in one)) for one in held])
-    workshop.set_record_codes(lists.column.name, numbers)
+    workshop.set_record_codes(lists.column.name, lists.by_record(numbers))
     report = _report(lists, made, k, _exact(lists, made), 0, _untold(lists.baskets, made.published))
     told = CodeSets.of_groups(lists.system.codes, [groups[item] for item in order], sets)
     return PublishedCodes(lists.system, told, report)
@@ -200,7 +229,15 @@ def _numbered(held: list[tuple[int, ...]]) -> tuple[Ints, list[tuple[int, ...]]]
     return np.array([number[one] for one in held], dtype=np.int64), sets
 
 
-def _report(lists: Lists, recoding: Items | Recoded, k: int, exact: int, suppressed: int, lost: float) -> CodeReport:
+def _report(
+    lists: Lists,
+    recoding: Items | Recoded,
+    k: int,
+    exact: int,
+    suppressed: int,
+    lost: float,
+    hidden: Ints | None = None,
+) -> CodeReport:
     occurring = int(lists.occurring.size)
     return CodeReport(
         lists.column.name,
@@ -215,5 +252,5 @@ def _report(lists: Lists, recoding: Items | Recoded, k: int, exact: int, suppres
         lists.read.mended,
         lists.read.ambiguous,
         lost,
-        measures=measure_recoding(lists, recoding, k),
+        measures=measure_recoding(lists, recoding, k, hidden),
     )

@@ -79,8 +79,12 @@ class CodeMeasures:
     unique_after: float
 
 
-def measure_recoding(lists: Lists, recoding: Items | Recoded, k: int) -> CodeMeasures | None:
-    """What became of the lists; None where no record has a code."""
+def measure_recoding(
+    lists: Lists, recoding: Items | Recoded, k: int, hidden: Ints | None = None
+) -> CodeMeasures | None:
+    """What became of the lists; None where no record has a code. `hidden` are public codes that are told of nobody,
+    whether somebody has them or not.
+    """
     if not lists.baskets.members.size:
         return None
     random = np.random.default_rng(SEED)
@@ -88,7 +92,9 @@ def measure_recoding(lists: Lists, recoding: Items | Recoded, k: int) -> CodeMea
     changed, errors = changes(baskets, made), workload_errors(baskets, made)
     loss = published_loss(baskets, made).log2_total
     kind, names, label = _groups(lists)
-    kept = told_exactly(Published.of(lists.baskets, recoding), label, len(names))
+    kept = told_exactly(Published.of(lists.baskets, recoding), label[lists.occurring], len(names))
+    if hidden is not None:
+        kept &= ~np.isin(np.arange(len(names)), label[hidden])
     people, found, unique = _found(lists.baskets, recoding, k, random)
     return CodeMeasures(
         records=baskets.records,
@@ -133,18 +139,22 @@ def _some(baskets: Baskets, records: Ints) -> Baskets:
 
 
 def _groups(lists: Lists) -> tuple[str, list[str], Ints]:
-    """What cases are counted of, by name or without, and the number of the one that each code is in; -1 for none."""
-    label = np.full(lists.baskets.size, -1, dtype=np.int64)
+    """What cases are counted of, by name or without, as far as somebody has one; and the number of the one that each
+    public code is in; -1 for none.
+    """
     if lists.system.name in DISEASES:
-        present = [one for one in gwas_diseases([lists.system.codes[i] for i in lists.occurring.tolist()]) if one.codes]
+        label = np.full(len(lists.system.codes), -1, dtype=np.int64)
+        diseases = gwas_diseases(lists.system.codes)
+        present = [one for one in diseases if np.isin(list(one.codes), lists.occurring).any()]
         for number, disease in enumerate(present):
             label[list(disease.codes)] = number
         return "diseases", [disease.name for disease in present], label
     levels, utility = lists.system.tree.levels, (lists.column.codes or CodesPolicy()).utility
     nearest = levels[min(1, len(levels) - 2)]  # of a flat list, codes by themselves
     of_code = nearest if utility.kind == "none" else utility_groups(lists.column, lists.system)
-    found, label = np.unique(of_code[lists.occurring], return_inverse=True)
-    return "groups", [""] * found.size, label.reshape(-1)
+    found = np.unique(of_code[lists.occurring])
+    place = np.minimum(np.searchsorted(found, of_code), found.size - 1)
+    return "groups", [""] * found.size, np.where(found[place] == of_code, place, -1)
 
 
 def told_exactly(published: Published, label: Ints, number: int) -> Bools:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,14 @@ from querygate.codesets.unprotectable import Unprotectable
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Workshop
 from querygate.core.types import Floats, Ints
-from querygate.gateway.code_reading import Lists, known_sets, listed_rules, sensitive_codes, utility_groups
+from querygate.gateway.code_reading import (
+    Lists,
+    known_sets,
+    listed_groups,
+    listed_rules,
+    sensitive_codes,
+    utility_groups,
+)
 from querygate.policy import CodesPolicy
 
 
@@ -49,8 +57,17 @@ def _given(lists: Lists, k: int, workshop: Workshop) -> tuple[Any, ...]:
     if wanted.method == "apriori":
         return lists.levels, k, asked.m
     known = (lists.among(itemset) for itemset in known_sets(column, system, workshop))
-    privacy = Privacy(tuple(one for one in known if one is not None), upto=asked.m)
-    return k, privacy, Utility.by_level(utility_groups(column, system)[lists.occurring].tolist())
+    sets = tuple(one for one in known if one is not None)
+    return k, Privacy(sets, upto=asked.m, residue=asked.look_for == "rest"), _utility(lists)
+
+
+def _utility(lists: Lists) -> Utility:
+    """The groups of codes that occur; listed ones are spared where the policy says so."""
+    groups = Utility.by_level(utility_groups(lists.column, lists.system)[lists.occurring].tolist())
+    if (lists.column.codes or CodesPolicy()).utility.spare == "none":
+        return groups
+    listed = listed_groups(lists.column, lists.system)[lists.occurring] >= 0
+    return replace(groups, spared=frozenset(np.flatnonzero(listed).tolist()))
 
 
 def _rules(lists: Lists) -> tuple[list[Rule], list[int]]:

@@ -7,24 +7,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.codesets import Baskets
+from querygate.codesets import Baskets, gwas_diseases
 from querygate.codesets.tree import OTHER
 from querygate.core.errors import ConfigError
 from querygate.core.ports import CodeTexts, Workshop
-from querygate.core.types import Ints
+from querygate.core.types import Bools, Ints
 from querygate.gateway.code_systems import CodeSystem, Places, open_system
 from querygate.policy import CodesPolicy, ColumnPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The lists of a column: baskets hold codes by their number among those that occur, which have public places."""
+    """The lists of a column: baskets hold codes by their number among those that occur, which have public places.
+
+    Where records were left out, baskets are those of the others, and `kept` says of all records which those are.
+    """
 
     column: ColumnPolicy
     system: CodeSystem
     occurring: Ints
     baskets: Baskets
     read: Places
+    kept: Bools | None = None
+
+    def by_record(self, numbers: Ints) -> Ints:
+        """A number for each basket as one for each record; 0 for those that were left out."""
+        if self.kept is None:
+            return numbers
+        found = np.zeros(self.kept.size, dtype=np.int64)
+        found[self.kept] = numbers
+        return found
 
     def among(self, places: Iterable[int]) -> tuple[int, ...] | None:
         """The numbers of public codes; None where one of them does not occur."""
@@ -42,16 +54,20 @@ class Lists:
         return [level[self.occurring] for level in self.system.tree.levels]
 
 
-def read_lists(column: ColumnPolicy, workshop: Workshop, rows: int) -> Lists:
-    """What each record holds, in the order of rows."""
+def read_lists(column: ColumnPolicy, workshop: Workshop, rows: int, kept: Bools | None = None) -> Lists:
+    """What each record holds, in the order of rows; or what those hold that are kept."""
     wanted, system = column.codes or CodesPolicy(), open_system(column)
     told = workshop.code_texts(column.name, wanted.separator)
     codes, read = read_texts(column, system, told, "lists")
-    occurring, members = np.unique(codes[told.text], return_inverse=True)
+    record, text = told.record, told.text
+    if kept is not None:
+        here, rows = kept[record], int(kept.sum())
+        record, text = (np.cumsum(kept) - 1)[record[here]], text[here]
+    occurring, members = np.unique(codes[text], return_inverse=True)
     size = max(1, occurring.size)
-    pairs = np.unique(told.record * size + members.reshape(-1))
+    pairs = np.unique(record * size + members.reshape(-1))
     starts = np.searchsorted(pairs // size, np.arange(rows + 1)).astype(np.int64)
-    return Lists(column, system, occurring, Baskets(starts, pairs % size, size), read)
+    return Lists(column, system, occurring, Baskets(starts, pairs % size, size), read, kept)
 
 
 def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where: str) -> tuple[Ints, Places]:
@@ -120,16 +136,25 @@ def utility_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
     utility = (column.codes or CodesPolicy()).utility
     if utility.kind == "none":
         return np.zeros(len(system.codes), dtype=np.int64)
-    if utility.kind == "level":
-        most = len(system.tree.levels) - 1
-        if utility.level > most:
-            raise ConfigError(
-                "QG801",
-                f"columns.{column.name}.utility.level: the system has {most} levels above its codes.",
-                "Name one of them, 1 being the nearest; or list groups.",
-            )
-        return system.tree.levels[utility.level]
+    most = len(system.tree.levels) - 1
+    if utility.level > most:
+        raise ConfigError(
+            "QG801",
+            f"columns.{column.name}.utility.level: the system has {most} levels above its codes.",
+            "Name one of them, 1 being the nearest; or list groups.",
+        )
+    rest = system.tree.levels[utility.level]
+    groups = listed_groups(column, system)
+    return np.where(groups < 0, groups.max(initial=-1) + 1 + rest, groups)
+
+
+def listed_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
+    """The number of the listed group or disease of each public code; -1 where it is in none."""
+    utility = (column.codes or CodesPolicy()).utility
     groups = np.full(len(system.codes), -1, dtype=np.int64)
+    if utility.kind == "diseases":
+        for number, disease in enumerate(gwas_diseases(system.codes)):
+            groups[list(disease.codes)] = number
     for number, names in enumerate(utility.groups):
         for name in names:
             for code in system.under(name) or named(column, system, (name,)).values():
@@ -140,6 +165,4 @@ def utility_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
                         "Join these groups, or take the code out of one: an item lies inside one group.",
                     )
                 groups[code] = number
-    alone = groups < 0
-    groups[alone] = len(utility.groups) + np.arange(int(alone.sum()))
     return groups

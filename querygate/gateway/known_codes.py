@@ -39,14 +39,19 @@ class Told:
         return [self.sets[number] for number in self.numbers.tolist()]
 
 
-def found_measure(name: str) -> str:
+def found_measure(name: str, asked: ProtectPolicy) -> str:
     """Under which name it is told to how few records codes lead."""
-    return f"fewest records with known codes of {name}"
+    return f"fewest records with {'known' if asked.look_for == 'rest' else 'whole known sets of'} codes of {name}"
 
 
 def told_measure(name: str) -> str:
     """Under which name it is told how surely codes tell a sensitive one."""
     return f"surest sensitive code of {name}"
+
+
+def open_measure(name: str) -> str:
+    """Under which name it is told what looking for whole sets alone leaves open."""
+    return f"share of known sets of {name} of which what is left leads to fewer than k records"
 
 
 def measure_known(column: ColumnPolicy, system: CodeSystem, told: Told, workshop: Workshop, k: int) -> list[Kept]:
@@ -55,7 +60,11 @@ def measure_known(column: ColumnPolicy, system: CodeSystem, told: Told, workshop
     fewest, surest = _found(column, system, told, workshop)
     k, kept = asked.k or k, []
     if asked.kind != "uncertainty":
-        kept.append(Kept(f"k = {k} for whoever knows codes of {name}", found_measure(name), fewest, fewest >= k))
+        who = "knows codes" if asked.look_for == "rest" else "looks for whole known sets of codes"
+        kept.append(Kept(f"k = {k} for whoever {who} of {name}", found_measure(name, asked), fewest, fewest >= k))
+    if asked.look_for == "whole":
+        share = _open(known_sets(column, system, workshop), system, told, k)
+        kept.append(Kept("no k for whoever looks for what is left of such sets", open_measure(name), share, True))
     if asked.share:
         promise = f"no sensitive code of {name} is told with a confidence above {asked.share:g}"
         kept.append(Kept(promise, told_measure(name), surest, surest <= asked.share + ROUNDING))
@@ -77,19 +86,21 @@ def _found(column: ColumnPolicy, system: CodeSystem, told: Told, workshop: Works
         case "coherence" | "uncertainty":
             return _by_sets(sensitive_codes(column, system), system, told, asked)
     listed = [(codes, ()) for codes in known_sets(column, system, workshop)]
-    return _by_rules(listed, system, told)
+    return _by_rules(listed, system, told, whole=asked.look_for == "whole")
 
 
 # -- sets that are listed ------------------------------------------------------------------------------------------
 
 
 def _by_rules(
-    rules: Sequence[tuple[Sequence[int], Sequence[int]]], system: CodeSystem, told: Told
+    rules: Sequence[tuple[Sequence[int], Sequence[int]]], system: CodeSystem, told: Told, *, whole: bool = False
 ) -> tuple[int, float]:
-    """Of what is known in each rule, those apart that lead to nobody."""
+    """Of what is known in each rule, those apart that lead to nobody: what of it is published, or whole sets alone."""
     finder = _Finder(system, told)
     fewest, surest = int(told.counts.sum()), 0.0
     for known, secret in {(frozenset(known), frozenset(secret)) for known, secret in rules}:
+        if whole and not finder.tells(known):
+            continue
         having = finder.having(known)
         number = int(told.counts[having].sum())
         if number:
@@ -97,6 +108,13 @@ def _by_rules(
             share = int(told.counts[having & finder.having(secret)].sum()) / number
             surest = max(surest, share) if finder.tells(secret) else surest
     return fewest, surest
+
+
+def _open(sets: Sequence[Sequence[int]], system: CodeSystem, told: Told, k: int) -> float:
+    """The share of sets of which a code is suppressed, and the rest leads to some records but fewer than k."""
+    finder, found = _Finder(system, told), {frozenset(codes) for codes in sets}
+    numbers = [int(told.counts[finder.having(one)].sum()) for one in found if not finder.tells(one)]
+    return sum(0 < number < k for number in numbers) / max(1, len(found))
 
 
 class _Finder:

@@ -69,7 +69,7 @@ def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
         if column.codes is not None:
             protect = column.codes.protect
             if protect.kind != "uncertainty":
-                yield found_measure(column.name), ("at least", protect.k or policy.k)
+                yield found_measure(column.name, protect), ("at least", protect.k or policy.k)
             if protect.share:
                 yield told_measure(column.name), ("at most", protect.share)
     if policy.k_map is not None:

@@ -44,15 +44,22 @@ _CODES = "a list of texts: codes, or groups of the system, which stand for all t
 _RULES = 'a list of tables such as { known = ["401.2"], secret = ["295.00"] }'
 _PARAMETERS: dict[Protection, tuple[str, ...]] = {
     "k^m": ("m", "k"),
-    "itemsets": ("itemsets", "k"),
-    "visits": ("column", "between", "k"),
+    "itemsets": ("itemsets", "k", "look_for"),
+    "visits": ("column", "between", "k", "look_for"),
     "complete": ("k",),
     "classes": ("m", "k"),
     "coherence": ("sensitive", "m", "share", "k"),
     "rules": ("rules", "share", "k"),
     "uncertainty": ("sensitive", "m", "share"),
 }
-_UTILITY = {"level": ("level",), "groups": ("groups",), "none": ()}
+_UTILITY = {
+    "level": ("level",),
+    "groups": ("groups", "level", "spare"),
+    "diseases": ("level", "spare"),
+    "none": (),
+}
+_WITH_DISEASES = ("icd9cm", "ccs")
+"""Systems in whose codes the list of diseases that comes with the package is written."""
 
 
 def read_codes(table: Table, column: ColumnPolicy) -> ColumnPolicy:
@@ -141,6 +148,7 @@ def _protect(table: Table) -> ProtectPolicy:
         sensitive=_names(given, "sensitive", _CODES) if "sensitive" in wanted else (),
         share=float(given.required("share", _SHARE) or 0) if "share" in wanted else 0.0,
         rules=_rules(given) if "rules" in wanted else (),
+        look_for=cast(Any, given.choice("look_for", "rest") or "rest"),
     )
 
 
@@ -179,17 +187,27 @@ def _utility(table: Table) -> UtilityPolicy:
     given = table.table("utility")
     kind = given.choice("kind", "level")
     _check_parameters(given, kind, _UTILITY.get(str(kind), ()))
-    if kind == "groups":
-        groups = _sets(given, "groups")
-        twice = [code for code, number in Counter(c for group in groups for c in group).items() if number > 1]
-        if twice:
-            what = f"puts {len(twice):,} codes into several groups, the first of them {twice[0]}"
-            given.fail("groups", what, "groups that have no code in common")
-        return UtilityPolicy(kind="groups", groups=groups)
     if kind == "none":
         return UtilityPolicy(kind="none")
-    level = given.number("level", Bound(least=1, whole=True)) or CATEGORY.get(str(table.raw.get("system")), 1)
-    return UtilityPolicy(kind="level", level=int(level))
+    system = str(table.raw.get("system"))
+    if kind == "diseases" and system not in _WITH_DISEASES:
+        given.fail("kind", "diseases are listed in codes of ICD-9-CM", f"groups, or system {listed(_WITH_DISEASES)}")
+    usual = 0 if kind == "groups" else CATEGORY.get(system, 1)
+    return UtilityPolicy(
+        kind=cast(Any, kind or "level"),
+        level=int(given.number("level", Bound(least=1, whole=True)) or usual),
+        groups=_groups(given) if kind == "groups" else (),
+        spare=cast(Any, given.choice("spare", "none") or "none"),
+    )
+
+
+def _groups(given: Table) -> tuple[tuple[str, ...], ...]:
+    groups = _sets(given, "groups")
+    twice = [code for code, number in Counter(c for group in groups for c in group).items() if number > 1]
+    if twice:
+        what = f"puts {len(twice):,} codes into several groups, the first of them {twice[0]}"
+        given.fail("groups", what, "groups that have no code in common")
+    return groups
 
 
 def _check_parameters(given: Table, kind: str | None, accepted: tuple[str, ...]) -> None:

@@ -51,7 +51,7 @@ def _head(rows: int, proposals: Sequence[Proposal]) -> Iterator[str]:
     yield ""
 
 
-ROLES = ("identifier", "quasi-identifier", "sensitive", "withheld")
+ROLES = ("identifier", "quasi-identifier", "sensitive", "codes", "withheld")
 
 
 def _column(proposal: Proposal) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _column(proposal: Proposal) -> Iterator[str]:
         yield from _comment(reason)
     yield f"[columns.{dotted([proposal.name])}]"
     yield f"role = {toml_text(proposal.role)}"
-    published = proposal.role in ("quasi-identifier", "sensitive")
+    published = proposal.role in ("quasi-identifier", "sensitive", "codes")
     offered = {"role": toml_text(proposal.offer)} if proposal.offer else {}
     offered |= {"type": toml_text(proposal.type)} if proposal.type else {}
     for key, value in (offered | proposal.keys).items():

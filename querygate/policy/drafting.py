@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from querygate.core.survey import ColumnFigures
 from querygate.core.types import Role, folded
 from querygate.policy import names
-from querygate.policy.identifiers import MOSTLY, identifier_sign, traces
+from querygate.policy.identifiers import LISTS, MOSTLY, identifier_sign, traces
 from querygate.policy.publics import date_keys, domain_of, number_keys, toml_list, toml_text
 
 MOST_QUASI, MOST_SENSITIVE = 8, 6
@@ -145,6 +145,22 @@ def _sequence(c: ColumnFigures, k: int) -> Proposal | None:
     return Proposal(c.name, "withheld", why=why, warning="a sequence of DNA", offer="sequence")
 
 
+def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
+    """Several codes in most values; the others have one code. A column of lists is shown in brackets."""
+    system, mark = max(LISTS, key=lambda one: c.matches.get(" by ".join(one), 0.0))
+    several, lists = c.matches.get(f"{system} by {mark}", 0.0), c.matches.get("in brackets", 0.0)
+    if several < MOSTLY or max(lists, several + c.matches.get(system, 0.0)) < NEARLY_ALL:
+        return None
+    title = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM"}[system]
+    why = (
+        f"Likely lists of codes of {title}: {several:.0%} of the values are several of them.",
+        "Published as sets of generalised codes. Say in `protect` what others may know of them, and in `utility` which "
+        "codes may go together.",
+    )
+    keys = {"system": toml_text(system)} | ({} if lists >= NEARLY_ALL else {"separator": toml_text(mark)})
+    return Proposal(c.name, "codes", keys=keys, why=why, rank=(NAMED, c.missing))
+
+
 def _key(c: ColumnFigures, k: int) -> Proposal | None:
     """A value for each record leads back to it, whatever it is called. Measured numbers have fractions."""
     whole = c.all_are("integer")
@@ -251,7 +267,7 @@ def _rest(c: ColumnFigures, k: int) -> Proposal:
 
 
 RULES: tuple[Rule, ...] = (
-    *(_empty, _compact_date, _age, _identifier, _date, _free_text, _sequence, _key, _diagnosis, _postcode),
+    *(_empty, _compact_date, _age, _identifier, _date, _code_list, _free_text, _sequence, _key, _diagnosis, _postcode),
     *(_boolean, _number, _few_values, _rest),
 )
 

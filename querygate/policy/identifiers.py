@@ -88,9 +88,23 @@ DETECTORS = (
     ),
 )
 
-PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detector.pattern} | {
+CODES = {
     "icd9cm": r"[0-9]{3}\.?[0-9]{0,2}|[Vv][0-9]{2}\.?[0-9]{0,2}|[Ee][0-9]{3}\.?[0-9]?",
     "icd10cm": r"[A-TV-Za-tv-z][0-9][0-9A-Ba-b]\.?[0-9A-TV-Za-tv-z]{0,4}",
+}
+"""What codes of diagnoses look like, by system."""
+
+LISTS = {
+    (system, mark): rf"\[?'?(?:{code})'?(?:\s*{re.escape(mark)}\s*'?(?:{code})'?)+\]?"
+    for system, code in CODES.items()
+    for mark in (";", ",", "|")
+}
+"""What lists of several codes look like, by system and by what stands between them; columns of lists have commas."""
+
+PATTERNS = {detector.kind: detector.pattern for detector in DETECTORS if detector.pattern} | {
+    **CODES,
+    **{f"{system} by {mark}": pattern for (system, mark), pattern in LISTS.items()},
+    "in brackets": r"\[.*\]",
     "postcode": r"[0-9]{5}(?:-[0-9]{4})?",
     "compact date": r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])",
     "sequence": r"[ACGTRYSWKMBDHVNacgtryswkmbdhvn?-]{20,}",

@@ -7,9 +7,10 @@ visit, and a suppressed code leaves it with none. "residue" asks the same of wha
 is what somebody who knows the visit would look for next; "still found" tells how many visits the literal promise leaves
 open to that. Sample 2 (3,255 other patients) repeats the plain promise.
 
-Methods with promises of their own: k^m with m = 2 over the hierarchy and over one with halves of nodes in between;
-whole lists shared by k; coherence with p = 2; rules from the rest of a visit to a sensitive code of it;
-rho-uncertainty with up to two codes known. Sensitive are HIV, mental disorders and substance abuse (042, 290-319),
+Methods with promises of their own: k^m with m = 2 by CBA inside diseases and categories, over the hierarchy, and over
+one with halves of nodes in between; k^m within classes, to which records are dealt, about 100 to each; whole lists
+shared by k; coherence with p = 2; rules from the rest of a visit to a sensitive code of it; rho-uncertainty with up to
+two codes known. Sensitive are HIV, mental disorders and substance abuse (042, 290-319),
 told in a share of 0.8 of the records at most.
 
 Checkers that share no code with the methods confirm each result.
@@ -27,7 +28,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from querygate.codesets.methods import METHODS
 from querygate.codesets.normalise import normalise
 from querygate.codesets.policies import Privacy, Utility, violations
 from querygate.codesets.recoded import Recoded
+from querygate.codesets.relational import CodesInClasses
 from querygate.codesets.rules import Rule
 from querygate.codesets.subtrees import halved
 from querygate.codesets.systems import LEVELS, tree_of
@@ -54,6 +56,7 @@ KS = (5, 25)
 SENSITIVE = ("042", "290-319")
 SHARE, KNOWN = 0.8, 2
 SECONDS = 30.0
+CLASS = 100
 
 
 @dataclass(frozen=True)
@@ -188,8 +191,33 @@ def promised(study: Study, k: int) -> Iterator[tuple[str, Callable[[], Made], Ca
         few = len(brute.rare((one & public for one in held), KNOWN, k))
         return few + brute.too_sure(held, public, secret, KNOWN, SHARE)
 
-    run = {name: METHODS.get(name).run for name in ("apriori", "partition", "coherence", "rbat", "rho")}
+    def rare_in_classes(made: Recoded) -> int:
+        groups = [frozenset(study.texts(codes)) for codes in made.groups]
+        told = [{groups[item] for item in items} for items in made.published.lists()]
+        parts: dict[int, list[set[frozenset[str]]]] = {}
+        for label, items in zip(dealt.pop().tolist(), told, strict=True):
+            parts.setdefault(label, []).append(items)
+        return brute.untrue(records, told) + sum(len(brute.rare(part, KNOWN, k)) for part in parts.values())
+
+    run = {
+        name: METHODS.get(name).run for name in ("apriori", "partition", "classes", "coherence", "rbat", "rho", "cba")
+    }
     baskets = study.baskets
+    dealt: list[Ints] = []
+
+    def in_classes() -> Recoded:
+        made: CodesInClasses = run["classes"](baskets, np.arange(baskets.records) // CLASS, halved(levels), k, KNOWN)
+        dealt.append(made.labels)
+        return made.codes
+
+    for groups in ("diseases", "diseases first"):
+        utility = study.utilities[groups]
+        yield (
+            f"cba, all pairs, {groups}",
+            partial(run["cba"], baskets, k, Privacy.all_itemsets(KNOWN), utility),
+            rare,
+        )
+    yield "classes", in_classes, rare_in_classes
     yield "apriori", lambda: run["apriori"](baskets, levels, k, KNOWN), rare
     yield "apriori, halves", lambda: run["apriori"](baskets, halved(levels), k, KNOWN), rare
     yield "partition", lambda: run["partition"](baskets, halved(levels), k), alone

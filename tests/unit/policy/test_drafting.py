@@ -81,6 +81,8 @@ def test_values_of_few_records_are_not_written():
         (figures("visit_date", kind="date", low=14_000, high=14_900), "quasi-identifier"),
         (figures("zip", kind="integer", distinct=300, low=1001, high=99_950), "quasi-identifier"),
         (figures("dx1", distinct=450, matches={"icd10cm": 1.0}), "quasi-identifier"),
+        (figures("dx", distinct=ROWS, words=9.0, matches={"icd9cm by ;": 0.8, "icd9cm": 0.15}), "codes"),
+        (figures("drugs", distinct=ROWS, words=9.0, matches={"icd10cm by ,": 0.3}), "withheld"),
     ],
     ids=lambda value: value.name if isinstance(value, ColumnFigures) else value,
 )  # fmt: skip
@@ -91,6 +93,15 @@ def test_roles(column, role):
 def test_hierarchies_are_proposed():
     assert only(figures("zip", kind="integer", distinct=300, low=1001, high=99_950)).keys == {"hierarchy": '"digits"'}
     assert only(figures("diag_1", distinct=450, matches={"icd9cm": 0.99})).keys == {"hierarchy": '"icd9cm"'}
+
+
+def test_lists_of_codes_are_proposed():
+    texts = only(figures("dx", distinct=ROWS, words=9.0, matches={"icd9cm by ;": 0.98}))
+    assert (texts.role, texts.keys) == ("codes", {"system": '"icd9cm"', "separator": '";"'})
+    lists = only(figures("dx", distinct=ROWS, words=9.0, matches={"icd10cm by ,": 0.7, "in brackets": 1.0}))
+    assert lists.keys == {"system": '"icd10cm"'}
+    policy = parse_policy(write_policy("t", ROWS, propose([AGE, figures("dx", matches={"icd9cm by |": 1.0})], 10), 10))
+    assert policy.column("dx").codes.separator == "|"
 
 
 def test_identifiers_inside_texts_are_told():

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from querygate.policy.identifiers import DETECTORS, PATTERNS, identifier_sign, traces, words_of
+from querygate.policy.identifiers import DETECTORS, LISTS, PATTERNS, identifier_sign, traces, words_of
 
 BY_NAME = {
     "patientFirstName": "name of a person",
@@ -92,6 +92,16 @@ CODES += [("icd10cm", "E11.65"), ("icd10cm", "S72001A"), ("icd10cm", "C7A00")]
 @pytest.mark.parametrize(("system", "code"), CODES)
 def test_codes_of_diagnoses(system, code):
     assert re.fullmatch(PATTERNS[system], code)
+
+
+@pytest.mark.parametrize("text", ["250.02; V4581;4019", "[E849, 401.9]", "['250.00', '401.9', '042']", "25002|4019"])
+def test_lists_of_codes_of_diagnoses(text):
+    assert [one for one in LISTS if re.fullmatch(LISTS[one], text)] == [("icd9cm", next(m for m in ";,|" if m in text))]
+
+
+@pytest.mark.parametrize("text", ["250.02", "[]", "250.02 and 401.9", "fever; cough", "250;", "12; 14"])
+def test_no_lists_of_codes(text):
+    assert not any(re.fullmatch(pattern, text) for pattern in LISTS.values())
 
 
 def test_traces_inside_texts():

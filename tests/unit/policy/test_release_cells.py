@@ -88,10 +88,18 @@ def test_order_and_spelling_do_not_change_the_hash_and_cells_do():
 def test_the_place_of_the_population_is_no_part_of_the_hash_and_the_threshold_is():
     hashes = [
         parse_policy(made(more=RELEASE.replace(old, new))).hash
-        for old, new in (("", ""), ("county.csv", "other.csv"), ("0.01", "0.02"), ("0.01", '"safe-harbor"'))
+        for old, new in (
+            ("", ""),
+            ("county.csv", "other.csv"),
+            ("0.01", "0.02"),
+            ("0.01", '"safe-harbor"'),
+            ("0.01", "0.01\ninstance = 0.05"),
+            ("0.01", "0.01\ninstance = 0.06"),
+        )
     ]
     assert hashes[0] == hashes[1]
-    assert len(set(hashes)) == 3
+    assert len(set(hashes)) == 5
+    assert '"instance"' not in parse_policy(made(more=RELEASE)).canonical()
 
 
 def test_what_is_kept_is_read_back():
@@ -101,7 +109,11 @@ def test_what_is_kept_is_read_back():
     assert (policy.release.threshold, policy.release.columns) == (0.01, ("age", "race"))
     unset = parse_policy(made(more='[release]\npopulation = "county.csv"')).release
     assert unset is not None
-    assert unset.threshold == "safe-harbor"
+    assert (unset.threshold, unset.instance) == ("safe-harbor", None)
+    bounded = parse_policy(made(more=RELEASE + "\ninstance = 0.05"))
+    assert bounded.release is not None
+    assert bounded.release.instance == 0.05
+    assert read_policy(write_policy(bounded)) == bounded
 
 
 @pytest.mark.parametrize(
@@ -132,6 +144,9 @@ def test_what_is_kept_is_read_back():
         ({"more": RELEASE.replace("0.01", '"low"')}, "release.threshold", "not an accepted threshold"),
         ({"more": RELEASE.replace('"race"', '"sbp"')}, "release.columns", "no quasi-identifier"),
         ({"more": RELEASE + "\nk = 5"}, "release.k", "unknown key"),
+        ({"more": RELEASE + "\ninstance = 0"}, "release.instance", "not an accepted number"),
+        ({"more": RELEASE + "\ninstance = 1.1"}, "release.instance", "not an accepted number"),
+        ({"more": RELEASE + '\ninstance = "safe-harbor"'}, "release.instance", "not an accepted number"),
     ],
 )
 def test_a_mistake_is_named_with_its_key(given: dict[str, str], path: str, words: str):
