@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from querygate.anonymise import ANONYMISERS, RECODERS
-from querygate.core.errors import ExtractRefused
+from querygate.core.errors import ExtractRefused, Refusal
 from querygate.core.extract import Wish, invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog, Column, folded
@@ -115,7 +115,13 @@ def understood(where: str, catalog: Catalog, native: Native) -> tuple[str, froze
     if not where:
         return "", frozenset()
     statement = f"SELECT COUNT(*) FROM {catalog.dataset} WHERE {where}"  # noqa: S608 - it is read, and never run
-    plan = understand_noisy(statement, catalog, native)
+    try:
+        plan = understand_noisy(statement, catalog, native)
+    except Refusal:
+        lists = [column.name for column in catalog.columns if column.is_codes and folded(column.name) in folded(where)]
+        if lists:
+            raise invalid("where", f"extracts are not selected by lists of codes ({lists[0]})") from None
+        raise
     asked = plan.plan
     if plan.terms or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
         raise ExtractRefused("QG604", "where: one condition, and nothing after it.", "Correct where in the request.")

@@ -114,3 +114,9 @@ def test_codes_are_told_by_k_of_the_records_that_leave(tmp_path: Path) -> None:
     assert len(held) == body["records"] == 250 - body["left_out"]
     together = Counter(pair for items in held for size in (1, 2) for pair in combinations(sorted(items), size))
     assert min(together.values()) >= 5
+
+
+def test_records_are_not_selected_by_codes(tmp_path: Path) -> None:
+    with pytest.raises(ExtractRefused, match="not selected by lists of codes") as caught:
+        extract(tmp_path, table=patients(60), policy=POLICY, where="has_code_under(DX, '250')")
+    assert caught.value.code == "QG604"
