@@ -129,8 +129,9 @@ def ncp(table: Table, labels: Ints) -> float:
 
 def _width(attribute: Attribute, box: Box) -> Floats:
     if isinstance(box, ValueSets):
-        number = np.diff(box.starts)
-        width = np.where(number > 1, number, 0) / attribute.span
+        holds = np.ones(attribute.size) if attribute.holds is None else attribute.holds
+        number = np.diff(np.concatenate(([0], np.cumsum(holds[box.codes])))[box.starts])
+        width = np.where(number > 1, number, 0) / (attribute.span if attribute.holds is None else holds.sum())
     elif attribute.tree is not None:
         width = attribute.tree.widths(box.low, box.high)
     else:

@@ -36,7 +36,8 @@ class Attribute:
     Ordered attributes (numbers, dates): code c stands for the interval from `lower[c]` to `upper[c]`; `cuts` are the
     codes c such that a public cut lies just below code c. Nominal attributes (categories): codes are names. A category
     with a hierarchy is ordered: codes are places of its leaves, and what is published is a node of its `tree`.
-    `span` is what a width is divided by: the width of the domain, or the number of values of a category.
+    `span` is what a width is divided by: the width of the domain, or the number of values of a category. `holds` tells
+    how many values each code of a category stands for, where it is not one: what is lost is counted in values.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Attribute:
     weight: float = 1.0
     cuts: tuple[int, ...] = ()
     tree: Hierarchy | None = None
+    holds: Ints | None = None
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.weight <= 0 or self.span < 0:

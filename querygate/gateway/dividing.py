@@ -161,7 +161,8 @@ def make_attribute(draft: Draft, column: ColumnPolicy, codes: Ints) -> Attribute
         return Attribute.hierarchical(column.name, places(tree, draft.texts[column.name])[codes], tree, weight)
     if not column.is_numeric:
         size = len(column.groups or draft.texts[column.name])
-        return Attribute.nominal(column.name, codes, size or 1, weight)
+        found = Attribute.nominal(column.name, codes, size or 1, weight)
+        return replace(found, holds=np.array([len(group) for group in column.groups])) if column.groups else found
     numbers = draft.numbers[column.name]
     low, high = numbers.low.astype(np.float64), numbers.high.astype(np.float64)
     if not numbers.size:  # nothing but missing values

@@ -96,6 +96,9 @@ def test_records_leave_at_their_cells_and_nothing_else_is_done(tmp_path: Path) -
     assert sorted(left["sbp"].to_pylist(), key=str) == sorted(raw["sbp"].to_pylist(), key=str)
     assert body["records"] == 400
     assert body["k_asked"] is None
+    rare = [race in ("Asian", "Native") for race in raw["race"].to_pylist()]
+    assert body["loss"]["race"] == pytest.approx(sum(rare) * 0.5 / 400)  # two of the four values that there are
+    assert body["loss"]["smoker"] == pytest.approx(1 - raw["smoker"].null_count / 400)
     found = body["risk"]["release"]
     assert found["risk"] <= found["threshold"] == found["safe_harbor"]["risk"] < found["intact"]["risk"]
     assert found["unknown"] == ["born"]
