@@ -24,7 +24,13 @@ _NEVER = ("qualify", "windows", "sample", "hint", "laterals", "locks", "into", "
 _ONE_OF_MANY = frozenset(
     {"first", "last", "any_value", "arbitrary", "list", "array_agg", "group_concat", "arg_max", "arg_min", "max_by"}
 )
-_NEAR = {"approx_distinct": "COUNT(DISTINCT {0})", "approx_quantile": "QUANTILE_CONT({0}, {1})"}
+_NEAR = {
+    "approx_distinct": "COUNT(DISTINCT {0})",
+    "approx_quantile": "QUANTILE_CONT({0}, {1})",
+    "approx_percentile": "QUANTILE_CONT({0}, {1})",
+    "percentile": "QUANTILE_CONT({0}, {1})",
+    "std": "STDDEV_SAMP({0})",
+}
 
 
 def right_names(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
