@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -18,12 +17,13 @@ from querygate.gateway.auditing import Options
 from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.extracts import Builder
 from querygate.gateway.extracts.subject import make_catalog, narrowed
-from querygate.gateway.joining import Beside, check_columns, open_joined, wanted_columns
+from querygate.gateway.joining import Beside
 from querygate.gateway.population import Population, read_population, read_register
 from querygate.gateway.risk_report.files import make_files
 from querygate.policy import Policy
 from querygate.site.auditing import audit_site
 from querygate.site.custody import kept, open_shelf
+from querygate.site.desk import desk_rows
 from querygate.site.gate import OpenSite
 from querygate.site.risks import assess_extract
 from querygate.site.vault_keys import vault_key
@@ -31,7 +31,6 @@ from querygate.site.views import ORGANISATION, PROJECT, views_of
 from querygate_adapters.native import DuckDBNative
 from querygate_adapters.report_rows import ReportRows
 from querygate_adapters.sources import open_source
-from querygate_adapters.vault import DuckDBWorkshop
 
 KEY_FILE = "extract.key"
 """In the vault: what synthetic records are drawn by. Whoever has it can draw the same ones again."""
@@ -150,28 +149,17 @@ def make_extract(
     progress: Progress = tell_nobody,
 ) -> dict[str, Any]:
     """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
-    joins = open_joined(policy, lambda specification: open_source(specification, beside))
-    check_columns(policy, source, joins)
-    with tempfile.TemporaryDirectory() as staged:
-        vault = Path(staged) / "rows.duckdb"
-        progress("reading the source")
-        workshop = DuckDBWorkshop(vault, memory_mb=memory_mb)
-        try:
-            brought = [name for join in policy.joins for name in join.columns]
-            workshop.load(source, wanted_columns(policy, exclude=brought), joins)
-        finally:
-            workshop.close()
-        with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
-            builder = Builder(
-                policy,
-                make_catalog(policy),
-                rows,
-                DuckDBNative(),
-                secret,
-                time.perf_counter,
-                _population(policy, beside),
-                progress,
-                _register(policy, beside, wish),
-                time.gmtime().tm_year,
-            )
-            return builder.build(wish, folder, request_id="anonymise")
+    with desk_rows(policy, source, beside, memory_mb=memory_mb, progress=progress) as rows:
+        builder = Builder(
+            policy,
+            make_catalog(policy),
+            rows,
+            DuckDBNative(),
+            secret,
+            time.perf_counter,
+            _population(policy, beside),
+            progress,
+            _register(policy, beside, wish),
+            time.gmtime().tm_year,
+        )
+        return builder.build(wish, folder, request_id="anonymise")

@@ -5,27 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Source
 from querygate.gateway.draft import Progress, tell_nobody
-from querygate.gateway.joining import check_columns, open_joined, wanted_columns
 from querygate.gateway.population import Population, linked, read_people, records_of
 from querygate.gateway.releases import Decision, Search, applied, harboured, make_page, search
 from querygate.gateway.releases.searching import Options
 from querygate.policy import ColumnPolicy, Policy, load_policy, parse_policy
 from querygate.policy.writing import moved, write_toml
-from querygate_adapters.report_rows import ReportRows
+from querygate.site.desk import desk_rows
 from querygate_adapters.sources import open_source
-from querygate_adapters.vault import DuckDBWorkshop
 
 
 @dataclass(frozen=True)
@@ -118,8 +113,7 @@ def search_policies(
     """Alternatives to Safe Harbor for the records of a source."""
     progress("reading the population")
     people = register.people()
-    progress("reading the source")
-    with _rows(given, open_source(source), memory_mb) as rows:
+    with desk_rows(given.policy, open_source(source), given.folder, memory_mb=memory_mb, progress=progress) as rows:
         selected = rows.selected("")
         with selected.reading():
             raw = selected.batches([column.name for column in register.columns]).read_all()
@@ -128,24 +122,6 @@ def search_policies(
     found = search(given.policy, register.columns, records, people, options, given.order())
     found.body["population"] |= register.described()
     return found
-
-
-@contextmanager
-def _rows(given: PolicyFile, source: Source, memory_mb: int) -> Iterator[ReportRows]:
-    """The records, read by their types into a vault that is gone afterwards."""
-    policy = given.policy
-    joins = open_joined(policy, lambda specification: open_source(specification, given.folder))
-    check_columns(policy, source, joins)
-    with tempfile.TemporaryDirectory() as staged:
-        vault = Path(staged) / "rows.duckdb"
-        workshop = DuckDBWorkshop(vault, memory_mb=memory_mb)
-        try:
-            brought = [name for join in policy.joins for name in join.columns]
-            workshop.load(source, wanted_columns(policy, exclude=brought), joins)
-        finally:
-            workshop.close()
-        with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
-            yield rows
 
 
 def write_search(given: PolicyFile, register: Register, found: Search, options: Options, folder: Path) -> None:

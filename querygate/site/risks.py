@@ -7,7 +7,6 @@ can show it to custodians (see `risk_notes`).
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -25,7 +24,7 @@ from querygate.core.types import Catalog
 from querygate.gateway.draft import Progress, tell_nobody
 from querygate.gateway.extracts.k_anonymous import make_k_anonymous
 from querygate.gateway.extracts.protected import Protected
-from querygate.gateway.joining import Beside, check_columns, open_joined, wanted_columns
+from querygate.gateway.joining import Beside
 from querygate.gateway.population import Population, read_people, read_population, read_register
 from querygate.gateway.risk_report.files import make_files
 from querygate.gateway.risk_report.published import published_side
@@ -34,12 +33,12 @@ from querygate.gateway.risk_report.report import After, Assessed, make_report
 from querygate.gateway.risk_report.sides import Disease, Side, at_stake, raw_sides
 from querygate.policy import ColumnPolicy, Policy
 from querygate.site.custody import kept, open_shelf
+from querygate.site.desk import desk_rows
 from querygate.site.gate import OpenSite, now
 from querygate.site.risk_notes import keep_risk
 from querygate_adapters.report_rows import ReportRows
 from querygate_adapters.sources import open_source
 from querygate_adapters.store_writer import WrittenStore
-from querygate_adapters.vault import DuckDBWorkshop
 
 FILES = ("extract.parquet", "extract.csv")
 """The records of an extract in its folder, the first that is there."""
@@ -70,23 +69,12 @@ def assess_source(
     """
     register = _register(policy, asked, beside)
     _check_disease(policy, asked.disease, register)
-    joins = open_joined(policy, _opening(beside))
-    check_columns(policy, source, joins)
-    with tempfile.TemporaryDirectory() as staged:
-        vault = Path(staged) / "rows.duckdb"
-        progress("reading the source")
-        workshop = DuckDBWorkshop(vault, memory_mb=memory_mb)
-        try:
-            brought = [name for join in policy.joins for name in join.columns]
-            workshop.load(source, wanted_columns(policy, exclude=brought), joins)
-        finally:
-            workshop.close()
-        with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
-            raw = _raw(policy, rows.selected(""))
-            assessing = _Assessing(policy, raw, register, asked, progress)
-            if asked.released is not None:
-                return assessing.against_release(asked.released)
-            return assessing.against_policy(rows, _own_population(policy, beside))
+    with desk_rows(policy, source, beside, memory_mb=memory_mb, progress=progress) as rows:
+        raw = _raw(policy, rows.selected(""))
+        assessing = _Assessing(policy, raw, register, asked, progress)
+        if asked.released is not None:
+            return assessing.against_release(asked.released)
+        return assessing.against_policy(rows, _own_population(policy, beside))
 
 
 def assess_dataset(
