@@ -2,8 +2,8 @@
 
 Statements of the corpus are cut, spliced, repeated and changed byte by byte, and trees are grafted onto each other and
 written out in other dialects. What is accepted is carried out too. No exception escapes, nothing takes longer than its
-limit, and memory stays where it was. The environment variable SOAK_LIMIT_S is the time, in seconds,
-and SOAK_SEED a number that makes it other statements.
+limit, and memory stays where it was. The environment variable SOAK_LIMIT_S is the time, in seconds, and SOAK_SEED a
+number that makes it other statements.
 """
 
 from __future__ import annotations
