@@ -242,6 +242,8 @@ def _meaning(tree: Any) -> Any:
         return _not({**node, "type": _NEGATED[kind], "alias": ""}, node.get("alias", ""))
     if node.get("class") == "FUNCTION":
         return _function(node)
+    if node.get("class") == "CAST":
+        return _interval_text(node) or node
     if "null_order" in node:  # DuckDB's own order: rising, NULL last
         orders = {"type": kind, "null_order": node["null_order"]}
         defaults = {"type": "ASCENDING", "null_order": "NULLS LAST"}
@@ -263,6 +265,7 @@ def _type_meant(node: dict[str, Any]) -> dict[str, Any]:
 
 
 _CASE = {"class": "CASE", "type": "CASE_EXPR"}
+_INTERVAL = re.compile(r"(\d{1,6}) (day|week|month|year)s?", re.IGNORECASE)
 _UNITS = frozenset(f"to_{unit}s" for unit in ("day", "week", "month", "quarter", "year"))
 
 
@@ -284,7 +287,11 @@ def _function(node: dict[str, Any]) -> Any:
     if name in ("quantile_cont", "quantile_disc") and len(arguments) == 1:
         return _within_group(node, arguments)
     if name in _UNITS and arguments:
-        return {**node, "arguments": _whole_texts(arguments)}
+        arguments = _whole_texts(arguments)
+        number = _only_number(arguments)
+        if number is not None:
+            return {"interval": [number, name.removeprefix("to_")], "alias": node["alias"]}
+        return {**node, "arguments": arguments}
     if name in _PARTS and arguments:
         literal = arguments[0].get("expression", {}).get("literal")
         if isinstance(literal, dict) and literal.get("kind") == "STRING":
@@ -300,6 +307,25 @@ def _within_group(node: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
         return node
     value = {"name": "", "expression": orders[0]["expression"]}
     return {**node, "order_bys": {**node["order_bys"], "orders": []}, "arguments": [value, *arguments]}
+
+
+def _interval_text(node: dict[str, Any]) -> dict[str, Any] | None:
+    """INTERVAL '3 days' is INTERVAL 3 DAY."""
+    literal = node["child"].get("literal", {})
+    text = _INTERVAL.fullmatch(str(literal.get("text"))) if literal.get("kind") == "STRING" else None
+    if text is None or node["try_cast"] or node["type_expr"].get("type_name") != "INTERVAL":
+        return None
+    return {"interval": [str(int(text[1])), f"{text[2].lower()}s"], "alias": node["alias"]}
+
+
+def _only_number(arguments: Any) -> str | None:
+    """The whole number that a constant interval has, whatever the database wraps around it."""
+    (argument,) = arguments
+    found = argument["expression"]
+    while found.get("class") == "CAST" or found.get("function_name") == "trunc":
+        found = found["child"] if found["class"] == "CAST" else found["arguments"][0]["expression"]
+    literal = found.get("literal", {})
+    return str(int(Decimal(literal["text"]))) if literal.get("kind") == "INTEGER" else None
 
 
 def _whole_texts(tree: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 
 from querygate_adapters.native import DuckDBNative
@@ -46,3 +47,26 @@ def test_only_so_many_are_remembered(native: DuckDBNative, monkeypatch: pytest.M
     for name in "abcdef":
         assert native.read(f"SELECT {name} FROM t", f"SELECT {name} FROM t").alike
     assert len(native._alike) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "alike"),
+    [
+        ("INTERVAL '10 days'", "INTERVAL '10' DAYS", True),
+        ("INTERVAL '1 YEAR'", "INTERVAL 1 YEAR", True),
+        ("INTERVAL '2 weeks'", "INTERVAL '2' WEEK", True),
+        ("INTERVAL '2 weeks'", "INTERVAL '2' DAY", False),
+        ("INTERVAL '2 weeks'", "INTERVAL '3' WEEK", False),
+        ("INTERVAL '1 year 2 days'", "INTERVAL '1' YEAR", False),
+        ("INTERVAL '1 year'", "INTERVAL (x) YEAR", False),
+        ("INTERVAL '1.5 days'", "INTERVAL '1' DAY", False),
+        ("TRY_CAST('1 day' AS INTERVAL)", "INTERVAL '1' DAY", False),
+    ],
+)
+def test_intervals_by_what_they_say(native: DuckDBNative, text: str, own: str, alike: bool) -> None:
+    found = native.read(f"SELECT count(*) FROM t WHERE d > DATE '2020-02-28' + {text}",
+                        f"SELECT count(*) FROM t WHERE d > (CAST('2020-02-28' AS DATE) + {own})")  # fmt: skip
+    assert found.alike == alike
+    if alike:
+        texts = (f"SELECT DATE '2020-02-28' + {one}" for one in (text, own))
+        assert len({duckdb.sql(sql).fetchall()[0] for sql in texts}) == 1

@@ -196,3 +196,5 @@ SELECT COUNT(*) FROM patients WHERE FLOOR(weight * 10) = 1;
 SELECT COUNT(*) FROM patients WHERE FLOOR(weight * 10) / 10 >= 0.1;
 
 SELECT COUNT(*) FROM patients WHERE CASE WHEN weight < 0.1 THEN 'low' WHEN weight < 1 THEN 'mid' END = 'mid';
+
+SELECT COUNT(*) FROM patients WHERE born >= DATE '1980-01-31' + INTERVAL '1 month' AND born < DATE '1980-01-31' + INTERVAL '10 years';
