@@ -264,6 +264,8 @@ def _same_text(left: Expression, right: Expression, context: Context, node: exp.
     values = dict.fromkeys(v for table in (first, second) for v in table.results if v is not None)
     if len(values) > MOST_PAIRED:
         raise _refused(node)
+    if not values:  # nothing but missing values
+        return NULL
     return either(both([first.where(lambda r, v=v: r == v), second.where(lambda r, v=v: r == v)]) for v in values)
 
 
