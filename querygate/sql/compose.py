@@ -19,6 +19,7 @@ from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, listed
 from querygate.sql.buckets import write_out_buckets
+from querygate.sql.keys import group_of_distinct
 from querygate.sql.parse import span_of
 from querygate.sql.persons import count_rows
 from querygate.sql.projections import projected
@@ -170,7 +171,7 @@ def _rows_of(query: Query, alias: str) -> _Source:
         )
     tree.set("order", None)  # the order of rows has no meaning to an aggregate
     if tree.args.get("distinct") and not _is_grouped(tree):
-        tree.set("group", exp.Group(all=True))
+        tree.set("group", group_of_distinct())
         tree.set("distinct", None)
     if tree.args.get("offset"):
         raise UnsupportedSQL(

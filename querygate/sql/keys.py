@@ -22,6 +22,16 @@ from querygate.sql.parse import span_of
 
 MOST_SETS = 64
 
+OF_DISTINCT = "distinct"
+"""Marks a GROUP BY ALL that SELECT DISTINCT stands for."""
+
+
+def group_of_distinct() -> exp.Group:
+    """SELECT DISTINCT of columns shows each combination once: it is grouping by them."""
+    group = exp.Group(all=True)
+    group.meta[OF_DISTINCT] = True
+    return group
+
 
 def is_constant(term: exp.Expr) -> bool:
     """Is it the same for every record?"""
@@ -39,7 +49,7 @@ def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Ex
             terms.append(node)
         return terms.index(node)
 
-    for part in all_items(items) if clause.args.get("all") else _parts(clause):
+    for part in all_items(clause, items) if clause.args.get("all") else _parts(clause):
         if isinstance(part, exp.Tuple) and part.expressions:
             raise _refused(part, "A bracket of columns is one value to the database.", "List the columns without it.")
         if len(sets) * _number_of_sets(part) > MOST_SETS:  # before they are made: a CUBE doubles with each term
@@ -58,10 +68,15 @@ def _parts(clause: exp.Group) -> list[exp.Expr]:
     return [part for parts in listed for part in parts]
 
 
-def all_items(items: list[exp.Expr]) -> list[exp.Expr]:
-    """GROUP BY ALL: every item of the select list that is no aggregate."""
+def all_items(clause: exp.Group, items: list[exp.Expr]) -> list[exp.Expr]:
+    """GROUP BY ALL: every item of the select list that has a column and no aggregate.
+
+    What has neither is not grouped by: with nothing else there is one group, be there records or not. That of DISTINCT
+    is there only if a record is.
+    """
     plain = [item.this if isinstance(item, exp.Alias) else item for item in items]
-    return [item for item in plain if not any(is_aggregate(node) for node in item.walk())]
+    listed = [item for item in plain if not any(is_aggregate(node) for node in item.walk())]
+    return listed if clause.meta.get(OF_DISTINCT) else [item for item in listed if item.find(exp.Column)]
 
 
 def _number_of_sets(part: exp.Expr) -> int:

@@ -21,7 +21,7 @@ from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
 from querygate.sql.identity import with_meaning
-from querygate.sql.keys import grouping_sets, is_constant, make_key, possible_groups
+from querygate.sql.keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
 from querygate.sql.lifting import Groups
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
@@ -79,6 +79,7 @@ class _Draft:
     def plan(self, inner: Plan | None) -> Plan:
         where = self._where()
         self._read_distinct()
+        self._read_all()
         group = self.tree.args.get("group")
         terms: list[exp.Expr] = []
         sets: list[tuple[int, ...]] = [()]
@@ -123,7 +124,13 @@ class _Draft:
         """SELECT DISTINCT of columns shows each combination once: it is grouping by them."""
         nodes = (node for item in self.tree.expressions for node in item.walk())
         if self.tree.args.get("distinct") and not self.tree.args.get("group") and not any(map(is_aggregate, nodes)):
-            self.tree.set("group", exp.Group(all=True))
+            self.tree.set("group", group_of_distinct())
+
+    def _read_all(self) -> None:
+        """GROUP BY ALL without anything to group by is no GROUP BY."""
+        group = self.tree.args.get("group")
+        if group is not None and group.args.get("all") and not all_items(group, self.tree.expressions):
+            self.tree.set("group", None)
 
     def _check_distinct(self, group: exp.Group | None) -> None:
         """Rows of groups differ in their keys, so DISTINCT changes nothing as long as all keys are shown."""

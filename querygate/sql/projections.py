@@ -77,8 +77,9 @@ def _settle(tree: exp.Select) -> None:
     items, group, having = tree.expressions, tree.args.get("group"), tree.args.get("having")
     parts: list[exp.Expr] = []
     if group is not None and group.args.get("all"):
-        parts = [exp.Group(expressions=[_bracket(item) for item in all_items(items)])]
-        tree.set("group", parts[0])
+        listed_items = [_bracket(item) for item in all_items(group, items)]
+        parts = [exp.Group(expressions=listed_items)] if listed_items else []
+        tree.set("group", parts[0] if parts else None)
     elif group is not None:
         for node in [node for node in group.find_all(exp.Column) if "called" not in node.meta]:
             node.replace(_bracket(item_of(node, items)))

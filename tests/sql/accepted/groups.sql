@@ -21,3 +21,17 @@ SELECT city AS sex, COUNT(*) FROM patients GROUP BY sex, city;
 SELECT sex AS city, COUNT(*) FROM patients WHERE city = 'Graz' GROUP BY sex;
 
 SELECT sex, MIN(born) AS sex FROM patients WHERE city = 'Graz' AND sex <> 'M' GROUP BY sex;
+
+SELECT 1 AS k, COUNT(*), MAX(age) FROM patients WHERE age > 119 AND sex = 'X' GROUP BY ALL;
+
+SELECT YEAR(DATE '2004-02-29') AS k, UPPER('a') AS j, SUM(age) FROM patients WHERE age < 0 GROUP BY ALL;
+
+SELECT 1 AS k, COUNT(*) FROM patients WHERE age < 0 GROUP BY 1;
+
+SELECT DISTINCT 1 AS k FROM patients WHERE age < 0;
+
+SELECT 1 AS k, sex, COUNT(*) FROM patients WHERE age < 0 GROUP BY ALL;
+
+SELECT 1 AS k, SUM(n) FROM (SELECT 2 AS j, COUNT(*) AS n FROM patients WHERE age < 0 GROUP BY ALL) t GROUP BY ALL;
+
+SELECT COUNT(*) FROM (SELECT DISTINCT 1 AS k FROM patients WHERE age < 0) t;
