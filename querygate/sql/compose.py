@@ -19,7 +19,7 @@ from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, listed
 from querygate.sql.buckets import write_out_buckets
-from querygate.sql.keys import group_of_distinct
+from querygate.sql.keys import group_of_distinct, mark_without_columns
 from querygate.sql.parse import span_of
 from querygate.sql.persons import count_rows
 from querygate.sql.projections import projected
@@ -100,6 +100,7 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
     if not top or projects:
         _expand_stars(tree, tables)
     _name_items(tree)
+    mark_without_columns(tree.expressions)
     if _substitute(tree, tables, catalog) > LARGEST:
         raise SyntaxRefused("QG102", "The statement grows too long when its subqueries are put in.", "Simplify it.")
     own = tree.args.get("where")

@@ -25,6 +25,9 @@ MOST_SETS = 64
 OF_DISTINCT = "distinct"
 """Marks a GROUP BY ALL that SELECT DISTINCT stands for."""
 
+WITHOUT_COLUMN = "without column"
+"""Marks items of a select list that were written without a column."""
+
 
 def group_of_distinct() -> exp.Group:
     """SELECT DISTINCT of columns shows each combination once: it is grouping by them."""
@@ -69,14 +72,21 @@ def _parts(clause: exp.Group) -> list[exp.Expr]:
 
 
 def all_items(clause: exp.Group, items: list[exp.Expr]) -> list[exp.Expr]:
-    """GROUP BY ALL: every item of the select list that has a column and no aggregate.
+    """GROUP BY ALL: every item of the select list that is no aggregate and was written with a column.
 
-    What has neither is not grouped by: with nothing else there is one group, be there records or not. That of DISTINCT
-    is there only if a record is.
+    What was written without one is not grouped by: with nothing else there is one group, be there records or not. That
+    of DISTINCT is there only if a record is.
     """
-    plain = [item.this if isinstance(item, exp.Alias) else item for item in items]
-    listed = [item for item in plain if not any(is_aggregate(node) for node in item.walk())]
-    return listed if clause.meta.get(OF_DISTINCT) else [item for item in listed if item.find(exp.Column)]
+    listed = [item for item in items if clause.meta.get(OF_DISTINCT) or not item.meta.get(WITHOUT_COLUMN)]
+    plain = [item.this if isinstance(item, exp.Alias) else item for item in listed]
+    return [item for item in plain if not any(is_aggregate(node) for node in item.walk())]
+
+
+def mark_without_columns(items: list[exp.Expr]) -> None:
+    """Before names are replaced by what they stand for: a column of a subquery may stand for a constant."""
+    for item in items:
+        if not item.find(exp.Column):
+            item.meta[WITHOUT_COLUMN] = True
 
 
 def _number_of_sets(part: exp.Expr) -> int:

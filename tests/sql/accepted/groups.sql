@@ -35,3 +35,9 @@ SELECT 1 AS k, sex, COUNT(*) FROM patients WHERE age < 0 GROUP BY ALL;
 SELECT 1 AS k, SUM(n) FROM (SELECT 2 AS j, COUNT(*) AS n FROM patients WHERE age < 0 GROUP BY ALL) t GROUP BY ALL;
 
 SELECT COUNT(*) FROM (SELECT DISTINCT 1 AS k FROM patients WHERE age < 0) t;
+
+SELECT k, COUNT(*), MAX(age) FROM (SELECT age, 1 AS k FROM patients) t WHERE age < 0 GROUP BY ALL;
+
+SELECT CASE WHEN k > 0 THEN 'one' ELSE 'other' END AS j, COUNT(*) FROM (SELECT age, ROUND(1, 1) AS k FROM patients) t WHERE age < 0 GROUP BY ALL;
+
+WITH t AS (SELECT age, 1 AS k FROM patients) SELECT k, 2 AS j, COUNT(*) FROM t WHERE age < 0 GROUP BY ALL;
