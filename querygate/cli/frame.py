@@ -134,6 +134,10 @@ def new_folder(path: Path) -> Iterator[Path]:
     try:
         yield staged
         staged.rename(path)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise click.UsageError(f"{path} cannot be written: {error.strerror}. Nothing is left of it.") from None
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 

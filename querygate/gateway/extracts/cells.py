@@ -10,14 +10,15 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pyarrow as pa
 
-from querygate.anonymise import boxes, loss_by_attribute
+from querygate.anonymise import boxes, loss_by_attribute, verify
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extract import A_KIND, Kind, invalid
 from querygate.core.types import Ints
 from querygate.gateway.dividing import quasi_identifiers, read_table
 from querygate.gateway.draft import Draft, Step
 from querygate.gateway.extracts.columns import Published
-from querygate.gateway.extracts.k_anonymous import Rows
+from querygate.gateway.extracts.k_anonymous import Rows, by_seen, columns_of, outside
+from querygate.gateway.extracts.protected import Protected
 from querygate.gateway.extracts.records import out_of
 from querygate.gateway.population import Population
 from querygate.gateway.publish import code, load
@@ -83,6 +84,37 @@ def check_strays(published: Mapping[str, Published], members: pa.Table, classes:
             f"What was made does not keep its promise: {strays} values stray.",
             "Nothing was written. Tell the makers of the product.",
         )
+
+
+def made_of(
+    draft: Draft,
+    members: pa.Table,
+    published: dict[str, Published],
+    classes: Ints,
+    *,
+    kind: Kind,
+    method: str,
+    loss: dict[str, float],
+) -> Protected:
+    """The records as they leave: what is published of the class of each, checked against what each has."""
+    out = list(out_of(draft.policy))
+    fields, arrays, usable = columns_of(out, published, members, classes)
+    table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
+    check_strays(published, members, classes)
+    seen = outside(table, fields, published)
+    return Protected(
+        kind=kind,
+        method=method,
+        k=verify.smallest_class(seen),
+        table=table,
+        raw=members.select([column.name for column in out]),
+        usable=pa.table(usable),
+        classes=seen,
+        fields=tuple(fields),
+        rows=draft.rows,
+        loss=loss,
+        sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
+    )
 
 
 def of_classes(classes: Ints, matches: Ints) -> Ints:

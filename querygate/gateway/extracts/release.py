@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.anonymise import verify
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.types import Ints
 from querygate.gateway.draft import Draft, Progress
 from querygate.gateway.extracts import figures
-from querygate.gateway.extracts.cells import check_strays, drawn_members, lay_into_cells, looked_up, of_classes
+from querygate.gateway.extracts.cells import drawn_members, lay_into_cells, looked_up, made_of, of_classes
 from querygate.gateway.extracts.columns import publish_column
-from querygate.gateway.extracts.k_anonymous import Rows, by_seen, columns_of, outside
+from querygate.gateway.extracts.k_anonymous import Rows
 from querygate.gateway.extracts.protected import Protected
 from querygate.gateway.extracts.records import out_of
 from querygate.gateway.extracts.release_check import Looked, look_up
@@ -82,23 +81,7 @@ def _protected(draft: Draft, draw: Callable[[str], np.random.Generator]) -> Prot
     classes: Ints = np.asarray(members["class"], dtype=np.int64)
     of = {box.name: box for box in with_values(draft)}
     published = {c.name: publish_column(draft, c, of[c.name]) for c in out if c.name in of}
-    fields, arrays, usable = columns_of(out, published, members, classes)
-    table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
-    check_strays(published, members, classes)
-    seen = outside(table, fields, published)
-    return Protected(
-        kind="release",
-        method="cells",
-        k=verify.smallest_class(seen),
-        table=table,
-        raw=members.select([column.name for column in out]),
-        usable=pa.table(usable),
-        classes=seen,
-        fields=tuple(fields),
-        rows=draft.rows,
-        loss=draft.loss,
-        sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
-    )
+    return made_of(draft, members, published, classes, kind="release", method="cells", loss=draft.loss)
 
 
 def _ground(

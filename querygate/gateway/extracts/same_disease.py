@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.anonymise import verify
 from querygate.core.errors import ExtractRefused
 from querygate.core.types import DISCRETE, Ints
 from querygate.gateway.draft import Draft, Progress
 from querygate.gateway.extracts import figures
-from querygate.gateway.extracts.cells import check_strays, drawn_members, lay_into_cells, looked_up, of_classes
+from querygate.gateway.extracts.cells import drawn_members, lay_into_cells, looked_up, made_of, of_classes
 from querygate.gateway.extracts.columns import Published, publish_column, texts_of
-from querygate.gateway.extracts.k_anonymous import Rows, by_seen, columns_of, outside
+from querygate.gateway.extracts.k_anonymous import Rows
 from querygate.gateway.extracts.linked import Linked, Numbered, link
 from querygate.gateway.extracts.protected import Protected
 from querygate.gateway.extracts.records import out_of
@@ -195,24 +194,9 @@ def _protected(draft: Draft, members: pa.Table, ground: _Ground, made: Partition
         for c in out
         if c.name in boxes
     }
-    fields, arrays, usable = columns_of(out, published, members, classes)
-    table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
-    check_strays(published, members, classes)
-    seen = outside(table, fields, published)
     lost = dict(zip(made.names, made.loss.tolist(), strict=True))
-    return Protected(
-        kind="same-disease",
-        method="partition",
-        k=verify.smallest_class(seen),
-        table=table,
-        raw=members.select([column.name for column in out]),
-        usable=pa.table(usable),
-        classes=seen,
-        fields=tuple(fields),
-        rows=draft.rows,
-        loss={name: lost.get(name, 0.0 if name in parts else share) for name, share in draft.loss.items()},
-        sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
-    )
+    loss = {name: lost.get(name, 0.0 if name in parts else share) for name, share in draft.loss.items()}
+    return made_of(draft, members, published, classes, kind="same-disease", method="partition", loss=loss)
 
 
 def _parts(linked: Sequence[Linked], made: Partition) -> dict[str, Published]:

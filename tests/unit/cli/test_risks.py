@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from querygate.cli.frame import new_folder
 from querygate.gateway.risk_report.report import FORMAT
 from tests.unit.risk_report import small as ward
 
@@ -151,3 +155,14 @@ def test_identifiers_in_a_release_are_pointed_out(run: Any, words: list[Any], fi
     done = run(*words, "--released", files["release"])
     assert "columns that the policy never publishes: name" in done.stdout
     assert "Quintilla" not in done.output
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    def write() -> None:
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "half").write_text("x")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(click.UsageError, match="No space left on device"):
+        write()
+    assert list(tmp_path.iterdir()) == []
