@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from querygate.core.types import Answer, Principal, Request
-from querygate.gateway.answer import answer
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
-from querygate.site.inline import with_auditor
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.inline_auditor import with_auditor
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site, open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE
 from tests.api.small_site import POLICY, write_inputs
 

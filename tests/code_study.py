@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,8 +18,9 @@ import pyarrow as pa
 
 from querygate.core.block import MISSING, Block, CodeColumn, CodeSets, Dictionary, NumberColumn, SetColumn
 from querygate.core.types import Catalog, Column
+from tests.places import ROOT
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "codes.md"
+PAGE = ROOT / "docs" / "reference" / "codes.md"
 CODES = ("250.00", "250.01", "401.1", "401.9", "402", "4021", "493.00", "V10")
 SEXES = ("F", "M")
 CATALOG = Catalog(

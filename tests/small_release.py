@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.site.open_gate import OpenSite
 
 POLICY = """
 dataset = "patients"

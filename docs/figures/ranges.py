@@ -16,10 +16,10 @@ import matplotlib.pyplot as plt
 
 import querygate.demo
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.policy import load_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import open_gate
+from querygate.gate.answer import answer
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import init_site
 
 DATA = Path(querygate.demo.__file__).parent

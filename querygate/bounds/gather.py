@@ -10,9 +10,9 @@ import numpy as np
 
 from querygate.bounds.class_sums import ClassRows, summed_column, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
+from querygate.bounds.expand import Spread, spread
 from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import pieces_of
-from querygate.bounds.spread import Spread, spread
 from querygate.core.block import Block, NumberColumn
 from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated, told_key
 from querygate.core.plan import FetchedGroup, Key, Measure, MeasureCells, Plan

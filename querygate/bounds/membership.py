@@ -14,16 +14,7 @@ import numpy as np
 
 from querygate.bounds.pieces import pieces_of
 from querygate.bounds.thresholds import inside, summed_rows
-from querygate.core.block import (
-    ALL_NULLS,
-    NO_NULLS,
-    SOME_NULLS,
-    Block,
-    CodeColumn,
-    CodeSets,
-    NumberColumn,
-    SetColumn,
-)
+from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeColumn, CodeSets, NumberColumn, SetColumn
 from querygate.core.predicate import And, Atom, Comparison, Const, HasAny, Or, Predicate
 from querygate.core.types import Bools, Ints
 

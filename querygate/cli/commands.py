@@ -6,24 +6,24 @@ from pathlib import Path
 
 import click
 
-from querygate.cli import proofs, releasing, watching  # noqa: F401  (add their commands to `audit` and `policy`)
-from querygate.cli.anonymising import anonymise
-from querygate.cli.asking import query
-from querygate.cli.audits import audit
-from querygate.cli.budgets import budget
-from querygate.cli.datasets import datasets, publish, retire, rollback, versions
-from querygate.cli.describing import describe
+from querygate.cli import audit_evidence, audit_watch, policy_search  # noqa: F401  (add their commands to `audit` and `policy`)
+from querygate.cli.anonymise import anonymise
+from querygate.cli.audit import audit
+from querygate.cli.budget import budget
+from querygate.cli.dataset import datasets, publish, retire, rollback, versions
+from querygate.cli.describe import describe
 from querygate.cli.doctor import doctor
-from querygate.cli.exports import export
+from querygate.cli.export import export
 from querygate.cli.frame import Group
-from querygate.cli.logs import log
-from querygate.cli.people import key, user
-from querygate.cli.persons import person
-from querygate.cli.policies import policy
-from querygate.cli.reports import report
-from querygate.cli.risks import risk
-from querygate.cli.sites import demo, init, serve
-from querygate.cli.stores import store
+from querygate.cli.log import log
+from querygate.cli.person import person
+from querygate.cli.policy import policy
+from querygate.cli.query import query
+from querygate.cli.report import report
+from querygate.cli.risk import risk
+from querygate.cli.site import demo, init, serve
+from querygate.cli.store import store
+from querygate.cli.user import key, user
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

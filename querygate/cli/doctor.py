@@ -12,9 +12,8 @@ from typing import Any
 import click
 
 from querygate.cli.frame import Command, format_option, site_option
-from querygate.cli.printing import print_json, print_records, print_table
+from querygate.cli.output import print_json, print_records, print_table
 from querygate.core.errors import QueryGateError
-from querygate.site.gate import open_gate
 from querygate.site.health import (
     Health,
     clock_health,
@@ -25,6 +24,7 @@ from querygate.site.health import (
     store_health,
 )
 from querygate.site.layout import Site, open_site
+from querygate.site.open_gate import open_gate
 from querygate.site.settings import SETTINGS
 
 PACKAGES = ("querygate", "duckdb", "sqlglot", "numpy", "pyarrow", "flask", "waitress")

@@ -16,12 +16,12 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from querygate.cli.printing import print_problem
+from querygate.cli.output import print_problem
 from querygate.core.errors import QueryGateError
 from querygate.core.types import Principal
-from querygate.gateway.incidents import make_fault
-from querygate.site.gate import OpenSite, open_gate
+from querygate.gate.incidents import make_fault
 from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite, open_gate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,7 +104,7 @@ def open_here(site: Path) -> OpenSite:
     opened = open_gate(open_site(site))
     if not opened.site.settings["inline_audit"]:
         return opened
-    from querygate.site.inline import with_auditor  # loads what can open a vault
+    from querygate.custody.roots.inline_auditor import with_auditor  # loads what can open a vault
 
     return with_auditor(opened)
 

@@ -1,17 +1,17 @@
 """What the gate remembers about its own use: users, keys and the log, in one SQLite file and its archives."""
 
 from querygate.control.accounts import ROLES, Accounts, Key, KeyIssued, User
-from querygate.control.budgets import SqliteBudgets
 from querygate.control.chain import GENESIS, ChainBroken, Verified
 from querygate.control.database import Database
-from querygate.control.evidence import NotSigned, PublicKey, SiteKey, Statement, load_key, load_public_key, make_key
-from querygate.control.handing import export_signed
+from querygate.control.entry_links import verify_lines
+from querygate.control.extract_requests import Notices, SqliteRequests
 from querygate.control.ids import Clock, Entropy, new_query_id, stamp
-from querygate.control.links import verify_lines
 from querygate.control.log import Log
-from querygate.control.requests import Notices, SqliteRequests
 from querygate.control.rotation import discard, rotate
 from querygate.control.segments import Segment
+from querygate.control.signature import NotSigned, PublicKey, SiteKey, Statement, load_key, load_public_key, make_key
+from querygate.control.signed_export import export_signed
+from querygate.control.sqlite_budgets import SqliteBudgets
 
 __all__ = [
     "Database",

@@ -17,9 +17,9 @@ from typing import Any, TextIO
 from querygate.control.chain import GENESIS, Entry, Verified, canonical, digest
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp
-from querygate.control.parts import verify_in_parts
+from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
+from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
-from querygate.control.walk import queries_in, read_lines, read_segments, verify_log
 from querygate.core.ports import Outcome
 
 INTENT = "query.intent"

@@ -13,12 +13,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from querygate.control.chain import START, Chain, Verified
-from querygate.control.evidence import SiteKey, Statement
+from querygate.control.entry_links import lines_of
 from querygate.control.ids import stamp
-from querygate.control.links import lines_of
 from querygate.control.log import INTENT, OUTCOME, Log
+from querygate.control.log_reader import DISCARDED, ROTATED, read_links, read_segments
 from querygate.control.segments import COLUMNS, Segment
-from querygate.control.walk import DISCARDED, ROTATED, read_links, read_segments
+from querygate.control.signature import SiteKey, Statement
 
 MOST_ENTRIES = 100_000
 """In one archive: the gate waits while that many are removed from the database, which takes about a second."""

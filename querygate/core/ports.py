@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from querygate.core.block import Block
-from querygate.core.parts import Parts
+from querygate.core.coarse_parts import Parts
 from querygate.core.types import Catalog, Floats, Ints
 
 Outcome = Literal["answered", "refused", "failed"]

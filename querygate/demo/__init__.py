@@ -10,11 +10,11 @@ import os
 import sys
 from pathlib import Path
 
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.demo.walkthrough import attack, survey
-from querygate.policy import load_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import init_site, open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE
 
 __all__ = ["run"]

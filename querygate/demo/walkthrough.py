@@ -8,8 +8,8 @@ from typing import Any
 
 from querygate.core.interval import shown
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import Gate, answer
-from querygate.gateway.render import range_text, to_dict
+from querygate.gate.answer import Gate, answer
+from querygate.gate.render import range_text, to_dict
 
 RESEARCHER = Principal("demo", "researcher")
 TEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 50"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from querygate.control.alerts import Alerts
-from querygate.site.gate import OpenSite
+from querygate.site.open_gate import OpenSite
 
 RUN, FOUND = "audit.run", "audit.findings"
 

@@ -20,12 +20,12 @@ from typing import Any, BinaryIO
 from querygate.control import SqliteRequests, stamp
 from querygate.core.approval import ACTIONS, FINAL, Action, Asked, Builder, check_act, roles_of
 from querygate.core.errors import ExtractRefused, NotPermitted, QueryGateError
-from querygate.core.extract import invalid
+from querygate.core.extract_spec import invalid
 from querygate.core.types import Principal
-from querygate.gateway.incidents import make_fault
-from querygate.gateway.requesting import Desk
-from querygate.site.gate import OpenSite
-from querygate.site.packing import Contents, altered, in_folder, opened, pack, seal, sync, verify
+from querygate.gate.incidents import make_fault
+from querygate.gate.requests import Desk
+from querygate.site.extract_package import Contents, altered, in_folder, opened, pack, seal, sync, verify
+from querygate.site.open_gate import OpenSite
 
 REPORT = "report.html"
 STAGED = ".staged"

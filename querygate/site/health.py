@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
-from querygate.control.evidence import PRIVATE, has_library
+from querygate.control.signature import PRIVATE, has_library
 from querygate.core.errors import ConfigError
-from querygate.site.gate import OpenSite, now
 from querygate.site.layout import Site
+from querygate.site.open_gate import OpenSite, now
 
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """No clock that is right shows a time before this program was written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from querygate.control.evidence import has_library, load_key
+from querygate.control.signature import has_library, load_key
 from querygate.core.errors import ConfigError
 from querygate.site.settings import FILE, SETTINGS, Settings, load_settings
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import NotPermitted
-from querygate.site.gate import OpenSite
+from querygate.site.open_gate import OpenSite
 
 FOLDER, STAGED = "risk", "staged-"
 JSON, PAGE = "report.json", "report.html"

@@ -21,10 +21,10 @@ from querygate.sql.allow import allow
 from querygate.sql.compose import compose, schema_notes
 from querygate.sql.parse import parse, too_deep
 from querygate.sql.plan import make_plan
+from querygate.sql.restatement import check_wording, own_wording
 from querygate.sql.suggest import suggest
 from querygate.sql.unions import join_plans
-from querygate.sql.wording import check_wording, own_wording
-from querygate.sql.work import Bounded
+from querygate.sql.work_limit import Bounded
 
 __all__ = ["understand"]
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from querygate.core.errors import Refusal, Span, UnsupportedSQL
 from querygate.sql.aggregates import AGGREGATE_NODES, NAMES, is_aggregate
-from querygate.sql.codes import TESTS
+from querygate.sql.code_tests import TESTS
 from querygate.sql.parse import span_of, too_deep
 
 DEEPEST = 120

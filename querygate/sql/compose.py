@@ -19,12 +19,12 @@ from querygate.core.errors import SyntaxRefused, UnsupportedSQL
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, listed
 from querygate.sql.buckets import write_out_buckets
-from querygate.sql.keys import group_of_distinct, mark_without_columns
+from querygate.sql.from_tables import UNLISTED, Names, Tables, nameless, quoted_column
+from querygate.sql.group_keys import group_of_distinct, mark_without_columns
 from querygate.sql.parse import span_of
-from querygate.sql.persons import count_rows
+from querygate.sql.person_column import count_rows
 from querygate.sql.projections import projected
-from querygate.sql.references import join_reference
-from querygate.sql.tables import UNLISTED, Names, Tables, nameless, quoted_column
+from querygate.sql.reference_join import join_reference
 
 LARGEST = 20_000
 SYSTEM_SCHEMAS = frozenset({"information_schema", "pg_catalog", "pg_temp", "pg_toast", "system", "temp"})

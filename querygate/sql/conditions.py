@@ -32,12 +32,12 @@ from querygate.core.predicate import (
 from querygate.core.types import Column, folded
 from querygate.core.valueset import ValueSet, kind_of
 from querygate.sql.allow import COMPARISONS
-from querygate.sql.codes import code_test, is_code_test
+from querygate.sql.code_tests import code_test, is_code_test
 from querygate.sql.expressions import Context, axis, expression, is_tabulable, tabulate
 from querygate.sql.literals import constant, constants, is_constant
-from querygate.sql.moments import by_calendar
 from querygate.sql.parse import span_of
-from querygate.sql.steps import decided
+from querygate.sql.step_functions import decided
+from querygate.sql.timestamp_functions import by_calendar
 
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT,

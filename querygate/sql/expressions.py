@@ -21,11 +21,11 @@ from querygate.core.predicate import FALSE, Predicate, is_true, negate
 from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.allow import COMPARISONS
-from querygate.sql.codes import is_code_test
-from querygate.sql.moments import by_calendar
+from querygate.sql.code_tests import is_code_test
 from querygate.sql.parse import span_of
-from querygate.sql.steps import stepped
-from querygate.sql.wording import own_wording, wording_over_x
+from querygate.sql.restatement import own_wording, wording_over_x
+from querygate.sql.step_functions import stepped
+from querygate.sql.timestamp_functions import by_calendar
 
 MOST_VALUES = 100_000
 """Values of a public domain up to which a function of the column is tabulated."""

@@ -16,7 +16,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.moments import read_moment
+from querygate.core.timestamps import read_moment
 from querygate.core.types import Column
 from querygate.sql.parse import span_of
 

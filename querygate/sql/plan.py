@@ -16,13 +16,13 @@ from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
-from querygate.sql.codes import check_codes
+from querygate.sql.code_tests import check_codes
 from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
+from querygate.sql.group_keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
+from querygate.sql.group_rows import Groups
 from querygate.sql.identity import with_meaning
-from querygate.sql.keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
-from querygate.sql.lifting import Groups
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items

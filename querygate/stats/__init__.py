@@ -20,22 +20,20 @@ from __future__ import annotations
 from querygate.stats import (
     association,
     comparison,
-    deviation,
+    confidence_limits,
     distinct,
     distribution,
     evenness,
+    exposure_tables,
     extent,
-    inference,
     knowledge,
     location,
     means,
     quantiles,
     shape,
-    spread,
-    tables,
-    variation,
 )
-from querygate.stats.api import (
+from querygate.stats.api.multiple_regression import Regression, regression
+from querygate.stats.api.one_column import (
     avg,
     bounds,
     corr,
@@ -67,8 +65,18 @@ from querygate.stats.api import (
     var_pop,
     var_samp,
 )
-from querygate.stats.api_distribution import Band, Histogram, ecdf, histogram
-from querygate.stats.api_groups import (
+from querygate.stats.api.shape_and_limits import (
+    count_distinct,
+    entropy,
+    kurtosis,
+    kurtosis_pop,
+    mad,
+    mean_ci_high,
+    mean_ci_low,
+    mode,
+    skewness,
+)
+from querygate.stats.api.two_groups import (
     chi_square,
     group_bounds,
     mean_difference,
@@ -80,26 +88,17 @@ from querygate.stats.api_groups import (
     welch_p,
     welch_t,
 )
-from querygate.stats.api_regression import Regression, regression
-from querygate.stats.api_shape import (
-    count_distinct,
-    entropy,
-    kurtosis,
-    kurtosis_pop,
-    mad,
-    mean_ci_high,
-    mean_ci_low,
-    mode,
-    skewness,
-)
+from querygate.stats.api.whole_distribution import Band, Histogram, ecdf, histogram
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, GroupStatistic
-from querygate.stats.design import RegressionCells
+from querygate.stats.deviation import mad as deviation
 from querygate.stats.distribution import DISTRIBUTIONS, Distribution
 from querygate.stats.enclosure import Enclosure
+from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells, TableStatistic
 from querygate.stats.pairs import PAIR_STATISTICS, PairCells, PairStatistic
 from querygate.stats.registry import STATISTICS, Statistic
-from querygate.stats.regression import MODELS, Model
-from querygate.stats.tables import TABLE_STATISTICS, TableCells, TableStatistic
+from querygate.stats.regression.box_design import RegressionCells
+from querygate.stats.regression.coefficients import MODELS, Model
+from querygate.stats.variance import spread, variation
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -133,14 +132,14 @@ __all__ = [
     "distribution",
     "evenness",
     "extent",
-    "inference",
+    "confidence_limits",
     "knowledge",
     "location",
     "means",
     "quantiles",
     "shape",
     "spread",
-    "tables",
+    "exposure_tables",
     "variation",
     # one function per statistic
     "avg",

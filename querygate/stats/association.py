@@ -15,13 +15,13 @@ import numpy as np
 
 from querygate.core.types import Range
 from querygate.stats.ascent import Gradient, Moments, Value, climb
-from querygate.stats.covering import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
+from querygate.stats.cover_test import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
 from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, Bounds, are_within, centred, exact_sum, gamma
 from querygate.stats.pairs import PairCells, pair_statistic
-from querygate.stats.spread import real_variance
-from querygate.stats.variance_upper import Boxes
-from querygate.stats.welford import deviation_error
+from querygate.stats.variance.largest import Boxes
+from querygate.stats.variance.spread import real_variance
+from querygate.stats.variance.welford import deviation_error
 
 _PROOF = "association.md"
 _STEPS = (1e-4, 1e-3, 4e-3, 0.016, 0.064, 0.25, 1.0)  # what is added to a reached value, in units of the statistic

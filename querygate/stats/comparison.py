@@ -19,7 +19,7 @@ from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.registry import PROOFS
-from querygate.stats.spread import var_samp
+from querygate.stats.variance.spread import var_samp
 
 _LEVELS = 33  # data sets per group and selection that are tried for an attained t
 _SPECIAL = 1e-10  # relative error that Student's distribution is trusted with

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from querygate.core.types import Bools, Cells, Floats, Ints
 from querygate.stats.comparison import GroupCells
+from querygate.stats.exposure_tables import TableCells
 from querygate.stats.numerics import EXACT, enclose
 from querygate.stats.pairs import PairCells
-from querygate.stats.tables import TableCells
 
 Column: TypeAlias = "ArrayLike | Any"
 """Numbers: a list, a NumPy array, a pandas Series, an Arrow array; as `lo` alone also a pandas IntervalArray."""

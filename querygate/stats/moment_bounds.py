@@ -32,7 +32,7 @@ from querygate.stats.moment_boxes import (
     widened_boxes,
 )
 from querygate.stats.numerics import UNIT, exact_sum
-from querygate.stats.variance_upper import Boxes
+from querygate.stats.variance.largest import Boxes
 
 _POINTS = 17  # means at which the search starts
 _MANY, _TRIED = 20_000, 4  # with more boxes than these, only four data sets at a time are looked at

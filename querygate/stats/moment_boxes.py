@@ -12,7 +12,7 @@ import numpy as np
 
 from querygate.core.types import Floats
 from querygate.stats.numerics import exact_sum
-from querygate.stats.variance_upper import Boxes
+from querygate.stats.variance.largest import Boxes
 
 _GRID, _SKETCHED = 32, 300  # more boxes than these are merged on a grid while t and k are searched for
 _FINE, _WIDENED = 128, 3000  # more boxes than these are widened to a grid of 1/128 where that suffices for a proof

@@ -23,9 +23,9 @@ from querygate.stats.moment_bounds import Deadline, Found, Search, never
 from querygate.stats.moment_boxes import Goal
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.registry import statistic
-from querygate.stats.spread import centred_boxes, var_pop
-from querygate.stats.variance_upper import Boxes
-from querygate.stats.welford import deviation_error, mean_error
+from querygate.stats.variance.largest import Boxes
+from querygate.stats.variance.spread import centred_boxes, var_pop
+from querygate.stats.variance.welford import deviation_error, mean_error
 
 _PROOF = "shape.md"
 _PASSES = 24

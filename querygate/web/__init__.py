@@ -4,6 +4,6 @@ Nothing in this package, nor anything it imports, can open a vault.
 """
 
 from querygate.web.app import create_app
-from querygate.web.serving import serve
+from querygate.web.server import serve
 
 __all__ = ["create_app", "serve"]

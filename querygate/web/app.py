@@ -10,14 +10,14 @@ from flask import Flask, Response, request
 from querygate.control import Accounts
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal
+from querygate.site.answers import Answering, Ranges
 from querygate.site.extracts import Extracts
-from querygate.site.gate import OpenSite
-from querygate.site.ranges import Answering, Ranges
+from querygate.site.open_gate import OpenSite
 from querygate.web import problems
-from querygate.web.api import Api
-from querygate.web.exports import Exports
+from querygate.web.extract_views import Exports
 from querygate.web.pages import Pages, mark_code
-from querygate.web.risks import Risks
+from querygate.web.query_views import Api
+from querygate.web.risk_views import Risks
 from querygate.web.routes import API, ROUTES, Route
 
 View = Callable[..., Response]
@@ -42,7 +42,7 @@ def create_app(opened: OpenSite, answering: Answering | None = None, extracts: E
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from querygate.site.gate import open_gate
+    >>> from querygate.site.open_gate import open_gate
     >>> from querygate.site.layout import init_site
     >>> with TemporaryDirectory() as folder:
     ...     app = create_app(open_gate(init_site(Path(folder) / "site")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from querygate.core.approval import ACTIONS, STATES
-from querygate.core.extract import Format, Kind
+from querygate.core.extract_spec import Format, Kind
 from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, WHOLE, Schema, array, record, ref
 
 WISH_EXAMPLE = {

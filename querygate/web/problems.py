@@ -9,7 +9,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from querygate.core.errors import NotPermitted, QueryGateError
-from querygate.gateway.incidents import make_fault
+from querygate.gate.incidents import make_fault
 
 MEDIA = "application/problem+json"
 

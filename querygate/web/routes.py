@@ -8,7 +8,7 @@ from typing import Literal
 
 from querygate.core.approval import STATES
 from querygate.core.errors import CODES
-from querygate.gateway.render import FORMATS
+from querygate.gate.render import FORMATS
 from querygate.site.extracts import ACTS
 from querygate.web.schemas import Schema
 

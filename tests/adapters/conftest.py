@@ -7,7 +7,7 @@ import pytest
 from querygate.core.ports import Release
 from tests.adapters.engines import ENGINES, Engine
 from tests.adapters.published import POLICY, Published, heavy_columns
-from tests.unit.publish.making import new_site, put
+from tests.unit.custody.publish.publications import new_site, put
 
 
 @pytest.fixture(params=ENGINES, ids=lambda engine: engine.name, scope="session")

@@ -16,11 +16,11 @@ from typing import Literal
 import pytest
 
 from querygate.core.ports import Store
-from querygate.gateway.answer import Gate
-from querygate.site.copying import copy_store
-from querygate.site.gate import OpenSite
-from querygate_adapters.duckdb_store import DuckDBStore
-from querygate_adapters.postgres_store import PostgresStore
+from querygate.custody.roots.copy_to_postgres import copy_store
+from querygate.gate.answer import Gate
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.duckdb_store import DuckDBStore
+from querygate_adapters.store.postgres_store import PostgresStore
 from tests.postgres import server
 
 Capability = Literal[

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.ports import Release
-from querygate.site.gate import OpenSite
+from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import Engine
 from tests.adapters.reference import Reference
 

@@ -17,20 +17,20 @@ from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
-from querygate.site.copying import copy_store
-from querygate.site.gate import OpenSite
-from querygate_adapters.cells import projection
-from querygate_adapters.code_sets import read_code_sets, write_code_sets
-from querygate_adapters.duckdb_store import DuckDBRelease
-from querygate_adapters.postgres_store import PostgresStore
-from querygate_adapters.releases import catalog_from_json, catalog_to_json
+from querygate.custody.roots.copy_to_postgres import copy_store
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
+from querygate_adapters.store.cell_query import projection
+from querygate_adapters.store.code_sets import read_code_sets, write_code_sets
+from querygate_adapters.store.duckdb_store import DuckDBRelease
+from querygate_adapters.store.postgres_store import PostgresStore
 from tests.adapters.engines import Engine
 from tests.code_study import CATALOG, CODES, STATEMENTS, Published, publish, random_items, random_rows, raw
 from tests.postgres import server
-from tests.unit.publish.making import AGE, RESEARCHER, new_site, shelf_of
-from tests.unit.publish.making import put as put_in
+from tests.unit.custody.publish.publications import AGE, RESEARCHER, new_site, shelf_of
+from tests.unit.custody.publish.publications import put as put_in
 
 DX = CATALOG.columns[2]
 

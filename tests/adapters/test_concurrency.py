@@ -13,11 +13,11 @@ from pathlib import Path
 
 from querygate.core.ports import Limits
 from querygate.core.types import Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
 from tests.adapters.published import NAMES, Published
 from tests.adapters.reference import contents
-from tests.unit.publish.making import AGE, RESEARCHER, ask, new_site, put, shelf_of
+from tests.unit.custody.publish.publications import AGE, RESEARCHER, ask, new_site, put, shelf_of
 
 THREADS = 8
 TURNS = 50

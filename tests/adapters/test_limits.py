@@ -14,11 +14,11 @@ import pytest
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
 from querygate.core.ports import Limits, Release
 from querygate.core.types import Request
-from querygate.gateway.answer import answer
-from querygate.site.gate import open_gate
+from querygate.gate.answer import answer
 from querygate.site.layout import open_site
+from querygate.site.open_gate import open_gate
 from tests.adapters.published import NAMES, Published
-from tests.unit.publish.making import RESEARCHER
+from tests.unit.custody.publish.publications import RESEARCHER
 
 SQL = "SELECT ward, AVG(dose), MAX(record) FROM t WHERE disease = 'flu' AND age < 50 GROUP BY ward"
 ENGINE_WORDS = (

@@ -15,16 +15,16 @@ from querygate.core.block import Block, NumberColumn
 from querygate.core.errors import ConfigError, Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict, to_json
-from querygate_adapters.duckdb_store import DuckDBRelease
-from querygate_adapters.releases import catalog_from_json, catalog_to_json
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict, to_json
+from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
+from querygate_adapters.store.duckdb_store import DuckDBRelease
 from tests.adapters.engines import ENGINES, Engine
 from tests.adapters.published import Published
 from tests.adapters.reference import contents
 from tests.property.moment_cases import moment_case, moment_query
 from tests.property.random_cases import RESEARCHER, Case
-from tests.unit.publish.making import AGE, new_site, put
+from tests.unit.custody.publish.publications import AGE, new_site, put
 
 SEEDS = (3, 5, 8)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from querygate_adapters.native import DuckDBNative
+from querygate_adapters.store.duckdb_native import DuckDBNative
 
 TEXT = "SELECT count(*) FROM t WHERE a > {} AND b BETWEEN {} AND {}"
 OWN = "SELECT COUNT(*) FROM t WHERE ((a > {}) AND (b BETWEEN {} AND {}))"
@@ -43,7 +43,7 @@ def test_numbers_in_names_and_strings_are_no_numbers(native: DuckDBNative) -> No
 
 
 def test_only_so_many_are_remembered(native: DuckDBNative, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate_adapters.native.KEPT", 3)
+    monkeypatch.setattr("querygate_adapters.store.duckdb_native.KEPT", 3)
     for name in "abcdef":
         assert native.read(f"SELECT {name} FROM t", f"SELECT {name} FROM t").alike
     assert len(native._alike) == 3

@@ -11,15 +11,15 @@ import pytest
 
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.ports import Limits
-from querygate.gateway.republish import Handling
-from querygate.site.copying import Copied, copy_store
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.publish.republication_guard import Handling
+from querygate.custody.roots.copy_to_postgres import Copied, copy_store
 from querygate.site.health import store_health
 from querygate.site.layout import open_site
-from querygate_adapters import postgres_writer
-from querygate_adapters.postgres_store import PostgresStore
+from querygate.site.open_gate import OpenSite, open_gate
+from querygate_adapters.store.postgres_store import PostgresStore
+from querygate_adapters.vault import postgres_writer
 from tests.postgres import Server
-from tests.unit.publish.making import AGE, ask, new_site, put, shelf_of
+from tests.unit.custody.publish.publications import AGE, ask, new_site, put, shelf_of
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": ["a", "b", None, 'it\'s "odd"', "é\n,;", ""]}
@@ -219,7 +219,7 @@ def test_a_user_who_may_not_copy(place: Place) -> None:
 FORBIDDEN = [
     "INSERT INTO querygate.served VALUES ('x', 1)",
     "UPDATE querygate.cells_1 SET n = 1",
-    "DELETE FROM querygate.release",
+    "DELETE FROM querygate.methods.policy_search",
     "TRUNCATE querygate.value_text",
     "DROP TABLE querygate.cells_1",
     "CREATE TABLE querygate.mine (x int)",

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from querygate.core.types import Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
-from querygate.site.gate import OpenSite
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
+from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import Engine
-from tests.unit.publish.making import RESEARCHER, new_site
-from tests.unit.publish.tables import PEOPLE, REFERENCES, outside, publish_in, raw_tables, write_all
+from tests.unit.custody.publish.publications import RESEARCHER, new_site
+from tests.unit.custody.publish.tables import PEOPLE, REFERENCES, outside, publish_in, raw_tables, write_all
 
 SQL = "SELECT name, COUNT(*), SUM(people), AVG(density) FROM t LEFT JOIN regions ON region = code GROUP BY name"
 

@@ -7,12 +7,12 @@ import pytest
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
-from querygate.gateway.answer import Gate, answer
-from querygate.gateway.render import to_arrow, to_csv, to_dict, to_json
-from querygate.site.gate import OpenSite
+from querygate.gate.answer import Gate, answer
+from querygate.gate.render import to_arrow, to_csv, to_dict, to_json
+from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import ENGINES, Engine
 from tests.sql.study import CATALOG, CITIES, ROWS, samples
-from tests.unit.publish.making import RESEARCHER, new_site, put
+from tests.unit.custody.publish.publications import RESEARCHER, new_site, put
 
 GRIDS = {"age": 1, "sbp": 1, "weight": 0.1, "born": 365, "pulse": 2**53}
 SAMPLES = samples("accepted")

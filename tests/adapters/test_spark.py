@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from querygate.core.coarse_parts import Fork, numbers_of
 from querygate.core.errors import ConfigError
-from querygate.core.parts import Fork, numbers_of
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate_adapters.coarse_counts import CoarseCounts
-from querygate_adapters.sources import open_source
-from tests.unit.publish.making import ask, new_site
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.coarse_counts import CoarseCounts
+from tests.unit.custody.publish.publications import ask, new_site
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed: the extra spark"),
@@ -92,7 +92,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark(folder: Path) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
-    from querygate_adapters.spark_source import _session
+    from querygate_adapters.sources.spark_table import _session
 
     SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "2").config(
         "spark.sql.warehouse.dir", str(folder / "warehouse")
@@ -117,7 +117,7 @@ def test_published_as_from_a_file(spark: Any, folder: Path, tmp_path: Path, loca
 
 
 def test_rows_come_in_batches(spark: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate_adapters.spark_source.BATCH_ROWS", 100)
+    monkeypatch.setattr("querygate_adapters.sources.spark_table.BATCH_ROWS", 100)
     source = open_source(f"spark:{folder}/parquet")
     assert source.columns() == ("age", "sex", "born", "sbp", "name")
     reader = source.batches(("name", "age"))

@@ -10,7 +10,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from querygate.gateway.render import FORMATS
+from querygate.gate.render import FORMATS
 
 SQL = "SELECT sex, AVG(sbp), MAX(sbp) FROM clinic GROUP BY sex"
 COLUMNS = [

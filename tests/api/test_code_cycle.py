@@ -13,10 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.codesets import code_tree, gwas_diseases, normalise
-from tests.unit.codesets import brute
+from querygate.methods.code_lists import code_tree, gwas_diseases, normalise
+from tests.places import DATA
+from tests.unit.methods.code_lists import brute
 
-CLAIMS = Path(__file__).parents[1] / "data" / "codes" / "synpuf_1.csv.gz"
+CLAIMS = DATA / "codes" / "synpuf_1.csv.gz"
 PATIENTS, K = 1_000, 5
 POLICY = f"""
 dataset = "claims"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
-from querygate.gateway.describe import explain_policy, make_description, make_examples
+from querygate.gate.describe import explain_policy, make_description, make_examples
 from querygate.sql import understand
 from tests.sql.study import NATIVE
 

@@ -15,17 +15,17 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.cli.sites import open_extracts
+from querygate.cli.site import open_extracts
 from querygate.control import Log
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
-from tests.unit.extracts.study import COX, POLICY, records
-from tests.unit.extracts.test_codes import POLICY as CODES
-from tests.unit.extracts.test_codes import patients
+from tests.unit.custody.extract.study import COX, POLICY, records
+from tests.unit.custody.extract.test_codes import POLICY as CODES
+from tests.unit.custody.extract.test_codes import patients
 
 PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
 WISHES: dict[str, dict[str, Any]] = {
@@ -171,6 +171,6 @@ def test_a_version_that_kept_no_policy_says_what_to_do(opened: OpenSite) -> None
         assert client.get(f"{API}/exports/{ident}", headers=headers["carl"]).json["state"] == "approved"
     finally:
         with duckdb.connect(str(vault)) as database:
-            from querygate.site.custody import keep
+            from querygate.custody.roots.publish_version import keep
 
             database.execute("UPDATE policy SET body = ?", [keep(parse_policy(POLICY), Path())])

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from querygate.web import create_app
-from tests.unit.noisy.site_with_noise import NoisySite, noisy_site
+from tests.unit.custody.noise.site_with_noise import NoisySite, noisy_site
 
 COUNT = "SELECT COUNT(*) AS n FROM patients WHERE age > 50"
 

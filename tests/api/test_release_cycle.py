@@ -14,13 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.cli.sites import open_extracts
-from querygate.policy import load_policy
-from querygate.site.gate import OpenSite, open_gate
+from querygate.cli.site import open_extracts
+from querygate.custody.policy import load_policy
 from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
-from tests.unit.releases.county import write
+from tests.unit.custody.search.county import write
 
 WISH = {"dataset": "adult", "purpose": "Do incomes of the old differ?", "kind": "release", "formats": ["csv"]}
 

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.risk import attack
+from querygate.methods.risk import attack
 from querygate.web import create_app
 from querygate.web.schemas import SCHEMAS
-from querygate_adapters.store_writer import WrittenStore
+from querygate_adapters.vault.version_writer import WrittenStore
 from tests.api.shapes import misfits
 from tests.api.small_site import SmallSite, make_small_site
 
@@ -22,7 +22,7 @@ PATH = "/api/v1/datasets/clinic/risk"
 
 @pytest.fixture(autouse=True)
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate.gateway.risk_report.pictures.can_draw", lambda: False)
+    monkeypatch.setattr("querygate.custody.assess.risk_charts.can_draw", lambda: False)
 
 
 @pytest.fixture(scope="module")

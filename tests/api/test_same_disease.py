@@ -16,15 +16,16 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.cli.sites import open_extracts
-from querygate.policy import load_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.cli.site import open_extracts
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.places import DATA
 
-DATA = Path(__file__).parents[1] / "data" / "people" / "people.parquet"
+PEOPLE = DATA / "people" / "people.parquet"
 POLICY = """
 dataset = "registry"
 k = 5
@@ -53,7 +54,7 @@ STEPS = "ann submit, carl take, carl approve, carl build, carl release"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """180 of the people that one census lists, and that census."""
     folder, chance = tmp_path_factory.mktemp("registry"), np.random.default_rng(1)
-    everybody = pq.read_table(DATA)
+    everybody = pq.read_table(PEOPLE)
     county = everybody.filter(pc.equal(everybody["census"], 2020)).select(["date_of_birth", "sex", "race_ethnicity"])
     file = county.take(pa.array(chance.choice(county.num_rows, 180, replace=False)))
     pq.write_table(county, folder / "county.parquet")

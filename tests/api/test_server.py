@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from querygate.cli.sites import VAULT_CODE
+from querygate.cli.site import VAULT_CODE
 from querygate.web.app import HEADERS
 from tests.api.small_site import make_small_site
 
@@ -140,7 +140,7 @@ def test_nothing_behind_the_http_door_can_open_a_vault(site):
     program = f"""
 import sys
 from pathlib import Path
-from querygate.site.gate import open_gate
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 from querygate.web import create_app, serve
 client = create_app(open_gate(open_site(Path({str(site.folder)!r})))).test_client()

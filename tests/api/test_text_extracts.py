@@ -17,15 +17,15 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.cli.sites import open_extracts
+from querygate.cli.site import open_extracts
 from querygate.core.errors import QueryGateError
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
-from tests.unit.extracts.texts_study import POLICY, people
+from tests.unit.custody.extract.texts_study import POLICY, people
 
 PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
 STEPS = "ann submit, carl take, carl approve, dora approve, carl build, dora release"

@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.gateway.auditing import Entry
+from querygate.custody.audit.audit import Entry
 
 K = 5
 Answers = Sequence[Any]

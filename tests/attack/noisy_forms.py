@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, Request
-from querygate.gateway.noisy import NoisyGate, State, count, find, price, understand
-from querygate.gateway.noisy_groups import Figures, perturbed
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import open_gate
+from querygate.custody.noise.noisy_answer import NoisyGate, State, count, find, price, understand
+from querygate.custody.noise.noisy_groups import Figures, perturbed
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.noisy_gate import open_noisy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site
-from querygate.site.noise import open_noisy
-from tests.unit.dp.empirical import Floats, measured_epsilon
+from querygate.site.open_gate import open_gate
+from tests.unit.methods.dp.empirical import Floats, measured_epsilon
 
 EPSILON = 1.0
 ROWS_OF_ONE = 3

@@ -20,15 +20,16 @@ import numpy as np
 from querygate.core.block import NumberColumn, SetColumn
 from querygate.core.errors import Refusal
 from querygate.core.types import Bools, Floats, Ints, Principal, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.class_reading import labels_of
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.evidence.class_reader import labels_of
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site
-from querygate_adapters.class_cells import open_version
+from querygate.site.open_gate import OpenSite, open_gate
+from querygate_adapters.vault.cell_classes import open_version
+from tests.places import DATA
 
-DATA = Path(__file__).parents[1] / "data" / "nhanes_2009_10.csv.gz"
+SURVEY = DATA / "nhanes_2009_10.csv.gz"
 LOW, HIGH, BIN = 40, 300, 10
 CATEGORIES = ("gender", "race", "education")
 POLICY = f"""
@@ -84,7 +85,7 @@ class People:
 
 def load_people(rng: np.random.Generator) -> People:
     """All of NHANES; chance says which half is in the survey."""
-    with gzip.open(DATA, "rt", encoding="utf-8", newline="") as packed:
+    with gzip.open(SURVEY, "rt", encoding="utf-8", newline="") as packed:
         rows = list(csv.DictReader(packed))
     inside = np.zeros(len(rows), dtype=np.bool_)
     inside[rng.permutation(len(rows))[: len(rows) // 2]] = True

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.gateway.auditing import Audit, Entry, Options, audit
-from querygate_adapters.records import DuckDBRecords
-from querygate_adapters.sources import open_source
+from querygate.custody.audit.audit import Audit, Entry, Options, audit
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, K, People, division, largest, make_people, run_log
 
 SEEDS = range(2)

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.gateway.audit_exact import exact_totals
-from querygate.gateway.audit_page import make_audit_page
-from querygate.gateway.audit_report import Audited, make_body
-from querygate.gateway.auditing import Entry, Options, audit
-from querygate_adapters.records import DuckDBRecords
-from querygate_adapters.sources import open_source
+from querygate.custody.audit.audit import Entry, Options, audit
+from querygate.custody.audit.audit_body import Audited, make_body
+from querygate.custody.audit.audit_page import make_audit_page
+from querygate.custody.audit.true_totals import exact_totals
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, K, make_people, run_log
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.unit.noisy.site_with_noise import noisy_site
+from tests.unit.custody.noise.site_with_noise import noisy_site
 
 WORDINGS = 200
 AGES = (

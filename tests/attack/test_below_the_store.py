@@ -9,14 +9,14 @@ from pathlib import Path
 
 import duckdb
 
-from querygate.anonymise import mondrian
 from querygate.core.types import Ints, Principal, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
-from querygate.policy import parse_policy
-from querygate.site.gate import OpenSite
+from querygate.custody.policy import parse_policy
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
+from querygate.methods.anonymise import mondrian
+from querygate.site.open_gate import OpenSite
 from tests.property.random_cases import Case, random_query
-from tests.unit.publish.making import new_site, put
+from tests.unit.custody.publish.publications import new_site, put
 
 POLICY = """
 dataset = "t"

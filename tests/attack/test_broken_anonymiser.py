@@ -15,9 +15,9 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
-from querygate.site.gate import OpenSite
-from querygate_adapters.store_writer import PublisherShelf
-from tests.unit.publish.making import ask, classes_by, new_site, put, shelf_of, staged_files
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.vault.version_writer import PublisherShelf
+from tests.unit.custody.publish.publications import ask, classes_by, new_site, put, shelf_of, staged_files
 
 POLICY = """
 dataset = "t"

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from querygate import demo
-from querygate.policy import load_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site
-from tests.unit.publish.making import ask
+from querygate.site.open_gate import OpenSite, open_gate
+from tests.unit.custody.publish.publications import ask
 
 HERE = Path(demo.__file__).parent
 POLICY = load_policy(HERE / "clinic.toml")

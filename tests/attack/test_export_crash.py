@@ -13,19 +13,18 @@ from pathlib import Path
 import pytest
 
 from querygate.site.extracts import Extracts
-from querygate.site.gate import OpenSite, open_gate
 from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import make_small_site
 from tests.extract_site import ANN, CARL, WISH, CsvBuilder, approve
-
-ROOT = Path(__file__).parents[2]
+from tests.places import ROOT
 
 ACT = """
 import os, signal, sys, time
 from pathlib import Path
 from querygate.site import extracts as module
 from querygate.site.extracts import Extracts
-from querygate.site.gate import open_gate
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 from tests.extract_site import CARL, CsvBuilder
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
-from querygate.gateway.answer import WARNING
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
-from querygate.site.inline import NOTE, with_auditor
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.evidence_reports import replay_site
+from querygate.custody.roots.inline_auditor import NOTE, with_auditor
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import WARNING
 from querygate.site.layout import init_site, open_site
-from querygate.site.proofs import replay_site
+from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import POLICY, write_inputs
 from tests.audited_site import AND_ONE_MORE, FORTIES, ask, make_audited_site, notes_of
 
@@ -230,15 +230,15 @@ def test_without_the_vault_everything_is_refused(site: OpenSite) -> None:
 
 
 def test_only_known_columns_are_read(site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    from querygate_adapters import records
+    from querygate_adapters.vault import raw_records
 
     held = []
-    made = records.DuckDBRecords.__init__
+    made = raw_records.DuckDBRecords.__init__
 
     def spy(self, source, **more):
         held.append(source.columns())
         made(self, source, **more)
 
-    monkeypatch.setattr(records.DuckDBRecords, "__init__", spy)
+    monkeypatch.setattr(raw_records.DuckDBRecords, "__init__", spy)
     ask(site, "ann", FORTIES)
     assert held == [("age", "sex")]

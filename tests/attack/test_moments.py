@@ -15,10 +15,10 @@ import duckdb
 import numpy as np
 import pytest
 
-from querygate.anonymise.moments import Members, Told, exact_moments, rounded_moments
 from querygate.core.errors import ConfigError
-from querygate.policy import parse_policy
-from tests.unit.publish.making import AGE, new_site, put
+from querygate.custody.policy import parse_policy
+from querygate.methods.anonymise.class_moments import Members, Told, exact_moments, rounded_moments
+from tests.unit.custody.publish.publications import AGE, new_site, put
 
 E, K = 10, 5
 

@@ -8,9 +8,9 @@ import pytest
 
 from querygate.core.errors import ConfigError, NotPermitted, QueryGateError
 from querygate.core.types import Request
-from querygate.gateway.answer import answer
-from querygate.policy import parse_policy
-from tests.unit.publish.making import AGE, RESEARCHER, ask, ends, new_site, put, raw_rows, shelf_of
+from querygate.custody.policy import parse_policy
+from querygate.gate.answer import answer
+from tests.unit.custody.publish.publications import AGE, RESEARCHER, ask, ends, new_site, put, raw_rows, shelf_of
 
 AGES = [20, 21, 22, 40, 41, 42]
 NAMES = [

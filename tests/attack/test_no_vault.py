@@ -14,16 +14,16 @@ from querygate.site.layout import init_site
 
 HERE = Path(demo.__file__).parent
 ABLE_TO_OPEN_A_VAULT = {
-    "querygate.gateway.publish",
-    "querygate.gateway.verify",
-    "querygate.gateway.coding",
-    "querygate.site.custody",
-    "querygate_adapters.vault",
-    "querygate_adapters.sources",
-    "querygate_adapters.files",
-    "querygate_adapters.store_writer",
+    "querygate.custody.publish.publish",
+    "querygate.custody.verify.verify",
+    "querygate.custody.columns.value_codes",
+    "querygate.custody.roots.publish_version",
+    "querygate_adapters.vault.staging_tables",
+    "querygate_adapters.sources.open_source",
+    "querygate_adapters.sources.files",
+    "querygate_adapters.vault.version_writer",
 }
-ABLE_TO_COUNT = {"querygate.gateway.noisy", "querygate_adapters.vault_counts"}
+ABLE_TO_COUNT = {"querygate.custody.noise.noisy_answer", "querygate_adapters.vault.exact_counts"}
 
 # Python reports every file and folder it opens to its audit hooks, before it does. The hook cannot be taken off again.
 WATCH = """
@@ -38,15 +38,15 @@ def hook(event, args):
             touched.append(event)
 
 sys.addaudithook(hook)
-from querygate.site.gate import open_gate
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 opened = open_gate(open_site(folder))
 told = []
 """
 
 PUBLISH = """
-from querygate.policy import load_policy
-from querygate.site.custody import publish_to
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
 publish_to(opened, load_policy(source / "clinic.toml"), str(source / "clinic.csv"), user="tester")
 """
 

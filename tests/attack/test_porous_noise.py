@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from querygate.dp import MECHANISMS
+from querygate.methods.dp import MECHANISMS
 
 EPSILON, SIZE = 0.1, 2_000
 SCALE = 1 / EPSILON

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to, serve_version
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to, serve_version
 from querygate.site.layout import open_site
-from tests.unit.publish.making import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
+from querygate.site.open_gate import OpenSite, open_gate
+from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
 POLICY += '[republish]\non_overlap = "sticky"\n'
@@ -31,10 +31,10 @@ NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abc
 PUBLISHERS = """
 import os, resource, signal, sys, time
 from pathlib import Path
-from querygate.gateway import coarse
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import open_gate
+from querygate.custody.publish import partition_in_parts
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 
 EVENTS = {"open", "os.rename"}
@@ -51,7 +51,7 @@ def publish(folder, policy, source, how, number):
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(hook)
     if how == "parts":  # as if ten combinations filled the memory
-        coarse.BYTES = 2**29
+        partition_in_parts.BYTES = 2**29
     if how == "disk":  # no file may grow beyond so many bytes
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))

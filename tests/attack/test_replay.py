@@ -17,10 +17,10 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.core.errors import Refusal
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.site.gate import OpenSite, open_gate
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site
-from querygate_adapters.duckdb_store import version_file
+from querygate.site.open_gate import OpenSite, open_gate
+from querygate_adapters.store.duckdb_store import version_file
 from tests.property.random_cases import make_case, random_query
 from tests.small_release import publish_small
 
@@ -30,9 +30,9 @@ REPLAY = """
 import json, sys
 from pathlib import Path
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
-from querygate.site.gate import open_gate
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 
 gate = open_gate(open_site(Path(sys.argv[1]))).gate

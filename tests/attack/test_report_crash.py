@@ -12,11 +12,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from querygate.policy import parse_policy
-from querygate.site.gate import open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_with_report import publish_with_report
 from querygate.site.layout import init_site, open_site
-from querygate.site.reporting import publish_with_report
-from tests.unit.publish.making import AGE, ends, staged_files, write_parquet
+from querygate.site.open_gate import open_gate
+from tests.unit.custody.publish.publications import AGE, ends, staged_files, write_parquet
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
 PEOPLE = {"age": [20, 21, 22, 40, 41, 42, 60, 61], "ward": list("aabbabab")}
@@ -24,9 +24,9 @@ PEOPLE = {"age": [20, 21, 22, 40, 41, 42, 60, 61], "ward": list("aabbabab")}
 PUBLISHERS = """
 import os, signal, sys
 from pathlib import Path
-import querygate.site.reporting as reporting
-from querygate.policy import parse_policy
-from querygate.site.gate import open_gate
+import querygate.custody.roots.publish_with_report as reporting
+from querygate.custody.policy import parse_policy
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 
 EVENTS = {"open", "os.mkdir", "os.rename"}

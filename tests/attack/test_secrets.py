@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate_adapters.files import CsvFile
-from tests.unit.publish.making import new_site
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate_adapters.sources.files import CsvFile
+from tests.unit.custody.publish.publications import new_site
 
 SECRET = "SECRET-4711"
 NUMBER = "4711"

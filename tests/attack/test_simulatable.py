@@ -15,11 +15,11 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.types import Catalog, Column
-from querygate.gateway.ledger import Ledger
-from querygate.gateway.structure import Structure
-from querygate.sql.logged import Unreadable, take_apart
-from querygate_adapters.records import DuckDBRecords
-from querygate_adapters.sources import open_source
+from querygate.custody.audit.answer_ledger import Ledger
+from querygate.custody.audit.query_structure import Structure
+from querygate.sql.logged_statement import Unreadable, take_apart
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, People, make_people
 
 KNOWN = ("age", "sex", "region")

@@ -18,11 +18,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from querygate.anonymise import Attribute, Distinct, Infeasible, Sensitive, Table, blind, mondrian
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite
-from tests.unit.publish.making import AGE, ask, ends, new_site, put, write_parquet
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.methods.anonymise import Attribute, Distinct, Infeasible, Sensitive, Table, blind, mondrian
+from querygate.site.open_gate import OpenSite
+from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, write_parquet
 
 K = 5
 SEX = '[columns.sex]\nrole = "quasi-identifier"\ntype = "category"\n'

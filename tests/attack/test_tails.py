@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from querygate.site.gate import OpenSite
-from tests.unit.publish.making import AGE, ask, ends, new_site, put
+from querygate.site.open_gate import OpenSite
+from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put
 
 K = 5
 LOW, HIGH, BIN = 0, 300, 10

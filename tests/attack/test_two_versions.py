@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.site.gate import OpenSite
-from tests.unit.publish.making import ask, new_site, put
-from tests.unit.publish.policies import STICKY, register_policy
+from querygate.site.open_gate import OpenSite
+from tests.unit.custody.publish.policies import STICKY, register_policy
+from tests.unit.custody.publish.publications import ask, new_site, put
 
 K = 5
 POLICY = register_policy(K)

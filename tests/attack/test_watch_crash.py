@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 from querygate.control.alerts import KIND, Alerts
-from querygate.site.delivering import WEBHOOK, deliver, post_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.roots.live_audit import Watching
+from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
 from querygate.site.layout import open_site
-from querygate.site.watching import Watching
+from querygate.site.open_gate import OpenSite, open_gate
 from tests.audited_site import ask, make_audited_site, notes_of
 from tests.webhook import receiving
 
@@ -21,10 +21,10 @@ WATCH = """
 import sys, time
 from pathlib import Path
 from querygate.control.alerts import Alerts
-from querygate.site.delivering import WEBHOOK, deliver, post_to
-from querygate.site.gate import open_gate
+from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
+from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
-from querygate.site.watching import Watching
+from querygate.custody.roots.live_audit import Watching
 
 opened = open_gate(open_site(Path(sys.argv[1])))
 watching = Watching(opened, "clinic", user="local", channels=(WEBHOOK,))

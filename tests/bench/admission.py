@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import State, admit, find, understand
-from querygate.site.gate import OpenSite, open_gate
+from querygate.gate.answer import State, admit, find, understand
 from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
 from tests.report import row
 from tests.small_release import publish_small
 

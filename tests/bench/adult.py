@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from querygate.anonymise import ANONYMISERS, Attribute, Intervals, Table, ValueSets, boxes, ncp, verify
+from querygate.methods.anonymise import ANONYMISERS, Attribute, Intervals, Table, ValueSets, boxes, ncp, partition_check
+from tests.places import DATA
 from tests.report import row
 
-DATA = Path(__file__).parents[1] / "data" / "adult_30162.csv.gz"
+ADULT = DATA / "adult_30162.csv.gz"
 QUASI_IDENTIFIERS = (
     "sex",
     "age",
@@ -50,7 +51,7 @@ QUERIES = 400
 
 
 @cache
-def adult_columns(path: Path = DATA) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def adult_columns(path: Path = ADULT) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Per column its different values, rising, and the code of each record."""
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         records = list(csv.DictReader(file, delimiter=";"))
@@ -107,7 +108,7 @@ def output(method: str, k: int) -> Output:
         begin = time.process_time()
         labels = run(table, k)
         times.append(time.process_time() - begin)
-    if verify.smallest_class(labels, table.counts) < k:
+    if partition_check.smallest_class(labels, table.counts) < k:
         raise AssertionError(f"{method}: a class of fewer than {k} records")
     return Output(method, k, table, labels, min(times))
 

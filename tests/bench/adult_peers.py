@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.anonymise import (
+from querygate.methods.anonymise import (
     Alpha,
     Closeness,
     Distinct,
@@ -31,8 +31,8 @@ from querygate.anonymise import (
     Table,
     boxes,
     ncp,
+    partition_check,
     snake,
-    verify,
 )
 from tests.bench.adult import PUBLIC, QUASI_IDENTIFIERS, SENSITIVE, TIERS, adult_columns, adult_records, output
 from tests.bench.peers import install
@@ -201,11 +201,14 @@ def _ours(classes: np.ndarray, salary: np.ndarray, *, full: bool) -> dict[str, f
     Its c of recursive diversity is left out, since it divides by the commonest values and not by the rarest; beta and
     delta are not among our models.
     """
-    mine: dict[str, float] = {"k": verify.smallest_class(classes)}
+    mine: dict[str, float] = {"k": partition_check.smallest_class(classes)}
     if full:
-        diversity = verify.distinct_values(classes, salary)
-        mine |= {"alpha": verify.largest_share(classes, salary), "l": diversity, "recursive l": diversity}
-        mine |= {"entropy l": int(verify.entropy_l(classes, salary)), "t": verify.closeness(classes, salary)}
+        diversity = partition_check.distinct_values(classes, salary)
+        mine |= {"alpha": partition_check.largest_share(classes, salary), "l": diversity, "recursive l": diversity}
+        mine |= {
+            "entropy l": int(partition_check.entropy_l(classes, salary)),
+            "t": partition_check.closeness(classes, salary),
+        }
     return mine
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from querygate.audit import atoms, known, near_pairs, packed
-from querygate.audit.live import Watch
 from querygate.core.types import Bools, Ints
+from querygate.methods.inference import atoms, known, near_pairs, packed
+from querygate.methods.inference.live import Watch
 from tests.report import row
 
 K = 10

@@ -29,27 +29,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from querygate.codesets.baskets import Baskets, Items
-from querygate.codesets.diseases import Disease, codes_in, gwas_diseases, surviving
-from querygate.codesets.measures import changes, published_loss, workload_errors
-from querygate.codesets.methods import METHODS
-from querygate.codesets.normalise import normalise
-from querygate.codesets.policies import Privacy, Utility, violations
-from querygate.codesets.recoded import Recoded
-from querygate.codesets.relational import CodesInClasses
-from querygate.codesets.rules import Rule
-from querygate.codesets.subtrees import halved
-from querygate.codesets.systems import LEVELS, tree_of
 from querygate.core.types import Ints
+from querygate.methods.code_lists.baskets import Baskets, Items
+from querygate.methods.code_lists.catalogue import METHODS
+from querygate.methods.code_lists.code_policies import Privacy, Utility, violations
+from querygate.methods.code_lists.diseases import Disease, codes_in, gwas_diseases, surviving
+from querygate.methods.code_lists.local_items import Recoded
+from querygate.methods.code_lists.losses import changes, published_loss, workload_errors
+from querygate.methods.code_lists.normalise import normalise
+from querygate.methods.code_lists.relational import CodesInClasses
+from querygate.methods.code_lists.sensitive_rules import Rule
+from querygate.methods.code_lists.subtrees import halved
+from querygate.methods.code_lists.systems import LEVELS, tree_of
+from tests.places import DATA
 from tests.report import row
-from tests.unit.codesets import brute
+from tests.unit.methods.code_lists import brute
 
-DATA = Path(__file__).parents[1] / "data" / "codes"
+CODES = DATA / "codes"
 PROMISES = ("literal", "residue")
 GROUPS = ("categories", "diseases", "diseases first")
 KS = (5, 25)
@@ -96,7 +96,7 @@ class Study:
 
 @cache
 def synpuf(sample: int = 1) -> Study:
-    with gzip.open(DATA / f"synpuf_{sample}.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(CODES / f"synpuf_{sample}.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = [
             (int(line["patient"]), normalise("icd9cm", line["codes"].split()).codes) for line in csv.DictReader(file)
         ]

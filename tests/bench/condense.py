@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.condense import Microdata, Variable, condense
+from querygate.methods.synthesis import Microdata, Variable, condense
 from tests.report import row
 
 K = 100

@@ -12,19 +12,29 @@ from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from querygate.anonymise import ANONYMISERS, Attribute, Intervals, Table, boxes, verify
-from querygate.condense import METHODS, Microdata, Variable, condense
-from querygate.core.extract import Family, Model
-from querygate.models import Compared, Fit, Formula, Unfit, average, compare, conditional_privacy, fit, parse_formula
+from querygate.core.extract_spec import Family, Model
+from querygate.methods.anonymise import ANONYMISERS, Attribute, Intervals, Table, boxes, partition_check
+from querygate.methods.model_fit import (
+    Compared,
+    Fit,
+    Formula,
+    Unfit,
+    average,
+    compare,
+    conditional_privacy,
+    fit,
+    parse_formula,
+)
+from querygate.methods.synthesis import METHODS, Microdata, Variable, condense
+from tests.places import ROOT
 from tests.report import row
-from tests.unit.models.survival import survival
+from tests.unit.methods.model_fit.survival import survival
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "explanation" / "measured-extracts.md"
+DOCUMENT = ROOT / "docs" / "explanation" / "measured-extracts.md"
 REPEATS = int(os.environ.get("QUERYGATE_REPEATS", "25"))
 SIZES = (20, 50, 100)
 WAYS = ("improved", "condensation", "tfrp", "mdav", "k-anonymous")
@@ -157,7 +167,7 @@ def k_anonymous(columns: Columns, formula: Formula, k: int) -> Columns:
     attributes = tuple(_attribute(name, values) for name, values in columns.items() if name not in kept)
     table = Table(attributes, np.ones(len(attributes[0].codes), dtype=np.int64))
     labels = ANONYMISERS.get("snake-polished")(table, k)
-    if verify.smallest_class(labels, table.counts) < k:
+    if partition_check.smallest_class(labels, table.counts) < k:
         raise AssertionError(f"a class of fewer than {k} records")
     made = dict(columns)
     for attribute, box in zip(attributes, boxes(table, labels), strict=True):

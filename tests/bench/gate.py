@@ -15,11 +15,11 @@ from typing import Any
 import duckdb
 
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site
+from querygate.site.open_gate import open_gate
 from tests.report import row
 
 ROWS = 10_000_000

@@ -17,7 +17,6 @@ Then a million made people, for the time.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -25,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from querygate.core.types import Ints
-from querygate.instance import Comparison, Quasi, Rules, Study, check_partition, compare
-from querygate.instance.tree import LEAST
+from querygate.methods.same_disease import Comparison, Quasi, Rules, Study, check_partition, compare
+from querygate.methods.same_disease.part_tree import LEAST
+from tests.places import DATA
 from tests.report import row
 
-DATA = Path(__file__).parents[1] / "data" / "people" / "people.parquet"
+PEOPLE = DATA / "people" / "people.parquet"
 ON = "2040-04-01"
 SEEDS = range(100, 105)
 SIZES = (180, 1_000)
@@ -45,7 +45,7 @@ AGE = (Quasi("age", "age"), *REST)
 
 def people() -> Table:
     """All rows of the file, as a table of the population."""
-    return dict(duckdb.sql(f"SELECT * FROM '{DATA}'").fetchnumpy())
+    return dict(duckdb.sql(f"SELECT * FROM '{PEOPLE}'").fetchnumpy())
 
 
 def drawn(population: Table, size: int, seed: int, *, with_age: bool = False) -> Ints:

@@ -21,17 +21,17 @@ import sys
 import time
 from collections import Counter, defaultdict
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from querygate.codesets.baskets import Baskets
-from querygate.codesets.km import cut_loss, km_anonymous
-from querygate.codesets.subtrees import halved
+from querygate.methods.code_lists.baskets import Baskets
+from querygate.methods.code_lists.km import cut_loss, km_anonymous
+from querygate.methods.code_lists.subtrees import halved
+from tests.places import DATA
 from tests.report import row
 
-DATA = Path(__file__).parents[1] / "data" / "codes"
+CODES = DATA / "codes"
 K, FAN_OUT, NOISE = 5, 4, 0.05
 EXPONENT = 1.3
 BLOCK = 50_000
@@ -43,11 +43,11 @@ Levels = list[np.ndarray]
 @cache
 def groceries() -> tuple[Baskets, Levels]:
     """Baskets, and the hierarchy item, 55 kinds, 10 departments, all."""
-    with gzip.open(DATA / "groceries_hierarchy.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(CODES / "groceries_hierarchy.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     code = {one["labels"]: i for i, one in enumerate(rows)}
     held: dict[str, list[int]] = defaultdict(list)
-    with gzip.open(DATA / "groceries.csv.gz", "rt", encoding="utf-8", newline="") as file:
+    with gzip.open(CODES / "groceries.csv.gz", "rt", encoding="utf-8", newline="") as file:
         for one in csv.DictReader(file):
             held[one["tid"]].append(code[one["item"]])
     kinds = [np.unique([one[level] for one in rows], return_inverse=True)[1] for level in ("level2", "level1")]
@@ -57,7 +57,7 @@ def groceries() -> tuple[Baskets, Levels]:
 @cache
 def kosarak() -> Baskets:
     """Pages numbered by falling popularity."""
-    with gzip.open(DATA / "kosarak25k.txt.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(CODES / "kosarak25k.txt.gz", "rt", encoding="utf-8") as file:
         sessions = [line.split() for line in file]
     held = Counter(page for session in sessions for page in set(session))
     code = {page: i for i, page in enumerate(sorted(held, key=lambda page: (-held[page], int(page))))}

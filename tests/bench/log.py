@@ -18,10 +18,10 @@ from typing import Any
 from querygate.control import Database, Log, make_key, rotate, stamp
 from querygate.control.chain import GENESIS, Entry, canonical, digest
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.site.gate import open_gate
+from querygate.custody.roots.evidence_reports import replay_site
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site
-from querygate.site.proofs import replay_site
+from querygate.site.open_gate import open_gate
 from tests.report import row
 from tests.small_release import publish_small
 

@@ -12,16 +12,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from querygate.anonymise import ANONYMISERS
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
+from querygate.methods.anonymise import ANONYMISERS
 from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
+from tests.places import DATA
 from tests.report import row
 
-DATA = Path(__file__).parents[1] / "data" / "nhanes_2009_10.csv.gz"
+SURVEY = DATA / "nhanes_2009_10.csv.gz"
 KS = (5, 10, 50)
 TARGET = {5: 2.0, 10: 1.0, 50: 0.3}
 """mmHg: the mean with bins and rounded means, where the question goes with the cuts."""
@@ -81,7 +82,7 @@ def run() -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "nhanes.csv"
-        with gzip.open(DATA, "rt", encoding="utf-8", newline="") as packed:
+        with gzip.open(SURVEY, "rt", encoding="utf-8", newline="") as packed:
             source.write_text(packed.read(), encoding="utf-8")
         for k in KS:
             for carry, moments, guard in WAYS:

@@ -23,11 +23,11 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, Request
-from querygate.policy import parse_policy
-from querygate.site.asking import Asking
-from querygate.site.custody import publish_to
-from querygate.site.gate import open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.asking import Asking
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site
+from querygate.site.open_gate import open_gate
 from tests.report import row
 
 ROWS = 1_000_000

@@ -16,13 +16,13 @@ import random
 import time
 from typing import Any
 
-from querygate.notes import Kind, Options, Score, Scrubber, score
-from querygate.notes.finders import FINDERS, JAPANESE_FINDERS, NameFinder
-from querygate.notes.lexicon import _load
+from querygate.methods.notes import Kind, Options, Score, Scrubber, score
+from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, NameFinder
+from querygate.methods.notes.lexicon import _load
 from tests.report import row
-from tests.unit.notes.brute import still_there
-from tests.unit.notes.corpora import OWN, japanese, presidio
-from tests.unit.notes.test_finders import HOSTILE
+from tests.unit.methods.notes.brute import still_there
+from tests.unit.methods.notes.corpora import OWN, japanese, presidio
+from tests.unit.methods.notes.test_finders import HOSTILE
 
 SECRET = b"0123456789abcdef"
 PEOPLE, NOTES, WORDS = 100_000, 10_000, 100

@@ -23,12 +23,12 @@ from typing import Any
 import duckdb
 
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
-from querygate.policy import load_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
 from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
 from tests.report import row
 
 MILLION = 1_000_000

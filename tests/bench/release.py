@@ -4,7 +4,7 @@ Bisecting search against the directed walk: policies measured, solutions that no
 solution. Published on 32,561 Adult rows: 670 policies against 5,140, 95 of 100 solutions not dominated against 83, 16 s
 against 110 s a solution. `bisecting` keeps iterations apart, as the product does; `published` does not; `complete` also
 takes back every boundary that the threshold allows. The directed walk is as published, without either. Figures are
-means over the seeds. How the two tables are laid over each other is said in tests/unit/release/shelby.py.
+means over the seeds. How the two tables are laid over each other is said in tests/unit/methods/policy_search/shelby.py.
 
 The same on 3,000 people drawn from the county itself, without targets: how long the walk is depends on how
 far the threshold is from the finest policy, so the advantage is that of the data as well as of the search.
@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from querygate.release import Found, Study, bisecting, directed, kinds, safe_harbor
+from querygate.methods.policy_search import Found, Study, bisecting, directed, kinds, safe_harbor
 from tests.report import row
-from tests.unit.release.shelby import LATTICE, study
+from tests.unit.methods.policy_search.shelby import LATTICE, study
 
 ITERATIONS, SEEDS = 100, range(5)
 PUBLISHED_NODES, PUBLISHED_RATIO = 670, 5140 / 670

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.sequences import (
+from querygate.methods.sequences import (
     Alignment,
     at_random,
     closest,
@@ -27,7 +27,7 @@ from querygate.sequences import (
     verify,
 )
 from tests.report import row
-from tests.unit.sequences.alignments import family, opuntia, woodmouse
+from tests.unit.methods.sequences.alignments import family, opuntia, woodmouse
 
 DRAWS = 1_000
 SIZES, SITES = (1_250, 5_000), 1_000

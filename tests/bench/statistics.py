@@ -13,13 +13,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from querygate.core.types import Cells, Ints
 from querygate.stats import MODELS, PAIR_STATISTICS, STATISTICS, PairCells, RegressionCells
+from tests.places import ROOT
 from tests.report import row
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -129,7 +129,7 @@ def run(only: list[str] | None = None) -> list[dict[str, Any]]:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         env={**os.environ, **threads},
     )
     rows = []

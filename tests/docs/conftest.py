@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from querygate import demo
-from querygate.policy import load_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
+
 DOCS = ROOT / "docs"
 
 _FENCE = re.compile(r"^```(.*)$")

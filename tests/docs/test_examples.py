@@ -18,12 +18,12 @@ from querygate.cli import main
 from querygate.core.errors import ConfigError
 from querygate.core.registry import Registry
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.publish import publish
-from querygate.policy import load_policy
-from querygate.site.gate import OpenSite
+from querygate.custody.policy import load_policy
+from querygate.custody.publish.publish import publish
+from querygate.gate.answer import answer
+from querygate.site.open_gate import OpenSite
 from querygate.stats import registry
-from querygate_adapters.store_writer import PublisherShelf
+from querygate_adapters.vault.version_writer import PublisherShelf
 from tests.docs.pages import DOCS, blocks
 from tests.unit.stats.enumerate_reference import extremes, small_cases
 

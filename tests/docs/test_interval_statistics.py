@@ -7,7 +7,6 @@ import importlib.util
 import math
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,8 +15,7 @@ from matplotlib import pyplot as plt
 
 from querygate import stats
 from querygate.stats import knowledge
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
 
 
 def figure() -> ModuleType:

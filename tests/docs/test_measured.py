@@ -13,13 +13,13 @@ import pytest
 
 from querygate import demo
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
-from querygate.gateway.republish import Handling
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.publish.republication_guard import Handling
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
 from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
 from tests.docs.measured import PAGE, WHERE, changed, measure, rows
 from tests.docs.pages import DOCS, prose
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.core.errors import Refusal
-from querygate.site.gate import OpenSite
+from querygate.site.open_gate import OpenSite
 from querygate.sql import understand
 from tests.docs.pages import DOCS, Block, all_pages, blocks
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from querygate import stats
 from querygate.core.registry import Registry
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "reference" / "statistics"
 
 

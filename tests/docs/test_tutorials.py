@@ -22,7 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.site.gate import OpenSite
+from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from tests.docs.pages import DOCS, Block, blocks
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.errors import ConfigError
-from querygate.policy import parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import open_gate
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site
+from querygate.site.open_gate import open_gate
 from tests.property.random_cases import Case, random_condition, with_nulls
 
 FUNCTIONS = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "COUNT", "MIN", "MAX", "MEDIAN")

@@ -18,11 +18,11 @@ import pyarrow.parquet
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import Answer, Principal, Range, Request
-from querygate.gateway.answer import answer
-from querygate.policy import Policy, parse_policy
-from querygate.site.custody import publish_to
-from querygate.site.gate import OpenSite, open_gate
+from querygate.custody.policy import Policy, parse_policy
+from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
 
 EPOCH = dt.date(1970, 1, 1)
 WORDS = ["", "a", "B", "b c", "d'e", "é", "f%", "NULL", "zz", "Z"]

@@ -12,7 +12,7 @@ import sqlglot
 
 from querygate.core.errors import Fault, Refusal
 from querygate.core.types import Request
-from querygate.gateway.answer import answer
+from querygate.gate.answer import answer
 from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.parse import DIALECT
 from tests.property.grammar import Question, Writer, fields_of

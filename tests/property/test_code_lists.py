@@ -18,12 +18,13 @@ import duckdb
 import pytest
 
 from querygate.core.ports import Limits
-from querygate.gateway.ranges import compute_groups
-from querygate.policy import parse_policy
-from querygate.site.gate import OpenSite
+from querygate.custody.policy import parse_policy
+from querygate.gate.ranges import compute_groups
+from querygate.site.open_gate import OpenSite
 from querygate.sql import understand
 from tests.code_study import macros
-from tests.unit.publish.making import AGE, new_site, put
+from tests.places import DATA
+from tests.unit.custody.publish.publications import AGE, new_site, put
 
 PATIENTS = 400
 QUERIES = 340
@@ -130,7 +131,7 @@ def test_case_counts_hold_the_truth(setting: str, tmp_path: Path) -> None:
 
 # -- claims --------------------------------------------------------------------------------------------------------
 
-CLAIMS = Path(__file__).parents[1] / "data" / "codes" / "synpuf_1.csv.gz"
+CLAIMS = DATA / "codes" / "synpuf_1.csv.gz"
 CLAIMS_POLICY = """
 dataset = "t"
 k = 5

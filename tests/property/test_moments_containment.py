@@ -10,7 +10,7 @@ import pytest
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
-from querygate.gateway.ranges import compute_groups
+from querygate.gate.ranges import compute_groups
 from querygate.sql import understand
 from tests.property.moment_cases import moment_case, moment_query
 from tests.property.random_cases import RESEARCHER, Case, violations

@@ -9,8 +9,8 @@ import time
 from typing import Any
 
 from tests.report import row
-from tests.unit.dp.cases import EPSILON, EVERY, TIGHT, delta_of
-from tests.unit.dp.empirical import measured_epsilon, sample
+from tests.unit.methods.dp.cases import EPSILON, EVERY, TIGHT, delta_of
+from tests.unit.methods.dp.empirical import measured_epsilon, sample
 
 RELEASES = int(os.environ.get("SOAK_RELEASES", "100000"))
 CASES = [(name, 1.0) for name in EVERY] + [(name, 0.5) for name in TIGHT]

@@ -21,10 +21,10 @@ from typing import Any
 import duckdb
 
 from querygate.core.types import Principal, Request
-from querygate.gateway.answer import answer
-from querygate.gateway.render import to_dict
-from querygate.site.gate import open_gate
+from querygate.gate.answer import answer
+from querygate.gate.render import to_dict
 from querygate.site.layout import init_site, open_site
+from querygate.site.open_gate import open_gate
 from tests.report import row
 
 MOMENTS = 50

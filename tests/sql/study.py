@@ -20,7 +20,7 @@ import duckdb
 from scipy.stats import t as student
 
 from querygate.core.types import Catalog, Column
-from querygate_adapters.native import DuckDBNative
+from querygate_adapters.store.duckdb_native import DuckDBNative
 
 HERE = Path(__file__).parent
 NATIVE = DuckDBNative()

@@ -31,7 +31,7 @@ from querygate.stats.knowledge.variance import variance_range
 from querygate.stats.location import avg, sum_
 from querygate.stats.numerics import exact_sum
 from querygate.stats.ratio import largest_computed_mean
-from querygate.stats.spread import var_pop, var_samp
+from querygate.stats.variance.spread import var_pop, var_samp
 
 _UNDERFLOW = 1e-140  # a reach whose square is still far from the subnormal numbers
 

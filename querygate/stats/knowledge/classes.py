@@ -86,7 +86,7 @@ def make_classes(
     tight: bool = False,
     integer: bool = False,
 ) -> Classes:
-    """Classes from columns of any kind, as in `querygate.stats.api`; a ValueError says what cannot be.
+    """Classes from columns of any kind, as in `querygate.stats.api.one_column`; a ValueError says what cannot be.
 
     `sizes` are the numbers of members, the largest counts if left out. `sums` and `squares` are one number per class,
     or a pair (low, high) of columns where they were published as cells.

@@ -10,12 +10,12 @@ import numpy as np
 
 from querygate.core.types import Range
 from querygate.stats.knowledge.classes import Classes
-from querygate.stats.knowledge.lower import smallest
+from querygate.stats.knowledge.largest_variance import largest, make_lists
 from querygate.stats.knowledge.members import deviations
-from querygate.stats.knowledge.upper import largest, make_lists
+from querygate.stats.knowledge.smallest_variance import smallest
 from querygate.stats.numerics import UNIT, exact_sum
-from querygate.stats.variance_upper import Boxes
-from querygate.stats.welford import widened
+from querygate.stats.variance.largest import Boxes
+from querygate.stats.variance.welford import widened
 
 
 def variance_range(classes: Classes, ddof: int) -> Range:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate_adapters.sources import open_source
-from tests.unit.adapters.loading import texts
+from querygate_adapters.sources.open_source import open_source
+from tests.unit.adapters.loaded_rows import texts
 
 ROWS = [("1", "Anna"), ("2", "Bo, C"), ("3", None)]
 

@@ -14,11 +14,11 @@ import pytest
 from psycopg import sql
 
 from querygate.core.errors import ConfigError
-from querygate_adapters import postgres_source
-from querygate_adapters.postgres_source import PostgresTable
-from querygate_adapters.sources import open_source
+from querygate_adapters.sources import postgres_table
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.sources.postgres_table import PostgresTable
 from tests.postgres import Server
-from tests.unit.adapters.loading import load, texts
+from tests.unit.adapters.loaded_rows import load, texts
 
 BIG = 2**63 - 1
 DAY = dt.date(2015, 1, 31)
@@ -157,7 +157,7 @@ def test_values_that_cannot_be_read_are_told_with_their_row(postgres: Server, tm
 
 
 def test_batches_are_typed_and_bounded(hospital: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_source, "BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(postgres_table, "BLOCK_BYTES", 2**20)
     reader = open_source(hospital("long")).batches(["t", "i"])
     assert [(field.name, str(field.type)) for field in reader.schema] == [("t", "string"), ("i", "int32")]
     sizes = [batch.num_rows for batch in reader]
@@ -303,7 +303,7 @@ def test_and_when_a_vault_is_reading(
     postgres: Server, hospital: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through the engine of the vault, which wraps errors in words of its own."""
-    whole = postgres_source._batches
+    whole = postgres_table._batches
 
     def cut(*given: Any) -> Any:
         for number, batch in enumerate(whole(*given)):
@@ -311,12 +311,12 @@ def test_and_when_a_vault_is_reading(
                 postgres.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY%\"long\"%'")
             yield batch
 
-    monkeypatch.setattr(postgres_source, "_batches", cut)
+    monkeypatch.setattr(postgres_table, "_batches", cut)
     assert "lost" in refused(lambda: texts(tmp_path, hospital("long"), "i", "t")).detail
 
 
 def test_without_its_driver_a_source_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "querygate_adapters.postgres_source", None)
+    monkeypatch.setitem(sys.modules, "querygate_adapters.sources.postgres_table", None)
     error = refused(lambda: open_source("postgresql://u@h/d#t"))
 
     assert "querygate[postgres]" in error.remedy

@@ -12,9 +12,9 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate_adapters.files import CsvFile, DuckDBFile, ParquetFile
-from querygate_adapters.sources import open_source
-from tests.unit.adapters.loading import load, texts
+from querygate_adapters.sources.files import CsvFile, DuckDBFile, ParquetFile
+from querygate_adapters.sources.open_source import open_source
+from tests.unit.adapters.loaded_rows import load, texts
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.errors import ConfigError
-from tests.unit.adapters.loading import load
+from tests.unit.adapters.loaded_rows import load
 
 DAY = dt.date(2015, 1, 31)
 BIG = 2**63 - 1

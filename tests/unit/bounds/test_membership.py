@@ -11,17 +11,7 @@ import pytest
 from querygate.bounds import Membership, count_bounds, gather, spread, value_bounds
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, Dictionary, NumberColumn, SetColumn
 from querygate.core.expression import Tabulated
-from querygate.core.predicate import (
-    Predicate,
-    both,
-    columns,
-    compare,
-    either,
-    is_not_null,
-    is_null,
-    negate,
-    truth,
-)
+from querygate.core.predicate import Predicate, both, columns, compare, either, is_not_null, is_null, negate, truth
 from querygate.core.valueset import ValueSet
 from tests.unit.plans import category_key, make_plan
 

@@ -159,4 +159,4 @@ def test_serving_from_the_store_alone_is_refused_where_vault_code_is_loaded(at):
     """This process has published, so it must not serve as one that never could."""
     done = at("serve", "--store-only")
     assert done.exit_code == 2
-    assert "querygate_adapters.vault" in done.stderr
+    assert "querygate_adapters.vault.staging_tables" in done.stderr

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from querygate.cli.commands import main
@@ -11,8 +9,9 @@ from querygate.cli.reference import make_pages, walk, write_pages
 from querygate.core.errors import CODES
 from querygate.site.settings import SETTINGS
 from querygate.web.routes import ROUTES
+from tests.places import ROOT
 
-FOLDER = Path(__file__).parents[3] / "docs" / "reference"
+FOLDER = ROOT / "docs" / "reference"
 PAGES = make_pages()
 COMMANDS = dict(walk(main, "querygate"))
 

@@ -18,10 +18,10 @@ import pytest
 
 from querygate.control import Database, SqliteBudgets
 from querygate.core.budget import EPSILON_PLACES, Cost, Held, Reserved, Scope, Sequential, Total
+from querygate.core.budget_ledger import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted, ConfigError
-from querygate.core.ledger import Ledger, LedgerBroken
-from querygate_adapters import postgres_budgets
-from querygate_adapters.postgres_budgets import PostgresBudgets
+from querygate_adapters.store import postgres_budgets
+from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests.postgres import Server
 
 EVERYBODY = Scope("dataset", "p", "p", 2.0)

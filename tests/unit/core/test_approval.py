@@ -21,7 +21,7 @@ from querygate.core.approval import (
     roles_of,
 )
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract import Wish
+from querygate.core.extract_spec import Wish
 from querygate.core.types import Principal
 
 ASKED = Asked("x_1", 1, "ann", Wish("clinic", "to know"), "draft", "2026-03-01", "2026-03-01")

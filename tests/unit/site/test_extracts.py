@@ -16,11 +16,11 @@ import pytest
 from querygate.control import Log
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
 from querygate.core.types import Principal
+from querygate.custody.roots.request_notifications import InBackground, send_waiting
+from querygate.site.extract_package import in_archive, in_folder, opened, pack, unpack, verify
 from querygate.site.extracts import Extracts
-from querygate.site.gate import open_gate
 from querygate.site.layout import Site
-from querygate.site.notifying import InBackground, send_waiting
-from querygate.site.packing import in_archive, in_folder, opened, pack, unpack, verify
+from querygate.site.open_gate import open_gate
 from querygate.site.settings import Settings
 from tests.api.small_site import make_small_site
 from tests.extract_site import ANN, BOB, CARL, DORA, WISH, CsvBuilder, approve, release

@@ -6,8 +6,8 @@ import pytest
 
 from querygate.core.errors import Refusal
 from querygate.sql import understand
-from querygate.sql.keys import MOST_SETS
-from querygate.sql.work import EACH, MOST, Bounded
+from querygate.sql.group_keys import MOST_SETS
+from querygate.sql.work_limit import EACH, MOST, Bounded
 from tests.sql.study import CATALOG, NATIVE
 
 T = CATALOG.dataset

@@ -14,15 +14,8 @@ import numpy as np
 
 from querygate.core.registry import Registry
 from querygate.core.types import Cells, Range
-from querygate.stats import (
-    DISTRIBUTIONS,
-    GROUP_STATISTICS,
-    MODELS,
-    PAIR_STATISTICS,
-    STATISTICS,
-    TABLE_STATISTICS,
-)
-from querygate.stats.design import RegressionCells
+from querygate.stats import DISTRIBUTIONS, GROUP_STATISTICS, MODELS, PAIR_STATISTICS, STATISTICS, TABLE_STATISTICS
+from querygate.stats.regression.box_design import RegressionCells
 from tests.unit.stats import (
     enumerate_reference,
     group_reference,

@@ -25,10 +25,10 @@ from querygate.stats import (
     STATISTICS,
     TABLE_STATISTICS,
     Enclosure,
-    api,
     enclosure,
     inputs,
 )
+from querygate.stats.api import one_column
 
 LO, HI, COUNTS = [40, 50, 60], [49, 59, 69], [5, 3, 4]
 GIVEN = {"p": 0.3, "threshold": 51.0}
@@ -38,7 +38,7 @@ def given(name: str) -> dict[str, float]:
     return {parameter: GIVEN.get(parameter, 0.9) for parameter in STATISTICS.get(name).parameters}
 
 
-@pytest.mark.parametrize("module", [api, inputs, enclosure, stats], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [one_column, inputs, enclosure, stats], ids=lambda m: m.__name__)
 def test_examples_run(module: object) -> None:
     tried = doctest.testmod(module)  # type: ignore[arg-type]
     assert tried.failed == 0

@@ -23,16 +23,15 @@ from querygate.stats import (
     GroupCells,
     Histogram,
     TableCells,
-    api_distribution,
-    api_groups,
     distribution,
 )
+from querygate.stats.api import two_groups, whole_distribution
 
 LO, HI = [1, 2, 7, 8], [2, 3, 9, 9]
 FIRST, SECOND = [0, (0, 1), 3, 3], [3, 3, 0, (0, 2)]
 
 
-@pytest.mark.parametrize("module", [api_groups, api_distribution], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [two_groups, whole_distribution], ids=lambda module: module.__name__)
 def test_examples_run(module: object) -> None:
     tried = doctest.testmod(module)  # type: ignore[arg-type]
     assert tried.failed == 0

@@ -11,7 +11,7 @@ import pytest
 from querygate import stats
 from querygate.core.types import Cells, ClassCells
 from querygate.stats import STATISTICS
-from querygate.stats.knowledge.class_cells import CLASS_STATISTICS
+from querygate.stats.knowledge.class_ranges import CLASS_STATISTICS
 from tests.unit.stats.class_reference import Selection, as_cells, cases, variance
 
 KINDS = ("whole", "partial", "clipped")

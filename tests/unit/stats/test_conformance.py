@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,12 @@ from querygate import stats
 from querygate.core.registry import Registry
 from querygate.core.types import Cells, Range
 from querygate.stats import STATISTICS
+from tests.places import ROOT
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import PARAMETERS, TRUTHS, datasets, extremes, small_cases
 from tests.unit.stats.kinds import KINDS, first_cases
 from tests.unit.stats.tally import Tally
 
-ROOT = Path(__file__).resolve().parents[3]
 CASES = 500
 # Statistics of one column are quick, so each of their parameters has all cases; elsewhere parameters take turns.
 TRIED = [

@@ -34,8 +34,8 @@ def large_cells(size: int, integer: bool = False, even: bool = False) -> Cells:
 @pytest.mark.parametrize("integer", [True, False])
 def test_a_grid_is_sound_however_coarse(monkeypatch: pytest.MonkeyPatch, edges: int, integer: bool) -> None:
     """Every small case, as if it had too many different ends."""
-    monkeypatch.setattr("querygate.stats.deviation._FEW", 0)
-    monkeypatch.setattr("querygate.stats.deviation_grid._EDGES", edges)
+    monkeypatch.setattr("querygate.stats.deviation.mad._FEW", 0)
+    monkeypatch.setattr("querygate.stats.deviation.edge_grid._EDGES", edges)
     for cells, every in small_cases()[:30]:
         truth = extremes(TRUTHS["mad"], every)
         tried = (

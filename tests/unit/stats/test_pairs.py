@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -15,10 +14,8 @@ import pytest
 
 from querygate.core.types import Range
 from querygate.stats import PAIR_STATISTICS, PairCells
+from tests.places import ROOT
 from tests.unit.stats.pair_reference import TRUTHS
-
-ROOT = Path(__file__).resolve().parents[3]
-
 
 SQL = {
     "ratio_of_sums": "sum(x) / sum(y)",

@@ -6,7 +6,6 @@ import doctest
 import math
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,10 +13,10 @@ import pytest
 
 from querygate import stats
 from querygate.core.types import Range
-from querygate.stats import MODELS, RegressionCells, api_regression
+from querygate.stats import MODELS, RegressionCells
+from querygate.stats.api import multiple_regression
+from tests.places import ROOT
 from tests.unit.stats.regression_reference import Row, coefficients, make_regression
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def ranges(cells: RegressionCells, intercept: bool = True) -> list[Range]:
@@ -55,7 +54,7 @@ def test_it_has_a_proof_a_contract_and_examples() -> None:
     member = MODELS.get("regression")
     assert "`regression`" in (ROOT / member.proof).read_text()
     assert "Ensures" in (member.ranges.__doc__ or "")
-    tried = doctest.testmod(api_regression)
+    tried = doctest.testmod(multiple_regression)
     assert tried.attempted > 2
     assert tried.failed == 0
 

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Cells, Range
-from querygate.stats import api_shape, distinct, distribution, tables
+from querygate.stats import distinct, distribution, exposure_tables
+from querygate.stats.api import shape_and_limits
 from querygate.stats.evenness import entropy
 from querygate.stats.moment_bounds import Region, Search
 from querygate.stats.moment_boxes import Goal, widened_boxes
 from querygate.stats.shape import fourth_moment, kurtosis, kurtosis_pop, skewness, third_moment
-from querygate.stats.variance_upper import Boxes
+from querygate.stats.variance.largest import Boxes
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import datasets, small_cases
 
@@ -243,7 +244,9 @@ def test_entropy_of_reals_that_can_all_differ_and_of_exact_ones() -> None:
     assert exact.low == pytest.approx(true_entropy([0] * 6 + [1] * 2))
 
 
-@pytest.mark.parametrize("module", [api_shape, distinct, distribution, tables], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [shape_and_limits, distinct, distribution, exposure_tables], ids=lambda module: module.__name__
+)
 def test_examples_run(module: object) -> None:
     tried = doctest.testmod(module)  # type: ignore[arg-type]
     assert tried.failed == 0

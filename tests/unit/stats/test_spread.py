@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Cells
-from querygate.stats import STATISTICS, variance_upper
-from querygate.stats.spread import centred_boxes, var_pop
+from querygate.stats import STATISTICS
+from querygate.stats.variance import largest
+from querygate.stats.variance.spread import centred_boxes, var_pop
 from tests.unit.stats.enumerate_reference import TRUTHS, extremes, small_cases
 
 
@@ -54,7 +55,7 @@ def test_lower_end_is_the_minimum_on_doubles(name: str, ddof: int) -> None:
 
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_upper_end_without_enumeration_keeps_its_gap(ddof: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variance_upper, "_VERTICES", 0)
+    monkeypatch.setattr(largest, "_VERTICES", 0)
     name = ("var_pop", "var_samp")[ddof]
     for cells, every in small_cases():
         kept = cells.most > 0
@@ -63,7 +64,7 @@ def test_upper_end_without_enumeration_keeps_its_gap(ddof: int, monkeypatch: pyt
             continue
         truth = extremes(TRUTHS[name], every)
         assert truth is not None
-        found = variance_upper.largest_variance(centred_boxes(cells), ddof)
+        found = largest.largest_variance(centred_boxes(cells), ddof)
         reach, records = float(cells.high.max() - cells.low.min()), max(int(cells.least.sum()), ddof + 1)
         assert found.bound >= truth[1] * (1 - 1e-12)
         assert found.reached <= truth[1] + 1e-9

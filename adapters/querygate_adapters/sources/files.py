@@ -1,0 +1,176 @@
+"""CSV, Parquet and DuckDB files as sources, read by a DuckDB that may open that one file and nothing else.
+
+A CSV is read strictly and as text: its shape is not guessed, a row with too few or too many fields is an error that
+names its line, and what each text means is decided by the policy. Engine messages quote the line they choke on, so
+only the line number is taken from them.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import duckdb
+import pyarrow as pa
+
+from querygate.core.errors import ConfigError
+from querygate_adapters.store.duckdb_lockdown import CONFIG
+
+BATCH_ROWS = 100_000
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+class FileSource:
+    """One file, through DuckDB. Subclasses say which columns there are and how to select from it."""
+
+    def __init__(self, location: str) -> None:
+        self.path = Path(location).resolve()
+        if not self.path.is_file():
+            raise ConfigError("QG802", f"{location}: there is no such file.", "Check the path of the source.")
+        self._connection = _connection_to(self.path)
+        with self.reading():
+            self._columns = self._read_columns()
+
+    def columns(self) -> tuple[str, ...]:
+        return self._columns
+
+    def batches(self, columns: Sequence[str]) -> Any:
+        """The wanted columns as a stream of Arrow record batches."""
+        wanted = ", ".join(quoted(name) for name in columns) or "1"
+        relation, values = self._relation()
+        return self._connection.sql(f"SELECT {wanted} FROM {relation}", params=values).to_arrow_reader(BATCH_ROWS)
+
+    def reading(self) -> AbstractContextManager[None]:
+        return translated(self.path.name)
+
+    def identity(self) -> str:
+        return stamp_of(self.path)
+
+    def _read_columns(self) -> tuple[str, ...]:
+        relation, values = self._relation()
+        self._connection.execute(f"SELECT * FROM {relation} LIMIT 0", values)
+        return tuple(str(column[0]) for column in self._connection.description or ())
+
+    def _relation(self) -> tuple[str, list[Any]]:
+        raise NotImplementedError  # pragma: no cover - abstract
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Turn an engine's complaint into a coded error that quotes nothing from the file."""
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, UnicodeDecodeError, OSError, csv.Error) as error:
+        line = _LINE.search(str(error))
+        if line is None:
+            raise ConfigError(
+                "QG802", f"{name}: the file cannot be read as what its ending says.", "Check the file."
+            ) from None
+        raise ConfigError(
+            "QG802",
+            f"{name}, line {line[1]}: the row cannot be read.",
+            "It must have the fields of the header, in UTF-8; one with a delimiter or a quote inside must be quoted.",
+        ) from None
+
+
+class CsvFile(FileSource):
+    """Delimited text with a header. The delimiter is the commonest of comma, semicolon, tab and bar in the header."""
+
+    def _read_columns(self) -> tuple[str, ...]:
+        with _text(self.path) as stream:
+            header = stream.readline()
+        self._delimiter = max(",;\t|", key=header.count)
+        names = next(csv.reader([header], delimiter=self._delimiter), [])
+        if not names or any(not name.strip() for name in names) or len({n.lower() for n in names}) < len(names):
+            raise ConfigError(
+                "QG802",
+                f"{self.path.name}: the header must name every column, each once.",
+                "Give each column a name of its own in the first line.",
+            )
+        return tuple(names)
+
+    def _relation(self) -> tuple[str, list[Any]]:
+        columns = dict.fromkeys(self._columns, "VARCHAR")
+        text = (
+            "read_csv(?, auto_detect = false, header = true, strict_mode = true, null_padding = false, "
+            "ignore_errors = false, delim = ?, quote = '\"', escape = '\"', nullstr = '', columns = ?)"
+        )
+        return text, [str(self.path), self._delimiter, columns]
+
+
+class ParquetFile(FileSource):
+    def _relation(self) -> tuple[str, list[Any]]:
+        return "read_parquet(?)", [str(self.path)]
+
+
+class DuckDBFile:
+    """A table of a DuckDB file: FILE#table. Opened read-only."""
+
+    def __init__(self, location: str) -> None:
+        file, _, table = location.partition("#")
+        self.path = Path(file).resolve()
+        if not self.path.is_file():
+            raise ConfigError("QG802", f"{file}: there is no such file.", "Check the path of the source.")
+        if not table:
+            raise ConfigError("QG802", "The source names no table.", "Write duckdb:FILE#table.")
+        self._table = table
+        with translated(self.path.name):
+            self._connection = duckdb.connect(
+                str(self.path), read_only=True, config={**CONFIG, "lock_configuration": "true"}
+            )
+            tables = [
+                row[0]
+                for row in self._connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
+            ]
+        if table not in tables:
+            raise ConfigError(
+                "QG802", f"{self.path.name} has no table of that name.", f"Accepted: {', '.join(sorted(tables))}."
+            )
+
+    def columns(self) -> tuple[str, ...]:
+        with self.reading():
+            self._connection.execute(f"SELECT * FROM {quoted(self._table)} LIMIT 0")
+        return tuple(str(column[0]) for column in self._connection.description or ())
+
+    def batches(self, columns: Sequence[str]) -> Any:
+        wanted = ", ".join(quoted(name) for name in columns) or "1"
+        return self._connection.sql(f"SELECT {wanted} FROM {quoted(self._table)}").to_arrow_reader(BATCH_ROWS)
+
+    def reading(self) -> AbstractContextManager[None]:
+        return translated(self.path.name)
+
+    def identity(self) -> str:
+        return f"{self._table} {stamp_of(self.path)} {stamp_of(self.path.with_name(self.path.name + '.wal'))}"
+
+
+def stamp_of(path: Path) -> str:
+    """Where a file is, how large, and when it was last changed; nobody can set the time of change (ctime) back."""
+    if not path.exists():
+        return "-"
+    found = path.stat()
+    return f"{path} {found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def _connection_to(path: Path) -> duckdb.DuckDBPyConnection:
+    """A DuckDB in memory that may read this file; the order of the settings is what makes it stick."""
+    connection = duckdb.connect()
+    connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "'" + "]")
+    for name, value in {**CONFIG, "lock_configuration": "true"}.items():
+        connection.execute(f"SET {name} = {value}")
+    return connection
+
+
+def _text(path: Path) -> IO[str]:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")

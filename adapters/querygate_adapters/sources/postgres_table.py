@@ -1,0 +1,162 @@
+"""A table or view of a PostgreSQL database as a source.
+
+    postgresql://user@host:5432/hospital#schema.table      (without a schema: the first on the user's search path)
+
+One COPY in a read-only transaction, as text, turned into Arrow batches on its way, so that memory is bounded whatever
+the size of the table. Whole numbers, floating-point numbers and truth values come typed. All else (dates, decimals,
+texts, whatever a database has) comes as PostgreSQL writes it, and the policy says what it means, as with a CSV: what
+cannot be read is then told with its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+from pyarrow import csv
+
+from querygate.core.errors import ConfigError
+from querygate_adapters.store.postgres_connection import Connection, Location, as_told, told
+
+CODE = "QG802"
+BLOCK_BYTES = 4 * 2**20
+LISTED = 30
+
+_ARROW = {
+    "bool": pa.bool_(),
+    "int2": pa.int16(),
+    "int4": pa.int32(),
+    "int8": pa.int64(),
+    "float4": pa.float32(),
+    "float8": pa.float64(),
+}
+
+# A moment is told in the time zone of the session, without naming it: what is published is its day there.
+_WRITTEN = {"timestamptz": sql.SQL("{}::timestamp")}
+
+_SESSION = "SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL extra_float_digits = 1"
+
+_TABLES = """
+SELECT n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+"""
+
+
+class PostgresTable:
+    """One table or view. Every read is a transaction of its own, on a connection of its own."""
+
+    def __init__(self, location: str) -> None:
+        self._location = Location.read(location, CODE)
+        schema, dot, table = self._location.fragment.partition(".")
+        self._wanted = (schema, table) if dot else (None, schema)
+        if not self._wanted[1]:
+            raise ConfigError(
+                CODE, "The source names no table.", "Write postgresql://user@host:port/database#schema.table."
+            )
+        self._trouble: ConfigError | None = None
+        with told(CODE), self._location.connect() as connection:
+            self._table = self._find(connection)
+            self._types = self._read_types(connection)
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._types)
+
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
+        """The wanted columns as a stream of Arrow record batches."""
+        schema = pa.schema([(name, _ARROW.get(self._type(name), pa.string())) for name in columns])
+        return pa.RecordBatchReader.from_batches(schema, self._stream(schema))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """The engine that pulls the stream wraps our errors in its own, which may quote rows; ours are kept aside."""
+        try:
+            yield
+        except (psycopg.Error, duckdb.Error, pa.ArrowException, UnicodeDecodeError):
+            unread = ConfigError(CODE, "PostgreSQL: a row cannot be read.", "The texts of the table must be UTF-8.")
+            raise self._trouble or unread from None
+
+    # -- what there is ---------------------------------------------------------------------------------------------
+
+    def _find(self, connection: Connection) -> sql.Identifier:
+        schema, table = self._wanted
+        named = " AND c.relname = %s AND " + ("n.nspname = %s" if schema else "pg_catalog.pg_table_is_visible(c.oid)")
+        found = connection.execute(_TABLES.encode() + named.encode(), [table, schema] if schema else [table]).fetchone()
+        if found is None:
+            order = f" ORDER BY 1, 2 LIMIT {LISTED + 1}"
+            known = [f"{s}.{t}" for s, t in connection.execute(_TABLES.encode() + order.encode()).fetchall()]
+            listed = ", ".join(known[:LISTED]) + (" ..." if len(known) > LISTED else "")
+            raise ConfigError(
+                CODE, "PostgreSQL: there is no table of that name.", f"Accepted: {listed or 'there are none'}."
+            )
+        return sql.Identifier(*found)
+
+    def _read_types(self, connection: Connection) -> dict[str, str]:
+        """Column names with PostgreSQL's names of their types."""
+        cursor = connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(self._table))
+        known = {entry.oid: entry.name for entry in psycopg.adapters.types}
+        return {column.name: known.get(column.type_code, "") for column in cursor.description or ()}
+
+    # -- the stream ------------------------------------------------------------------------------------------------
+
+    def _stream(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        try:
+            with self._location.connect() as connection:
+                connection.execute(_SESSION)
+                with connection.cursor().copy(self._copy(schema.names)) as copy:
+                    yield from _batches(_Reader(copy), schema)
+        except psycopg.Error as error:
+            self._trouble = as_told(error, CODE)
+            raise self._trouble from None
+
+    def _copy(self, columns: Sequence[str]) -> sql.Composed:
+        written = [_WRITTEN.get(self._type(name), sql.SQL("{}")).format(sql.Identifier(name)) for name in columns]
+        return sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT (FORMAT csv, HEADER)").format(
+            sql.SQL(", ").join(written), self._table
+        )
+
+    def _type(self, column: str) -> str:
+        return self._types.get(column, "")  # one that is not there is for the server to refuse
+
+
+class _Reader:
+    """The blocks of a COPY as a file that is read once."""
+
+    closed = False
+
+    def __init__(self, copy: psycopg.Copy) -> None:
+        self._copy, self._rest = copy, b""
+
+    def read(self, size: int) -> bytes:
+        parts, length = [self._rest], len(self._rest)
+        while length < size and (part := self._copy.read()):
+            parts.append(bytes(part))
+            length += len(part)
+        found = b"".join(parts)
+        self._rest = found[size:]
+        return found[:size]
+
+    def close(self) -> None:
+        pass
+
+
+def _batches(stream: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """CSV as COPY writes it: a missing value is nothing, an empty text is two quotes."""
+    reader = csv.open_csv(
+        pa.PythonFile(stream, mode="r"),
+        csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+        csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=schema,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            true_values=["t"],
+            false_values=["f"],
+        ),
+    )
+    yield from reader

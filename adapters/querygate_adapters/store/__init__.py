@@ -1,0 +1,1 @@
+"""The published plane on its engines: what a serving machine needs."""

@@ -1,0 +1,349 @@
+"""DuckDB by itself, without data: how it reads a statement, and what a function of one column makes of public values.
+
+Asking the engine is what makes the gate's meaning its own. It reads a statement and the gate's own wording of it, and
+both must be one tree; it evaluates expressions generated from an allow-listed tree on values that are public anyway,
+in memory, under a limit of time and memory, and can open no file.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import threading
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.ports import Calculated, Reading
+from querygate_adapters.store.duckdb_lockdown import CONFIG, limited
+
+KEPT = 512
+_SERIALISED = "SELECT json_serialize_sql(?), json_serialize_sql(?)"
+_INPUTS = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "category": pa.string(),
+    "boolean": pa.bool_(),
+}
+
+
+class DuckDBNative:
+    """An engine in memory that holds nothing. Results are kept: texts and domains are public and few."""
+
+    def __init__(self, *, timeout_s: float = 2.0, memory_mb: int = 256) -> None:
+        self._timeout_s = timeout_s
+        self._known: dict[tuple[str, str, Any], Calculated] = {}
+        self._lock = threading.Lock()
+        config: dict[str, Any] = {
+            **CONFIG,
+            "memory_limit": f"{memory_mb}MB",
+            "threads": "1",
+            "lock_configuration": "true",
+        }
+        self._db = duckdb.connect(config=config)
+        self._mine = threading.local()  # a cursor for each thread: one costs as much as a fifth of a reading
+        self._alike: dict[tuple[str, str], None] = {}
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def read(self, sql: str, own: str) -> Reading:
+        """Does the database read the statement as it reads the gate's own wording of it?
+
+        What it found alike it finds alike with other numbers in the same places: its grammar knows a number by its
+        kind and not by its value.
+        """
+        (shape, numbers), (own_shape, own_numbers) = _shape(sql), _shape(own)
+        is_known = (shape, own_shape) in self._alike and numbers == own_numbers
+        reading = Reading(True) if is_known else self._read(sql, own)
+        if reading.alike and not is_known and numbers == own_numbers:
+            with self._lock:
+                _keep(self._alike, (shape, own_shape), None)
+        return reading
+
+    def _read(self, sql: str, own: str) -> Reading:
+        if not hasattr(self._mine, "cursor"):
+            self._mine.cursor = self._db.cursor()
+        try:
+            texts = self._mine.cursor.execute(_SERIALISED, [sql, own]).fetchone()
+        except duckdb.Error:
+            return Reading(False)
+        if texts is not None and _PLACES.sub("", texts[0]) == _PLACES.sub("", texts[1]) and _IS_READ in texts[0]:
+            return Reading(True)  # word for word, and most statements are
+        theirs, ours = (json.loads(text) for text in texts or ())
+        if theirs["error"] or ours["error"]:
+            place = theirs.get("position")
+            return Reading(False, int(place) if theirs["error"] and str(place).isdigit() else None)
+        return Reading(_are_alike(theirs["statements"], ours["statements"]))
+
+    # -- evaluating ----------------------------------------------------------------------------------------------
+
+    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+        """What the expression over the column `x` makes of each value, in order; None stands for NULL."""
+        if kind == "number":  # asked while a step is looked for, and not again
+            return self._calculate(text, kind, values)
+        key = (text, kind, _axis_key(kind, values))
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+        found = self._calculate(text, kind, values)
+        with self._lock:
+            _keep(self._known, key, found)
+        return found
+
+    def _calculate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+        cursor = self._db.cursor()
+        try:
+            cursor.register("axis", pa.table({"x": pa.array(values, _INPUTS[kind])}))
+            with limited(cursor, self._timeout_s):
+                result = cursor.sql(f"SELECT {text} AS result FROM axis").to_arrow_table().column("result")
+                cursor.unregister("axis")
+        except duckdb.Error:
+            raise UnsupportedSQL(
+                "QG207",
+                "The database has no result for this expression, or none for some value of the column.",
+                "Check the types, and that every value of the column's domain has a result.",
+            ) from None
+        finally:
+            cursor.close()
+        return Calculated(_type(result.type), tuple(map(_plain, result.to_pylist())))
+
+
+def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    """Remember it, and forget the oldest of too many."""
+    kept[key] = value
+    while len(kept) > KEPT:
+        kept.pop(next(iter(kept)))
+
+
+_NUMBER = re.compile(
+    r"""(?P<other>'[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/|[\w$.]*[A-Za-z_$][\w$.]*)|(?P<number>\b\d{1,9}(?:\.\d{1,9})?\b)""",
+    re.ASCII | re.DOTALL,
+)
+
+
+def _shape(sql: str) -> tuple[str, list[str]]:
+    """A text with its plain numbers taken out, and those numbers; whole ones and decimals are different kinds.
+
+    >>> _shape("SELECT count(*) FROM t1 WHERE a > 1.5 AND b = '7'")
+    ("SELECT count(*) FROM t1 WHERE a > 0.0 AND b = '7'", ['1.5'])
+    """
+    numbers: list[str] = []
+
+    def taken_out(found: re.Match[str]) -> str:
+        number = found["number"]
+        if number is None:
+            return found[0]
+        numbers.append(number)
+        return "0.0" if "." in number else "0"
+
+    return _NUMBER.sub(taken_out, sql), numbers
+
+
+def _axis_key(kind: str, values: Sequence[Any]) -> Any:
+    """What tells axes apart: whole numbers and days come without gaps, so their ends do."""
+    if kind in ("integer", "date"):
+        return len(values), values[0], tuple(values[-2:])
+    return tuple(values)
+
+
+def _type(found: pa.DataType) -> str:
+    tests: dict[str, Callable[[pa.DataType], bool]] = {
+        "integer": lambda t: pa.types.is_integer(t) or (pa.types.is_decimal(t) and t.scale == 0),
+        "number": lambda t: pa.types.is_floating(t) or pa.types.is_decimal(t),
+        "category": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or pa.types.is_string_view(t),
+        "boolean": pa.types.is_boolean,
+        "date": pa.types.is_date,
+        "timestamp": pa.types.is_timestamp,
+        "null": pa.types.is_null,
+    }
+    return next((name for name, test in tests.items() if test(found)), "other")
+
+
+def _plain(value: Any) -> Any:
+    """Whole decimals are whole numbers; a moment is told in ISO form."""
+    if isinstance(value, Decimal) and value == value.to_integral_value():
+        return int(value)
+    return value.isoformat(sep=" ") if isinstance(value, dt.datetime) else value
+
+
+# -- what two readings must have in common ----------------------------------------------------------------------------
+
+_PLACES = re.compile(r'"query_location(?:_length)?":\d+,?')
+_IS_READ = '"error":false'
+_IGNORED = frozenset({"query_location", "query_location_length", "qualified_name"})
+_NEGATED = {
+    "COMPARE_NOT_IN": "COMPARE_IN",
+    "OPERATOR_IS_NOT_NULL": "OPERATOR_IS_NULL",
+    "COMPARE_NOT_BETWEEN": "COMPARE_BETWEEN",
+    "COMPARE_NOTEQUAL": "COMPARE_EQUAL",
+    "COMPARE_DISTINCT_FROM": "COMPARE_NOT_DISTINCT_FROM",
+}
+_NEGATED_FUNCTIONS = {"!~~": "~~", "!~~*": "~~*"}
+_ALIASES = {
+    "ceiling": "ceil", "pow": "power", "**": "power", "^": "power", "datediff": "date_diff", "datepart": "date_part",
+    "datetrunc": "date_trunc", "substr": "substring", "char_length": "length", "character_length": "length",
+    "len": "length", "lcase": "lower", "ucase": "upper", "variance": "var_samp", "mod": "%",
+    "stddev": "stddev_samp", "quantile": "quantile_disc", "mean": "avg", "ifnull": "coalesce", "countif": "count_if",
+    "first_value": "first", "strpos": "instr", "position": "instr", "dayofmonth": "day", "weekday": "dayofweek",
+    "prefix": "starts_with", "suffix": "ends_with", "@": "abs", "stdev": "stddev_samp", "date_add": "+",
+    "percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc",
+}  # fmt: skip
+"""Names under which DuckDB has one and the same function."""
+
+_PARTS = frozenset({"date_part", "date_trunc", "date_diff"})
+_PART_NAMES = {"dow": "dayofweek", "weekday": "dayofweek", "doy": "dayofyear"}
+_TYPES = {
+    "TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "INT": "INTEGER", "INT4": "INTEGER", "SIGNED": "INTEGER",
+    "INT8": "BIGINT", "LONG": "BIGINT", "FLOAT8": "DOUBLE", "REAL": "FLOAT", "FLOAT4": "FLOAT", "BOOL": "BOOLEAN",
+    "LOGICAL": "BOOLEAN", "NUMERIC": "DECIMAL", "INT2": "SMALLINT", "SHORT": "SMALLINT", "INT128": "HUGEINT",
+}  # fmt: skip
+
+
+def _are_alike(one: Any, two: Any) -> bool:
+    """Two trees side by side; only where they differ is it asked whether they mean the same."""
+    if isinstance(one, dict) and isinstance(two, dict) and one.keys() == two.keys():
+        for key, value in one.items():
+            if key not in _IGNORED and value != two[key] and not _are_alike_inside(value, two[key]):
+                return bool(_meaning(one) == _meaning(two))
+        return True
+    return _are_alike_inside(one, two)
+
+
+def _are_alike_inside(one: Any, two: Any) -> bool:
+    if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
+        return all(_are_alike(a, b) for a, b in zip(one, two, strict=True))
+    if isinstance(one, dict) and isinstance(two, dict):
+        return _are_alike(one, two) if one.keys() == two.keys() else bool(_meaning(one) == _meaning(two))
+    return bool(one == two)
+
+
+def _meaning(tree: Any) -> Any:
+    """A tree without places and without the choices of wording that mean the same."""
+    if isinstance(tree, list):
+        return [_meaning(part) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    node = {key: _meaning(value) for key, value in tree.items() if key not in _IGNORED}
+    kind = node.get("type")
+    if node.get("class") == "CONJUNCTION":
+        flat: list[Any] = []
+        for child in node["children"]:
+            same = isinstance(child, dict) and child.get("class") == "CONJUNCTION" and child["type"] == kind
+            flat.extend(child["children"] if same and not child.get("alias") else [child])
+        return {**node, "children": flat}
+    if isinstance(kind, str) and kind in _NEGATED:
+        return _not({**node, "type": _NEGATED[kind], "alias": ""}, node.get("alias", ""))
+    if node.get("class") == "FUNCTION":
+        return _function(node)
+    if node.get("class") == "CAST":
+        return _interval_text(node) or node
+    if "null_order" in node:  # DuckDB's own order: rising, NULL last
+        orders = {"type": kind, "null_order": node["null_order"]}
+        defaults = {"type": "ASCENDING", "null_order": "NULLS LAST"}
+        return {**node, **{k: defaults[k] if v == "ORDER_DEFAULT" else v for k, v in orders.items()}}
+    if kind == "TYPE":
+        return _type_meant(node)
+    if "literal" in node and isinstance(node["literal"], dict):
+        return {**node, "literal": _number(node["literal"])}
+    return node
+
+
+def _type_meant(node: dict[str, Any]) -> dict[str, Any]:
+    """DuckDB ignores the length of a VARCHAR, and a DECIMAL without figures has 18 of them, 3 after the point."""
+    name = str(node["type_name"]).upper()
+    name, figures = _TYPES.get(name, name), node["children"]
+    if name == "DECIMAL":
+        figures = [str(figure["literal"]["text"]) for figure in figures if "literal" in figure] or ["18", "3"]
+    return {**node, "type_name": name, "children": [] if name == "VARCHAR" else figures}
+
+
+_CASE = {"class": "CASE", "type": "CASE_EXPR"}
+_INTERVAL = re.compile(r"(\d{1,6}) (day|week|month|year)s?", re.IGNORECASE)
+_UNITS = frozenset(f"to_{unit}s" for unit in ("day", "week", "month", "quarter", "year"))
+
+
+def _not(child: Any, alias: str) -> Any:
+    return {"class": "OPERATOR", "type": "OPERATOR_NOT", "alias": alias, "children": [child]}
+
+
+def _function(node: dict[str, Any]) -> Any:
+    name = str(node["function_name"])
+    if name in _NEGATED_FUNCTIONS:
+        return _not({**node, "function_name": _NEGATED_FUNCTIONS[name], "alias": ""}, node.get("alias", ""))
+    name = _ALIASES.get(name, name)
+    node = {**node, "function_name": name, "is_operator": False}
+    arguments = node.get("arguments") or []
+    if name == "if" and len(arguments) == 3:
+        when, then, otherwise = (argument["expression"] for argument in arguments)
+        checks = [{"when_expr": when, "then_expr": then}]
+        return {**_CASE, "alias": node["alias"], "case_checks": checks, "else_expr": otherwise}
+    if name in ("quantile_cont", "quantile_disc") and len(arguments) == 1:
+        return _within_group(node, arguments)
+    if name in _UNITS and arguments:
+        arguments = _whole_texts(arguments)
+        number = _only_number(arguments)
+        if number is not None:
+            return {"interval": [number, name.removeprefix("to_")], "alias": node["alias"]}
+        return {**node, "arguments": arguments}
+    if name in _PARTS and arguments:
+        literal = arguments[0].get("expression", {}).get("literal")
+        if isinstance(literal, dict) and literal.get("kind") == "STRING":
+            part = str(literal["text"]).lower()
+            literal["text"] = _PART_NAMES.get(part, part)
+    return node
+
+
+def _within_group(node: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
+    """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x) is QUANTILE_CONT(x, p) where the order rises."""
+    orders = node["order_bys"]["orders"]
+    if len(orders) != 1 or orders[0]["type"] != "ASCENDING":
+        return node
+    value = {"name": "", "expression": orders[0]["expression"]}
+    return {**node, "order_bys": {**node["order_bys"], "orders": []}, "arguments": [value, *arguments]}
+
+
+def _interval_text(node: dict[str, Any]) -> dict[str, Any] | None:
+    """INTERVAL '3 days' is INTERVAL 3 DAY."""
+    literal = node["child"].get("literal", {})
+    text = _INTERVAL.fullmatch(str(literal.get("text"))) if literal.get("kind") == "STRING" else None
+    if text is None or node["try_cast"] or node["type_expr"].get("type_name") != "INTERVAL":
+        return None
+    return {"interval": [str(int(text[1])), f"{text[2].lower()}s"], "alias": node["alias"]}
+
+
+def _only_number(arguments: Any) -> str | None:
+    """The whole number that a constant interval has, whatever the database wraps around it."""
+    (argument,) = arguments
+    found = argument["expression"]
+    while found.get("class") == "CAST" or found.get("function_name") == "trunc":
+        found = found["child"] if found["class"] == "CAST" else found["arguments"][0]["expression"]
+    literal = found.get("literal", {})
+    return str(int(Decimal(literal["text"]))) if literal.get("kind") == "INTEGER" else None
+
+
+def _whole_texts(tree: Any) -> Any:
+    """INTERVAL '3' DAY is INTERVAL 3 DAY: the number of units may stand in quotes."""
+    if isinstance(tree, list):
+        return [_whole_texts(part) for part in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if tree.get("kind") == "STRING" and str(tree.get("text")).isdigit():
+        return _number({**tree, "kind": "INTEGER"})
+    return {key: _whole_texts(value) for key, value in tree.items()}
+
+
+def _number(literal: dict[str, Any]) -> dict[str, Any]:
+    """Numbers by their value and kind: 1_000 is 1000, .5 is 0.5, while 1e0 stays a double."""
+    if literal.get("kind") == "STRING":
+        return literal
+    try:
+        return {**literal, "text": str(Decimal(str(literal["text"]).replace("_", "")).normalize())}
+    except ArithmeticError:
+        return literal

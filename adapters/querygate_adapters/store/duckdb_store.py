@@ -1,0 +1,133 @@
+"""The published plane on embedded DuckDB: one read-only file per version, and a pointer to the one being served.
+
+    store/patients/v00003.duckdb     cells, value sets, code sets, moments, catalog
+    store/patients/current           the text "3"
+
+The pointer is replaced atomically by the publisher, so a reader sees the old version or the new one, never a mixture.
+Nothing here can open a vault; the publisher's half is in `store_writer`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from querygate.core.block import Block, CodeSets, Dictionary, Moments
+from querygate.core.ports import Limits
+from querygate.core.types import Catalog, Column
+from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset
+from querygate_adapters.store.cell_query import Dictionaries, make_block, projection
+from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
+from querygate_adapters.store.code_sets import read_code_sets
+from querygate_adapters.store.duckdb_lockdown import connect, limited
+
+_VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
+
+
+def version_file(folder: Path, version: int) -> Path:
+    return folder / f"v{version:05d}.duckdb"
+
+
+def versions_in(folder: Path) -> tuple[int, ...]:
+    """Versions whose file is complete, in rising order."""
+    found = (_VERSION_FILE.fullmatch(path.name) for path in folder.glob("v*.duckdb"))
+    return tuple(sorted(int(match[1]) for match in found if match))
+
+
+def current_version(folder: Path) -> int | None:
+    try:
+        return int((folder / "current").read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return None
+
+
+class DuckDBStore:
+    """All datasets under one folder. Releases stay open and are shared by threads."""
+
+    def __init__(self, root: Path, *, memory_mb: int = 1024, threads: int | None = None) -> None:
+        self.root = root
+        self._options: dict[str, Any] = {"memory_mb": memory_mb, "threads": threads}
+        self._open: dict[str, DuckDBRelease] = {}
+        self._lock = threading.Lock()
+
+    def datasets(self) -> tuple[str, ...]:
+        return tuple(sorted(path.parent.name for path in self.root.glob("*/current")))
+
+    def versions(self, dataset: str) -> tuple[int, ...]:
+        return versions_in(self._folder(dataset))
+
+    def current(self, dataset: str) -> DuckDBRelease:
+        """The version being served, opened once and kept until another one is served."""
+        folder = self._folder(dataset)
+        version = current_version(folder)
+        if version is None:
+            raise no_dataset()
+        with self._lock:
+            release = self._open.get(dataset)
+            if release is None or release.catalog.version != version:
+                release = DuckDBRelease(version_file(folder, version), **self._options)
+                self._open[dataset] = release
+            return release
+
+    def _folder(self, dataset: str) -> Path:
+        if not NAME.fullmatch(dataset):
+            raise no_dataset()
+        return self.root / dataset
+
+
+class DuckDBRelease:
+    """One published version. `project` groups cells inside DuckDB; only sums of counts come out."""
+
+    def __init__(self, path: Path, *, memory_mb: int = 1024, threads: int | None = None) -> None:
+        self._connection = connect(path, read_only=True, memory_mb=memory_mb, threads=threads)
+        rows = self._connection.execute("SELECT body FROM catalog").fetchall()
+        self.catalog: Catalog = catalog_from_json(rows[0][0])
+        self._blocks = KeptBlocks()
+        self._moments: dict[int, Moments] = {}
+        self.dictionaries: Dictionaries = {
+            c.index: self._code_sets(c) if c.is_codes else self._dictionary(c.index)
+            for c in self.catalog.columns
+            if not c.is_numeric
+        }
+
+    def _code_sets(self, column: Column) -> CodeSets:
+        codes, pairs = (
+            self._connection.execute(text, [column.index]).fetchall()
+            for text in (
+                "SELECT item_id, code FROM code_item WHERE column_id = ?",
+                "SELECT set_id, item_id FROM item_set WHERE column_id = ? ORDER BY set_id, item_id",
+            )
+        )
+        return read_code_sets(column, codes, pairs)
+
+    def _dictionary(self, index: int) -> Dictionary:
+        values = self._connection.execute(
+            "SELECT text FROM value_text WHERE column_id = ? ORDER BY value_id", [index]
+        ).fetchall()
+        pairs = self._connection.execute(
+            "SELECT set_id, value_id FROM set_value WHERE column_id = ? ORDER BY set_id, value_id", [index]
+        ).fetchall()
+        return Dictionary.of([text for (text,) in values], pairs)
+
+    def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
+        """The cells grouped to these columns, and to classes where moments are wanted."""
+        return self._blocks.get(names, moments, lambda *wanted: self._read(wanted[0], wanted[1], limits))
+
+    def _read(self, names: Collection[str], moments: Collection[str], limits: Limits) -> Block:
+        columns = [column for column in self.catalog.columns if column.name in names]
+        cursor = self._connection.cursor()
+        with limited(cursor, limits.timeout_s):
+            told = {column.name: self.moments(column) for column in wanted_columns(self.catalog, moments)}
+            found = cursor.execute(projection(self.catalog, columns, by_class=bool(told))).fetchnumpy()
+        return make_block(self.catalog, columns, found, self.dictionaries, told)
+
+    def moments(self, column: Column) -> Moments:
+        """What is told about the classes of a column, read once."""
+        if column.index not in self._moments:
+            wanted = f"SELECT {COLUMNS} FROM {TABLE} WHERE column_id = {int(column.index)} ORDER BY class"
+            found = self._connection.cursor().execute(wanted).fetchnumpy()
+            self._moments[column.index] = make_moments([found[name] for name in COLUMNS.split(", ")[1:]])
+        return self._moments[column.index]

@@ -1,0 +1,1 @@
+"""Raw rows, and whoever writes or reads them. Only custody imports this."""

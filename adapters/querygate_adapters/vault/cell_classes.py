@@ -1,0 +1,34 @@
+"""A published version with the class of each cell: what the custodian's reports on a store read. No vault is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from querygate.core.block import Block, Classified
+from querygate_adapters.store.catalog_json import NAME
+from querygate_adapters.store.cell_query import make_block, projection
+from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
+
+
+class ClassedRelease(DuckDBRelease):
+    """One published version, whose cells can be had class by class."""
+
+    def by_class(self, names: Collection[str]) -> Block:
+        """The cells grouped to these columns and to classes; `classified` tells the class of each row."""
+        columns = [column for column in self.catalog.columns if column.name in names]
+        found = self._connection.cursor().execute(projection(self.catalog, columns, by_class=True)).fetchnumpy()
+        block = make_block(self.catalog, columns, found, self.dictionaries)
+        labels = np.asarray(found["class"], dtype=np.int64)
+        return replace(block, classified=Classified(labels, np.arange(block.size), {}))
+
+
+def open_version(store: Path, dataset: str, version: int, *, memory_mb: int = 1024) -> ClassedRelease | None:
+    """A version, served or not; None where its file is not there."""
+    if not NAME.fullmatch(dataset):
+        return None
+    path = version_file(store / dataset, version)
+    return ClassedRelease(path, memory_mb=memory_mb) if path.exists() else None

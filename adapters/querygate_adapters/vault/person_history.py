@@ -1,0 +1,227 @@
+"""Who was in which class of which version: the people of a new version beside those of the earlier ones.
+
+Vaults are laid together inside DuckDB, by the column that tells persons apart or, where there is none, by all that the
+versions know of a record in common. Only counts come out: for all who were in the same classes of every version, how
+many they are, how many different sensitive values they have, and how far their numbers reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.core.types import Ints
+from querygate.core.version_overlap import Keeping, Met
+from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.duckdb_lockdown import CONFIG
+
+# A number, or a moment as a number, by its type in the vault. {x} is the column.
+_AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """The rows of a version, in the database or schema of this name. The number of a row is its first column."""
+
+    schema: str
+    row: str
+    types: Mapping[str, str]
+
+    @classmethod
+    def of(cls, database: duckdb.DuckDBPyConnection, schema: str) -> Vault:
+        described = database.execute(f"DESCRIBE {schema}.rows").fetchall()
+        row, *columns = [(str(name), str(kind)) for name, kind, *_ in described]
+        return cls(schema, row[0], dict(columns))
+
+    def keyed(self, keys: Sequence[str], by_person: bool, keeping: Keeping) -> str:
+        """SQL: row_id, key and s0, s1 ... of every row. Records that are known to be nothing but equal are numbered."""
+        if by_person:
+            key = f"CAST({quoted(keys[0])} AS VARCHAR)"
+        else:
+            texts = (f"COALESCE(CAST({quoted(name)} AS VARCHAR), chr(30))" for name in keys)
+            content = f"md5(concat_ws(chr(31), '', {', '.join(texts)}))"
+            key = f"{content} || row_number() OVER (PARTITION BY {content} ORDER BY {quoted(self.row)})"
+        values = [self._text(name) for name in keeping.values] + [self._number(name) for name in keeping.widths]
+        listed = "".join(f", {value} AS s{i}" for i, value in enumerate(values))
+        return f"SELECT {quoted(self.row)} AS row_id, {key} AS key{listed} FROM {self.schema}.rows"
+
+    def _text(self, name: str) -> str:
+        return f"COALESCE(CAST({quoted(name)} AS VARCHAR), chr(30))" if name in self.types else "NULL::VARCHAR"
+
+    def _number(self, name: str) -> str:
+        kind = self.types.get(name)
+        axis = _AXIS.get(kind, "CAST({x} AS DOUBLE)") if kind and kind != "VARCHAR" else "NULL::DOUBLE"
+        return axis.format(x=quoted(name))
+
+
+def _listed(keeping: Keeping, prefix: str = "") -> str:
+    return "".join(f", {prefix}s{i}" for i in range(len(keeping.values) + len(keeping.widths)))
+
+
+# -- earlier versions --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The people of earlier versions. A history is a row of `classes`: a column per version, -1 where absent.
+
+    `people` is an Arrow table: key, history, and the latest of what has to be kept.
+    """
+
+    versions: tuple[int, ...]
+    by_person: bool
+    keys: tuple[str, ...]
+    classes: Ints
+    people: Any
+
+
+def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
+    """Vault files to be read under the given names, and nothing else of the machine."""
+    missing = [path.stem for path in vaults.values() if not path.is_file()]
+    if missing:
+        raise ConfigError(
+            "QG803",
+            f"The raw rows of {', '.join(missing)} are not in the vault, so no version can be laid over it.",
+            "Restore the file, or retire the version: `querygate retire DATASET N`.",
+        )
+    config: dict[str, Any] = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
+    database = duckdb.connect(config={**config, "memory_limit": f"{memory_mb}MB"})
+    for name, path in vaults.items():
+        escaped = str(path).replace("'", "''")
+        database.execute(f"ATTACH '{escaped}' AS {name} (READ_ONLY)")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    return database
+
+
+def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: Keeping, memory_mb: int) -> Past:
+    """The people of earlier versions; `columns` are those of the new one.
+
+    Where a version does not know who is who, by a column that another row has too, records are known by their contents.
+    """
+    with closing(attach({f"v{version}": path for version, path in vaults.items()}, memory_mb)) as database:
+        known = {version: Vault.of(database, f"v{version}") for version in vaults}
+        common = tuple(name for name in columns if all(name in vault.types for vault in known.values()))
+        by_person = keeping.person in common and _lay_together(database, known, (str(keeping.person),), True, keeping)
+        if not by_person:
+            _lay_together(database, known, common, False, keeping)
+        classes = ", ".join(f"c{version}" for version in known)
+        database.execute(
+            f"CREATE TEMP TABLE histories AS SELECT row_number() OVER (ORDER BY {classes}) - 1 AS history, * "
+            f"FROM (SELECT DISTINCT {classes} FROM person)"
+        )
+        found = database.execute("SELECT * FROM histories ORDER BY history").fetchnumpy()
+        people = database.sql(
+            f"SELECT key, history{_listed(keeping)} FROM person JOIN histories USING ({classes})"
+        ).to_arrow_table()
+    keys = (str(keeping.person),) if by_person else common
+    return Past(tuple(known), by_person, keys, np.column_stack([_ints(found[f"c{v}"]) for v in known]), people)
+
+
+def _lay_together(
+    database: duckdb.DuckDBPyConnection,
+    known: Mapping[int, Vault],
+    keys: Sequence[str],
+    by_person: bool,
+    keeping: Keeping,
+) -> bool:
+    """Make the table `person`: key, class in each version, latest values. False where a key has several rows."""
+    listed = _listed(keeping)
+    seen = " UNION ALL ".join(
+        f"SELECT key, {version} AS version, class{listed} FROM ({vault.keyed(keys, by_person, keeping)}) "
+        f"JOIN {vault.schema}.row_class USING (row_id)"
+        for version, vault in known.items()
+    )
+    by_version = ", ".join(f"COALESCE(MAX(class) FILTER (version = {v}), -1) AS c{v}" for v in known)
+    latest = "".join(f", arg_max_null({s}, version) AS {s}" for s in listed.split(", ")[1:])
+    database.execute(
+        "CREATE OR REPLACE TEMP TABLE person AS "
+        f"SELECT key, COUNT(*) AS n, {by_version}{latest} FROM ({seen}) GROUP BY key"
+    )
+    places = " + ".join(f"(c{version} >= 0)::INT" for version in known)
+    [(several,)] = database.execute(f"SELECT COUNT(*) FROM person WHERE n > {places}").fetchall()
+    return not several
+
+
+# -- the new version beside them -----------------------------------------------------------------------------------
+
+
+class DuckDBMeeting:
+    """The rows of a new version, in `schema` of a database, and the people of the earlier ones."""
+
+    def __init__(self, database: duckdb.DuckDBPyConnection, past: Past, keeping: Keeping, schema: str = "main") -> None:
+        self._db, self._past, self._keeping, self._schema = database, past, keeping, schema
+        rows = Vault.of(database, schema).keyed(past.keys, past.by_person, keeping)
+        listed = _listed(keeping)
+        database.register("given", past.people)
+        database.execute("CREATE OR REPLACE TEMP TABLE past AS SELECT * FROM given")
+        database.unregister("given")
+        database.execute(
+            "CREATE OR REPLACE TEMP TABLE row_history AS "
+            f"SELECT row_id, key, COALESCE(history, -1) AS history{_listed(keeping, 'n.')} "
+            f"FROM ({rows}) n LEFT JOIN past USING (key)"
+        )
+        database.execute(
+            f"CREATE OR REPLACE TEMP TABLE gone AS SELECT history{listed} FROM past ANTI JOIN row_history USING (key)"
+        )
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        return self._past.versions
+
+    @property
+    def by_person(self) -> bool:
+        return self._past.by_person
+
+    @property
+    def changed(self) -> tuple[int, int]:
+        sql = "SELECT (SELECT COUNT(*) FROM gone), (SELECT COUNT(*) FROM row_history WHERE history < 0)"
+        gone, new = self._db.execute(sql).fetchall()[0]
+        return int(gone), int(new)
+
+    def history(self) -> Ints:
+        sql = "SELECT history FROM combination JOIN row_history USING (row_id) ORDER BY combination"
+        return _ints(self._db.execute(sql).fetchnumpy()["history"])
+
+    def met(self) -> Met:
+        names, values, widths = _listed(self._keeping), self._keeping.values, self._keeping.widths
+        told = "".join(f", COUNT(DISTINCT s{i}) AS t{i}" for i in range(len(values)))
+        told += "".join(
+            f", COALESCE(MAX(s{i}) - MIN(s{i}), 0) AS t{i}" for i in range(len(values), len(values) + len(widths))
+        )
+        found = self._db.execute(
+            f"SELECT history, class, COUNT(*) AS n{told} FROM ("
+            f"SELECT history, class{names} FROM row_history JOIN {self._schema}.row_class USING (row_id) "
+            f"UNION ALL SELECT history, -1{names} FROM gone) GROUP BY history, class ORDER BY history, class"
+        ).fetchnumpy()
+        kept = np.ones(len(found["n"]), dtype=np.bool_)
+        for i, least in enumerate([*values.values(), *widths.values()]):
+            kept &= np.asarray(found[f"t{i}"], dtype=np.float64) >= least
+        nowhere = np.full((1, len(self.versions)), -1)  # of a newcomer, whose history is -1: the last row
+        earlier = np.concatenate([self._past.classes, nowhere])[_ints(found["history"])]
+        return Met(earlier, _ints(found["class"]), _ints(found["n"]), kept)
+
+
+def check_persons(database: duckdb.DuckDBPyConnection, person: str) -> None:
+    """Every row is of somebody, and nobody has two: otherwise k would count rows and not people."""
+    x = quoted(person)
+    missing, twice = database.execute(
+        f"SELECT COUNT(*) FILTER ({x} IS NULL), COUNT({x}) - COUNT(DISTINCT {x}) FROM rows"
+    ).fetchall()[0]
+    if missing or twice:
+        raise ConfigError(
+            "QG803",
+            f"person: {int(missing):,} rows have no {person}, and {int(twice):,} have one that another row has too.",
+            "Bring one row for each person: a view that groups does it.",
+        )
+
+
+def _ints(column: Any) -> Ints:
+    return np.asarray(column, dtype=np.int64)

@@ -1,0 +1,82 @@
+"""One person's rows: which vaults have them, sources without them, and vaults made anew without them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from querygate.core.ports import Source
+from querygate_adapters.sources.files import BATCH_ROWS, DuckDBFile, quoted
+from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.retired_versions import flush
+from querygate_adapters.vault.person_history import Vault, attach
+
+Person = tuple[str, str]
+"""The column that tells persons apart, and the value of the one who is meant."""
+
+
+class Without:
+    """A source in which somebody has no rows."""
+
+    def __init__(self, source: Source, person: Person, more: Sequence[str] = ()) -> None:
+        self._source, self._person = source, person
+        self._more = tuple(name for name in more if name not in source.columns())
+        self._db = duckdb.connect(config={**CONFIG, "lock_configuration": "true"})
+
+    def columns(self) -> tuple[str, ...]:
+        """`more` are columns that are said to be there, and are never read."""
+        return (*self._source.columns(), *self._more)
+
+    def batches(self, columns: Sequence[str]) -> Any:
+        name, key = self._person
+        wanted = ", ".join(map(quoted, columns)) or "1"
+        self._db.register("incoming", self._source.batches(tuple(dict.fromkeys([*columns, name]))))
+        sql = f"SELECT {wanted} FROM incoming WHERE CAST({quoted(name)} AS VARCHAR) IS DISTINCT FROM ?"
+        return self._db.sql(sql, params=[key]).to_arrow_reader(BATCH_ROWS)
+
+    def reading(self) -> AbstractContextManager[None]:
+        return self._source.reading()
+
+
+def rows_of(vault: Path, more: Sequence[str], person: Person) -> Without:
+    """The rows of a version as a source, without somebody. `more` are columns that its vault does not have."""
+    return Without(DuckDBFile(f"{vault}#rows"), person, more)
+
+
+def holding(vaults: Mapping[int, Path], person: Person) -> dict[int, int]:
+    """How many rows of somebody each version has; those without any are left out."""
+    found = {}
+    for version, path in vaults.items():
+        with closing(attach({"vault": path}, 1024)) as database:
+            if person[0] in Vault.of(database, "vault").types:
+                sql = f"SELECT COUNT(*) FROM vault.rows WHERE CAST({quoted(person[0])} AS VARCHAR) = ?"
+                [(found[version],)] = database.execute(sql, [person[1]]).fetchall()
+    return {version: rows for version, rows in found.items() if rows}
+
+
+def remove(vault: Path, person: Person, staged: Path, memory_mb: int) -> None:
+    """Write the vault anew without somebody and put it in the place of the old one: a row that is only deleted would
+    still lie in the file.
+    """
+    config: dict[str, Any] = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
+    with closing(duckdb.connect(str(staged), config={**config, "memory_limit": f"{memory_mb}MB"})) as database:
+        escaped = str(vault).replace("'", "''")
+        database.execute(f"ATTACH '{escaped}' AS vault (READ_ONLY)")
+        row = quoted(Vault.of(database, "vault").row)
+        others = f"CAST({quoted(person[0])} AS VARCHAR) IS DISTINCT FROM ?"
+        database.execute(f"CREATE TABLE rows AS SELECT * FROM vault.rows WHERE {others}", [person[1]])
+        tables = database.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'vault'").fetchall()
+        for (name,) in tables:
+            if name != "rows":
+                kept = f" SEMI JOIN rows ON rows.{row} = t.row_id" if name == "row_class" else ""
+                database.execute(f"CREATE TABLE {quoted(name)} AS SELECT t.* FROM vault.{quoted(name)} t{kept}")
+        database.execute("DETACH vault")
+        database.execute("CHECKPOINT")
+    flush(staged)
+    os.replace(staged, vault)
+    flush(vault.parent)

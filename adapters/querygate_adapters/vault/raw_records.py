@@ -1,0 +1,193 @@
+"""The records behind a log, for the auditor: who is selected by a condition, place by place.
+
+A *place* is a distinct combination of the known columns. Records are copied once into a locked database in memory, in
+which conditions of logged statements are evaluated by the engine that speaks their SQL. Only a custodian's own job is
+given this module; it sees raw rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from querygate.core.audit_records import MOST_DISTINCT, Unanswerable
+from querygate.core.errors import Refusal
+from querygate.core.ports import Source
+from querygate.core.types import Bools, Floats, Ints
+from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.duckdb_lockdown import CONFIG, limited
+
+LONGEST_S = 60.0
+"""For one expression over all places or records."""
+
+_GROUPS = 5_000
+"""Groups of one statement that are looked at."""
+
+_AT_ONCE = 100
+"""Conditions evaluated in one statement."""
+
+_FROM_TEXT = ("BIGINT", "DOUBLE", "DATE", "TIMESTAMP")
+
+
+class DuckDBRecords:
+    """Records in memory, numbered by place."""
+
+    def __init__(self, source: Source, *, memory_mb: int = 4096) -> None:
+        self._db = duckdb.connect(config={**CONFIG, "memory_limit": f"{memory_mb}MB"})
+        self.columns = source.columns()
+        with source.reading():
+            reader = source.batches(self.columns)
+            self._db.register("given", reader)
+            self._db.execute("CREATE TABLE found AS SELECT * FROM given")
+            self._db.unregister("given")
+        self._db.execute(f"CREATE TABLE people AS SELECT {', '.join(self._typed())} FROM found")
+        self._db.execute("DROP TABLE found")
+        self._db.execute("SET lock_configuration = true")
+        self._known: tuple[str, ...] = ()
+
+    def _typed(self) -> list[str]:
+        """Columns of text as the first type that all their values have: a file without types says `51`."""
+        chosen = []
+        for name, kind in [(str(row[0]), str(row[1])) for row in self._rows("DESCRIBE found")]:
+            x = quoted(name)
+            if kind == "VARCHAR":
+                tests = ", ".join(f"COUNT(TRY_CAST({x} AS {other})) = COUNT({x})" for other in _FROM_TEXT)
+                fits = self._rows(f"SELECT {tests} FROM (SELECT NULLIF({x}, '') AS {x} FROM found)")[0]
+                kind = next((other for other, fit in zip(_FROM_TEXT, fits, strict=True) if fit), "VARCHAR")
+                x = x if kind == "VARCHAR" else f"CAST(NULLIF({x}, '') AS {kind})"
+            chosen.append(f"{x} AS {quoted(name)}")
+        return chosen
+
+    def settle(self, known: Sequence[str]) -> int:
+        """Number the places by these columns; returns how many there are."""
+        self._known = tuple(known)
+        named = ", ".join(quoted(name) for name in known)
+        self._db.execute("DROP TABLE IF EXISTS placed")
+        self._db.execute("DROP TABLE IF EXISTS place")
+        number = f"dense_rank() OVER (ORDER BY {named}) - 1" if known else "0"
+        self._db.execute(f"CREATE TABLE placed AS SELECT {number} AS place_number, * FROM people ORDER BY 1")
+        listed = f", {named}" if known else ""
+        self._db.execute(f"CREATE TABLE place AS SELECT DISTINCT place_number{listed} FROM placed ORDER BY 1")
+        return int(self._one("SELECT COUNT(*) FROM place"))
+
+    def values(self, column: str) -> list[Any]:
+        """The value of a known column in each place."""
+        return [row[0] for row in self._rows(f"SELECT {quoted(column)} FROM place ORDER BY place_number")]
+
+    def mask(self, condition: str) -> Bools:
+        """Per place whether a condition on known columns is TRUE."""
+        found = self._column(f"SELECT COALESCE(({condition}), FALSE) AS x FROM place ORDER BY place_number")
+        return np.asarray(np.ma.filled(found, False), dtype=np.bool_)
+
+    def masks(self, conditions: Sequence[str]) -> list[Bools | None]:
+        """The same for many at once; None for those that cannot be evaluated."""
+        found: list[Bools | None] = []
+        for begin in range(0, len(conditions), _AT_ONCE):
+            some = conditions[begin : begin + _AT_ONCE]
+            listed = ", ".join(f"COALESCE(({condition}), FALSE) AS x{i}" for i, condition in enumerate(some))
+            try:
+                columns = self._columns(f"SELECT {listed} FROM place ORDER BY place_number")
+                found += [np.asarray(np.ma.filled(columns[f"x{i}"], False), dtype=np.bool_) for i in range(len(some))]
+            except Unanswerable:
+                found += [self._mask_or_none(condition) for condition in some]
+        return found
+
+    def _mask_or_none(self, condition: str) -> Bools | None:
+        try:
+            return self.mask(condition)
+        except Unanswerable:
+            return None
+
+    def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[Any, ...]]]:
+        """The group of each place by these expressions of known columns, and the keys of each group."""
+        listed = ", ".join(f"({key}) AS k{i}" for i, key in enumerate(keys))
+        names = ", ".join(f"k{i}" for i in range(len(keys)))
+        labelled = f"SELECT place_number, {listed} FROM place"
+        label = self._column(
+            f"SELECT dense_rank() OVER (ORDER BY {names}) - 1 AS x FROM ({labelled}) ORDER BY place_number"
+        )
+        found = self._rows(f"SELECT DISTINCT {names} FROM ({labelled}) ORDER BY ALL")
+        if len(found) > _GROUPS:
+            raise Unanswerable(f"It makes more than {_GROUPS:,} groups.")
+        return np.asarray(label, dtype=np.int64), found
+
+    def held(self, secret: str) -> bytes:
+        """A secret condition as what it holds for, so that rewordings of it are one."""
+        found = self._column(f"SELECT COALESCE(({secret}), FALSE) AS x FROM placed")
+        return np.packbits(np.asarray(np.ma.filled(found, False), dtype=np.bool_)).tobytes()
+
+    def distinct(self, value: str) -> list[Any]:
+        """The different values of an expression over records, NULL among them."""
+        found = self._rows(f"SELECT DISTINCT ({value}) AS x FROM placed ORDER BY 1 LIMIT {MOST_DISTINCT + 1}")
+        if len(found) > MOST_DISTINCT:
+            raise Unanswerable(f"It groups by a secret of more than {MOST_DISTINCT} values.")
+        return [row[0] for row in found]
+
+    def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:
+        """Of each place the sum of the value, its largest and its second largest, where the secret condition holds."""
+        test = f"({secret})" if secret else "TRUE"
+        listed = (
+            f"list(CAST(({value}) AS DOUBLE) ORDER BY ({value}) DESC) FILTER (WHERE {test} AND ({value}) IS NOT NULL)"
+        )
+        found = self._rows(
+            f"SELECT COALESCE(list_sum(x), 0), COALESCE(x[1], 0), COALESCE(x[2], 0) FROM "
+            f"(SELECT place_number, {listed} AS x FROM placed GROUP BY place_number) ORDER BY place_number"
+        )
+        total, first, second = np.array(found, dtype=np.float64).reshape(-1, 3).T
+        return total, first, second
+
+    def counts(self, value: str, secret: str) -> Ints:
+        """Records of each place that have the value (any, if empty) and of whom the secret condition holds."""
+        test = f"({secret})" if secret else "TRUE"
+        present = f" AND ({value}) IS NOT NULL" if value else ""
+        found = self._column(
+            f"SELECT COUNT(*) FILTER (WHERE {test}{present}) AS x FROM placed "
+            "GROUP BY place_number ORDER BY place_number"
+        )
+        return np.asarray(found, dtype=np.int64)
+
+    def sums(self, value: str, secret: str) -> list[Fraction]:
+        """The exact total of the value in each place: decimals, whatever the order of addition."""
+        if not value:
+            return [Fraction(int(n)) for n in self.counts("", secret)]
+        found = self._rows(
+            f"SELECT SUM(CAST(({value}) AS DECIMAL(38, 9))) FILTER (WHERE {f'({secret})' if secret else 'TRUE'}) "
+            "FROM placed GROUP BY place_number ORDER BY place_number"
+        )
+        return [Fraction(total or 0) for (total,) in found]
+
+    def extent(self, value: str) -> tuple[Any, Any]:
+        """The least and the greatest value there is."""
+        low, high = self._rows(f"SELECT MIN({value}), MAX({value}) FROM placed")[0]
+        return low, high
+
+    def _one(self, sql: str) -> Any:
+        return self._rows(sql)[0][0]
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        with _coded(), limited(self._db, LONGEST_S):
+            return self._db.execute(sql).fetchall()
+
+    def _column(self, sql: str) -> Floats | Ints | Any:
+        return self._columns(sql)["x"]
+
+    def _columns(self, sql: str) -> dict[str, Any]:
+        with _coded(), limited(self._db, LONGEST_S):
+            found: dict[str, Any] = self._db.execute(sql).fetchnumpy()
+            return found
+
+
+@contextmanager
+def _coded() -> Iterator[None]:
+    """The engine's words may quote values, so they stay here."""
+    try:
+        yield
+    except duckdb.Error:
+        raise Unanswerable("The database cannot evaluate one of its expressions.") from None
+    except Refusal:
+        raise Unanswerable(f"An expression takes longer than {LONGEST_S:g} s, or too much memory.") from None

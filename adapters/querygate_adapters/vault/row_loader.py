@@ -1,0 +1,270 @@
+"""Raw rows on their way into a vault: read from their sources, typed as the policy says, joined to one table.
+
+Each source is read once, as a stream, into a table that spills to disk; only what the policy wants is kept. The columns
+that tables are joined on are kept as texts while they are needed, and leave no trace in the vault unless they are
+wanted for themselves. An error names columns, counts and numbers of rows, never a value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Identified, Joined, Source
+from querygate_adapters.sources.files import quoted
+from querygate_adapters.vault.code_list_rows import CASTS
+
+# How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
+_DAY = "TRY_CAST({x} AS DATE)"
+_CALENDAR = f"CASE WHEN {_DAY} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_DAY} END"  # no infinite dates
+_MOMENT = "TRY_CAST({x} AS TIMESTAMP)"
+_CLOCK = f"CASE WHEN {_MOMENT} >= TIMESTAMP '0001-01-01' AND {_MOMENT} < TIMESTAMP '10000-01-01' THEN {_MOMENT} END"
+_FROM_TEXT = {
+    "integer": "CASE WHEN {d} = TRUNC({d}) THEN TRY_CAST({d} AS BIGINT) END",
+    "number": "NULLIF(TRY_CAST({x} AS DOUBLE), 'nan')",
+    "date": _CALENDAR,
+    "timestamp": _CLOCK,
+    "boolean": "TRY_CAST({x} AS BOOLEAN)",
+    "category": "{x}",
+}
+_FROM_NUMBER = {
+    "integer": "CASE WHEN {x} = TRUNC({x}) THEN TRY_CAST({x} AS BIGINT) END",
+    "number": "TRY_CAST({x} AS DOUBLE)",
+    "date": "NULL",
+    "timestamp": "NULL",
+    "boolean": "CASE {x} WHEN 0 THEN FALSE WHEN 1 THEN TRUE END",
+    "category": "CAST({x} AS VARCHAR)",
+}
+_FROM_OTHER = {**_FROM_TEXT, "integer": "NULL", "number": "NULL", "category": "CAST({x} AS VARCHAR)"}
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_FLOATS = ("FLOAT", "DOUBLE")
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_ALIKE = (("number", "FLOAT"), ("number", "DOUBLE"), ("boolean", "BOOLEAN"))
+
+
+LOADED = "loaded"
+"""A table that says from what `rows` was read, while the publication goes on."""
+
+FORM = 1
+"""To be raised whenever a source is read in another way."""
+
+
+class Loading:
+    """Fills the table `rows` of a vault. `row` is the name of its column with the number of each row."""
+
+    def __init__(
+        self, database: duckdb.DuckDBPyConnection, columns: Mapping[str, str], joins: Sequence[Joined]
+    ) -> None:
+        self._db, self._columns, self._joins = database, columns, joins
+        wanted = [*columns, *(name for join in joins for name in join.columns)]
+        self.row = free_name("row_id", wanted)
+        self._key, self._wrong = (_free_stem(stem, wanted) for stem in ("key", "wrong"))  # and a number behind each
+        self.matched: dict[str, int] = {}
+
+    def run(self, source: Source) -> int:
+        """Read everything; return the number of rows."""
+        key = self._identity(source)
+        with _within_memory():
+            self._fill(source)
+        if key and key == self._identity(source):
+            self._db.execute(f"CREATE TABLE {LOADED} AS SELECT ? AS key, ? AS matched", [key, json.dumps(self.matched)])
+        self._db.execute("CHECKPOINT")
+        return self._rows()
+
+    def resume(self, source: Source) -> int | None:
+        """Go on from the rows that a publication which was cut off has read; None if it read something else."""
+        tables = {str(name) for (name,) in self._db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        found = self._db.execute(f"SELECT key, matched FROM {LOADED}").fetchall() if LOADED in tables else []
+        key = self._identity(source)
+        if not key or [read for read, _ in found] != [key]:
+            return None
+        for table in sorted(tables - {LOADED, "rows"}):
+            self._db.execute(f"DROP TABLE {table}")
+        self.matched = json.loads(found[0][1])
+        return self._rows()
+
+    def _rows(self) -> int:
+        return int(self._figures("SELECT COUNT(*) FROM rows")[0])
+
+    def _identity(self, source: Source) -> str:
+        """Everything that the rows follow from; nothing where a source cannot tell whether it is the same."""
+        sources = [source, *(join.source for join in self._joins)]
+        told = [source.identity() for source in sources if isinstance(source, Identified)]
+        joins = [[join.name, join.on, dict(join.columns), join.inner] for join in self._joins]
+        return json.dumps([FORM, told, dict(self._columns), joins]) if len(told) == len(sources) else ""
+
+    def _fill(self, source: Source) -> None:
+        if self._joins:
+            keys = list(dict.fromkeys(ours for join in self._joins for _, ours in join.on))
+            self._read(source, self._columns, keys, "TEMP TABLE main_rows")
+            for i, join in enumerate(self._joins):
+                label = f"join.{join.name}, "
+                self._read(join.source, join.columns, [theirs for theirs, _ in join.on], f"TEMP TABLE part_{i}", label)
+                self._check_once(i, join)
+            self._join(keys)
+        else:
+            self._read(source, self._columns, [], "TABLE rows")
+
+    # -- one source ------------------------------------------------------------------------------------------------
+
+    def _read(
+        self, source: Source, columns: Mapping[str, str], keys: Sequence[str], table: str, label: str = ""
+    ) -> None:
+        """A source as a typed table: a number for each row, the columns, and the keys as texts."""
+        with source.reading(), _within_memory():
+            self._db.register("incoming", source.batches(tuple(dict.fromkeys([*columns, *keys]))))
+            described = self._db.execute("DESCRIBE SELECT * FROM incoming").fetchall()
+            found = {str(row[0]): str(row[1]) for row in described}
+            casts = {name: cast_to(name, kind, found[name]) for name, kind in columns.items()}
+            doubtful = [name for name, kind in columns.items() if not _is_sure(kind, found[name])]
+            typed = [f"row_number() OVER () - 1 AS {self.row}"]
+            typed += [f"{cast} AS {quoted(name)}" for name, cast in casts.items()]
+            typed += [f"{_as_key(name, found[name])} AS {self._key}{i}" for i, name in enumerate(keys)]
+            typed += [f"{_is_unread(name, casts[name])} AS {self._wrong}{i}" for i, name in enumerate(doubtful)]
+            self._db.execute(f"CREATE {table} AS SELECT {', '.join(typed)} FROM incoming")
+        self._db.unregister("incoming")
+        self._check_casts(table.rpartition(" ")[2], doubtful, columns, label)
+
+    def _check_casts(self, table: str, doubtful: Sequence[str], types: Mapping[str, str], label: str) -> None:
+        """Every value that is there must have been read; NaN counts as missing. Says the row, never the value."""
+        if not doubtful:
+            return
+        marks = [f"{self._wrong}{i}" for i in range(len(doubtful))]
+        wanted = ", ".join(f"COUNT(*) FILTER ({mark}), MIN({self.row} + 1) FILTER ({mark})" for mark in marks)
+        figures = self._figures(f"SELECT {wanted} FROM {table}")
+        for mark in marks:
+            self._db.execute(f"ALTER TABLE {table} DROP COLUMN {mark}")
+        problems = [
+            f"{label}column {name}: {figures[2 * i]:,} values cannot be read as {types[name]}, "
+            f"the first in row {figures[2 * i + 1]:,}"
+            for i, name in enumerate(doubtful)
+            if figures[2 * i]
+        ]
+        if problems:
+            raise ConfigError(
+                "QG802", "; ".join(problems) + ".", "Correct the source, or the column's type in the policy."
+            )
+
+    # -- several ---------------------------------------------------------------------------------------------------
+
+    def _check_once(self, part: int, join: Joined) -> None:
+        """One row for each key: a second one would count its record twice."""
+        keys = [f"{self._key}{i}" for i in range(len(join.on))]
+        known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+        several, rows = self._figures(
+            f"SELECT COUNT(*), SUM(n) FROM (SELECT COUNT(*) AS n FROM part_{part} WHERE {known} "
+            f"GROUP BY {', '.join(keys)} HAVING COUNT(*) > 1)"
+        )
+        if several:
+            raise ConfigError(
+                "QG803",
+                f"join.{join.name}: {several:,} keys have more than one row there ({rows:,} rows in all), "
+                "and a record would be counted once for each.",
+                f"Bring one row for each {', '.join(theirs for theirs, _ in join.on)}: a view that groups does it.",
+            )
+
+    def _join(self, keys: Sequence[str]) -> None:
+        """All tables into one. What has no key, or one that is not there, has no match."""
+        place = {name: f"m.{self._key}{i}" for i, name in enumerate(keys)}
+        shown = [f"m.{self.row}", *(f"m.{quoted(name)}" for name in self._columns)]
+        text = ""
+        for i, join in enumerate(self._joins):
+            on = " AND ".join(f"p{i}.{self._key}{j} = {place[ours]}" for j, (_, ours) in enumerate(join.on))
+            self._count_matches(i, join, on)
+            text += f" {'JOIN' if join.inner else 'LEFT JOIN'} part_{i} p{i} ON {on}"
+            shown += [f"p{i}.{quoted(name)}" for name in join.columns]
+        self._db.execute(f"CREATE TABLE rows AS SELECT {', '.join(shown)} FROM main_rows m{text}")
+        for table in ("main_rows", *(f"part_{i}" for i in range(len(self._joins)))):
+            self._db.execute(f"DROP TABLE {table}")
+
+    def _count_matches(self, part: int, join: Joined, on: str) -> None:
+        """How many records have a row in the table. If none has, both write their keys in different ways."""
+        (found,) = self._figures(f"SELECT COUNT(*) FROM main_rows m JOIN part_{part} p{part} ON {on}")
+        self.matched[join.name] = int(found)
+        if not found:
+            raise ConfigError(
+                "QG802",
+                f"join.{join.name}: no record of the source has a row there.",
+                f"Compare how both write {', '.join(f'{theirs} and {ours}' for theirs, ours in join.on)}: "
+                "they are compared as texts.",
+            )
+
+    def _figures(self, sql: str) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = self._db.execute(sql).fetchall()[0]
+        return found
+
+
+@contextmanager
+def _within_memory() -> Iterator[None]:
+    """Inside `reading` as well: to a source, running out of memory would be a file that cannot be read."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise ConfigError(
+            "QG804",
+            "Reading and joining the tables needs more memory than the setting publish_memory_mb allows.",
+            "Raise it in the settings of the site.",
+        ) from None
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with as many underscores behind it as make it nobody else's. DuckDB does not tell case apart.
+
+    >>> free_name("row_id", ["age", "Row_ID"])
+    'row_id_'
+    """
+    used = {other.lower() for other in taken}
+    while name in used:
+        name += "_"
+    return name
+
+
+def _free_stem(stem: str, taken: Iterable[str]) -> str:
+    """A beginning that no name has."""
+    while any(name.lower().startswith(stem) for name in taken):
+        stem += "_"
+    return stem
+
+
+def cast_to(name: str, kind: str, found: str) -> str:
+    """SQL for a source column of the stored type `found` as a policy type; NULL where a value cannot be read."""
+    if kind in CASTS:
+        return CASTS[kind](name, found)
+    x = quoted(name)
+    if found == "TIMESTAMP WITH TIME ZONE" and kind == "timestamp":
+        return f"make_timestamp(epoch_us({x}))"  # a moment is told in UTC
+    if found == "VARCHAR":
+        return _FROM_TEXT[kind].format(x=x, d=f"TRY_CAST({x} AS DECIMAL(38, 18))")
+    if kind == "integer" and found in _WHOLE:
+        return f"CAST({x} AS BIGINT)"
+    if found in _NUMBERS or found in _FLOATS or found.startswith("DECIMAL"):
+        cast = _FROM_NUMBER[kind].format(x=x)
+        return f"CASE WHEN isnan({x}) THEN NULL ELSE {cast} END" if found in _FLOATS else cast
+    return _FROM_OTHER[kind].format(x=x, d="NULL")
+
+
+def _as_key(name: str, found: str) -> str:
+    """A key as text, so that one kept as a number here and as a text there still meet. 7.0 is 7."""
+    x = quoted(name)
+    if found in _FLOATS or found.startswith("DECIMAL"):
+        return (
+            f"CASE WHEN {x} = TRUNC({x}) THEN CAST(TRY_CAST({x} AS HUGEINT) AS VARCHAR) ELSE CAST({x} AS VARCHAR) END"
+        )
+    return f"CAST({x} AS VARCHAR)"
+
+
+def _is_sure(kind: str, found: str) -> bool:
+    """Whether every value of the stored type can be read: a text as a text, a whole number as one."""
+    return kind == "category" or (kind in ("integer", "number") and found in _WHOLE) or (kind, found) in _ALIKE
+
+
+def _is_unread(name: str, cast: str) -> str:
+    """Whether a value that is there was not read. NaN, also as a text, is not there."""
+    x = quoted(name)
+    is_nan = f"COALESCE(isnan(TRY_CAST(CAST({x} AS VARCHAR) AS DOUBLE)), FALSE)"
+    return f"CASE WHEN {x} IS NULL OR ({cast}) IS NOT NULL THEN FALSE ELSE NOT {is_nan} END"

@@ -1,0 +1,411 @@
+"""Raw rows on DuckDB: one file per version, with the class each row was put into.
+
+    vault/patients/v00003.duckdb     rows(row_id, ...), row_class(row_id, class), policy(body)
+
+Where the source has a column row_id of its own, the number of a row is called row_id_, and so on until it is free.
+
+Only publishers and the custodian's own jobs are given this module; the interval path never imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.coarse_parts import Parts
+from querygate.core.ports import CodeTexts, Combinations, Joined, Profile, Source
+from querygate.core.types import Floats, Ints
+from querygate.core.version_overlap import Keeping
+from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.duckdb_lockdown import connect
+from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
+from querygate_adapters.vault.code_list_rows import CodeLists
+from querygate_adapters.vault.person_history import DuckDBMeeting, Past, check_persons
+from querygate_adapters.vault.row_loader import LOADED, Loading
+from querygate_adapters.vault.verifier_counts import Checks
+
+# A typed column as a value on its axis: days for dates, text for booleans.
+_AXIS = {
+    "integer": "{x}",
+    "number": "{x}",
+    "date": "CAST({x} - DATE '1970-01-01' AS BIGINT)",
+    "timestamp": "epoch_us({x})",
+    "boolean": "CAST({x} AS VARCHAR)",
+    "category": "{x}",
+}
+
+_MAKING = ("coded", "classed", "combination", "judged")
+AT_ONCE = 40
+"""Columns that are coded in one pass over the rows."""
+
+WORD = 2**62
+"""More than any packed number of codes."""
+
+ENGINE, LEAST_MB = 0.4, 64
+"""The engine's share of the memory of a publication, and the least that it and arrays work with. What the engine holds
+beyond that it keeps in its file."""
+
+
+class DuckDBWorkshop:
+    """A version in the making: rows, codes, combinations, classes, cells. All heavy work is SQL inside DuckDB."""
+
+    def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
+        self._path, self._memory_mb = path, min(memory_mb, max(LEAST_MB, round(ENGINE * memory_mb)))
+        self.room_bytes = max(LEAST_MB, memory_mb - self._memory_mb) << 20
+        self._db = _opened(path, self._memory_mb)
+        self._types: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}  # column name -> number in physical names
+        self._coded: dict[str, int] = {}  # column name -> different codes, with that of a missing value
+        self._keys: list[str] = []  # the words into which quasi-identifiers are packed
+        self._by: dict[str, Any] = {}  # what tells the combinations apart
+        self._numbered = ("", "")  # the number of a row's combination, and the rows that have one
+        self._judged: Checks | None = None
+        self._row = "row_id"
+        self.matched: Mapping[str, int] = {}
+
+    # -- loading ---------------------------------------------------------------------------------------------
+
+    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[Joined] = ()) -> int:
+        self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
+        self._numbers = {name: i for i, name in enumerate(self._types)}
+        loading = Loading(self._db, columns, joins)
+        rows = loading.resume(source)
+        if rows is None:
+            self._db.close()
+            self._db = _anew(self._path, self._memory_mb)
+            loading = Loading(self._db, columns, joins)
+            rows = loading.run(source)
+        self._row, self.matched = loading.row, loading.matched
+        return rows
+
+    # -- profiles and codes ----------------------------------------------------------------------------------
+
+    def profile(self, column: str) -> Profile:
+        axis = self._axis(column)
+        found = self._db.execute(
+            f"SELECT {axis} AS v, COUNT(*) AS n FROM rows WHERE {quoted(column)} IS NOT NULL GROUP BY 1 ORDER BY 1"
+        ).fetchnumpy()
+        missing = self._one(f"SELECT COUNT(*) FROM rows WHERE {quoted(column)} IS NULL")
+        return Profile(np.asarray(found["v"]), np.asarray(found["n"], dtype=np.int64), int(missing))
+
+    def set_codes(self, column: str, values: Any, codes: Ints) -> None:
+        self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})
+        self._coded[column] = int(codes.max(initial=-1)) + 2
+
+    # -- lists of codes --------------------------------------------------------------------------------------
+
+    @property
+    def _lists(self) -> CodeLists:
+        return CodeLists(self._db, self._row)
+
+    def code_texts(self, column: str, separator: str) -> CodeTexts:
+        found = self._lists.texts(column, separator)
+        return CodeTexts(found.texts, np.searchsorted(self._lists.rows(), found.record), found.text)
+
+    def visit_texts(self, column: str, separator: str, between: str) -> CodeTexts:
+        return self._lists.visits(column, separator, between)
+
+    def set_record_codes(self, column: str, codes: Ints) -> None:
+        self.set_codes(column, self._lists.rows(), codes)
+
+    def record_codes(self, column: str) -> Ints:
+        found = self._db.execute(f"SELECT code FROM code_{self._numbers[column]} ORDER BY value").fetchnumpy()
+        return _ints(found["code"])
+
+    def record_classes(self) -> Ints:
+        return self._lists.classes()
+
+    # -- combinations ----------------------------------------------------------------------------------------
+
+    def prepare(self, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
+        self._quasi, self._sensitive = self._words(quasi), list(sensitive)
+        self._keys = [f"k{i}" for i in range(len(self._quasi))]
+        self._make_coded(sensitive, self._quasi)
+
+    def combinations(self, *, by_record: bool = False, parts: Parts = 0, part: int = 0) -> Combinations:
+        by = ["coded." + key for key in (*self._keys, *(["row_id"] if by_record else []))]
+        found = self._figures(by, f"FROM coded WHERE {within(parts, part, self._coded_as)}")
+        self._by = {name: found[name] for name in (["row_id"] if by_record else self._keys)}
+        self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
+        self._numbered = "combination.combination", f"coded JOIN combination USING ({', '.join(self._by)})"
+        return self._combined(found, self._unpacked(found, self._quasi))
+
+    def each_part(self, parts: Parts) -> Combinations:
+        self._numbered = number_of(parts, self._coded_as), "coded"
+        return self._combined(self._figures([f"{self._numbered[0]} AS part"], "FROM coded"), {})
+
+    def count_codes(self, column: str, parts: Parts) -> tuple[Ints, Ints, Ints]:
+        return self._counts.codes(column, parts)
+
+    def count_combinations(self, parts: Parts) -> Mapping[int, int]:
+        return self._counts.combinations(parts)
+
+    @property
+    def _counts(self) -> CoarseCounts:
+        keys = [f"coded.{key}" for key in self._keys]
+        return CoarseCounts(lambda sql: self._db.execute(sql).fetchnumpy(), "coded", self._coded_as, keys)
+
+    def _figures(self, by: Sequence[str], rows: str) -> Mapping[str, Any]:
+        """Records by these, and of every sensitive number the extremes of its values and of its codes."""
+        figures = "".join(
+            f", MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
+            for i, name in enumerate(self._sensitive)
+            for v, x in [(f"v{self._numbers[name]}", self._code(name))]
+        )
+        numbers = ", ".join(str(i + 1) for i in range(len(by)))
+        found: Mapping[str, Any] = self._db.execute(
+            f"SELECT {', '.join(by)}, COUNT(*) AS n{figures} {rows} GROUP BY {numbers} ORDER BY {numbers}"
+        ).fetchnumpy()
+        return found
+
+    def _combined(self, found: Mapping[str, Any], codes: Mapping[str, Ints]) -> Combinations:
+        named = list(enumerate(self._sensitive))
+        return Combinations(
+            codes,
+            _ints(found["n"]),
+            {name: _floats(found[f"lo{i}"]) for i, name in named},
+            {name: _floats(found[f"hi{i}"]) for i, name in named},
+            {name: _ints(found[f"lc{i}"]) for i, name in named},
+            {name: _ints(found[f"hc{i}"]) for i, name in named},
+        )
+
+    def _make_coded(self, sensitive: Sequence[str], words: Sequence[Sequence[str]]) -> None:
+        """One row per person with codes in place of values (and the value itself where a hull is needed), and the
+        quasi-identifiers packed into as few numbers as hold them: grouping, sorting and joining go by these.
+        """
+        names = list(self._coded)
+        made = [self._coded_part(names[i : i + AT_ONCE], sensitive) for i in range(0, len(names), AT_ONCE)]
+        # Joins for hundreds of columns in one statement would need the memory of all at once.
+        for number, part in enumerate(made[1:], 1):
+            self._db.execute(f"CREATE OR REPLACE TABLE coded_{number} AS {part}")
+        whole = f"({made[0]})" + "".join(f" JOIN coded_{number} USING (row_id)" for number in range(1, len(made)))
+        keys = "".join(f", {self._packed(word)} AS k{i}" for i, word in enumerate(words))
+        self._db.execute(f"CREATE TABLE coded AS SELECT *{keys} FROM {whole}")
+        for number in range(1, len(made)):
+            self._db.execute(f"DROP TABLE coded_{number}")
+
+    def _coded_part(self, names: Sequence[str], sensitive: Sequence[str]) -> str:
+        """Rows with the codes of some columns, and the values of those where a hull is needed."""
+        parts, joins = [f"r.{self._row} AS row_id"], []
+        for name in names:
+            i = self._numbers[name]
+            parts.append(f"COALESCE(m{i}.code, -1) AS x{i}")
+            joins.append(f"LEFT JOIN code_{i} m{i} ON m{i}.value = {self._axis(name, 'r.')}")
+            if name in sensitive:
+                parts.append(f"CAST({self._axis(name, 'r.')} AS DOUBLE) AS v{i}")
+        return f"SELECT {', '.join(parts)} FROM rows r {' '.join(joins)}"
+
+    def _words(self, columns: Sequence[str]) -> list[list[str]]:
+        """The columns in order, in groups whose codes fit into one number."""
+        words: list[list[str]] = [[]]
+        room = WORD
+        for name in columns:
+            if self._coded[name] > room:
+                words, room = [*words, []], WORD
+            words[-1].append(name)
+            room //= self._coded[name]
+        return words
+
+    def _packed(self, word: Sequence[str]) -> str:
+        key = "CAST(0 AS BIGINT)"
+        for name in word:
+            key = f"({key} * {self._coded[name]} + {self._code(name)} + 1)"
+        return key
+
+    def _unpacked(self, found: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Ints]:
+        """The codes of each column, from the words k0, k1 and so on."""
+        codes = {}
+        for i, word in enumerate(words):
+            key = _ints(found[f"k{i}"])
+            for name in reversed(word):
+                key, code = np.divmod(key, self._coded[name])
+                codes[name] = code - 1
+        return codes
+
+    def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
+        number, rows = self._numbered
+        found = self._db.execute(
+            f"SELECT {number} AS combination, {self._code(column)} AS code, COUNT(*) AS n FROM {rows} "
+            "GROUP BY ALL ORDER BY ALL"
+        ).fetchnumpy()
+        return _ints(found["combination"]), _ints(found["code"]), _ints(found["n"])
+
+    # -- classes and cells -------------------------------------------------------------------------------------
+
+    def add_classes(self, classes: Ints) -> None:
+        given = {**self._by, "class": classes.astype(np.int32)}
+        rows = f"SELECT coded.*, given.class FROM coded JOIN given USING ({', '.join(self._by)}) WHERE given.class >= 0"
+        self._keep("classed", given, rows, more=True)
+
+    def seal_classes(self) -> None:
+        self._by = {}
+        self._db.execute("DROP TABLE coded")
+        self._db.execute("ALTER TABLE classed RENAME TO coded")
+        self._db.execute("CREATE TABLE row_class AS SELECT row_id, CAST(class AS BIGINT) AS class FROM coded")
+
+    def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]:
+        x = self._code(column)
+        found = self._db.execute(
+            f"SELECT MIN({x}) FILTER ({x} >= 0) AS low, MAX({x}) AS high, COUNT(*) FILTER ({x} < 0) AS missing "
+            "FROM coded GROUP BY class ORDER BY class"
+        ).fetchnumpy()
+        return _ints(found["low"]), _ints(found["high"]), _ints(found["missing"])
+
+    def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
+        words = self._words(columns)
+        keys = [f"k{i}" for i in range(len(words))]
+        packed = ", ".join(f"{self._packed(word)} AS {key}" for key, word in zip(keys, words, strict=True))
+        found = self._db.execute(
+            f"SELECT class, {packed}, COUNT(*) AS n FROM coded GROUP BY ALL ORDER BY class, {', '.join(keys)}"
+        ).fetchnumpy()
+        return _ints(found["class"]), self._unpacked(found, words), _ints(found["n"])
+
+    def keep_policy(self, text: str) -> None:
+        self._db.execute("CREATE OR REPLACE TABLE policy (body VARCHAR)")
+        self._db.execute("INSERT INTO policy VALUES (?)", [text])
+
+    def members(self, columns: Sequence[str], coded: Sequence[str] = ()) -> pa.Table:
+        named = [f"r.{quoted(name)} AS v{i}" for i, name in enumerate(columns)]
+        named += [f"coded.{self._code(name)} AS c{i}" for i, name in enumerate(coded)]
+        joined = f"rows r JOIN coded ON coded.row_id = r.{self._row}"
+        found: pa.Table = self._db.sql(
+            f"SELECT coded.class, {', '.join(named)} FROM {joined} ORDER BY ALL"
+        ).to_arrow_table()
+        return found.rename_columns(["class", *columns, *coded])
+
+    # -- checks on what was made -------------------------------------------------------------------------------
+
+    @property
+    def _checks(self) -> Checks:
+        """Raw rows and classes as they are in the vault, read anew."""
+        if self._judged is None:
+            judged = [name for name in self._coded if self._types[name] != "codes"]
+            numeric = [name for name in judged if self._types[name] not in ("boolean", "category")]
+            axes = {name: self._axis(name, "r.") for name in judged}
+            self._judged = Checks(self._db, self._row, axes, numeric)
+        return self._judged
+
+    def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
+        return self._checks.intervals_off(column, classes, low, high, null, counts)
+
+    def sets_off(
+        self, column: str, classes: Ints, sets: Ints, counts: Ints, members: tuple[Ints, Ints], texts: Sequence[str]
+    ) -> int:
+        return self._checks.sets_off(column, classes, sets, counts, members, texts)
+
+    def class_values(self, column: str) -> tuple[Ints, Any, Ints]:
+        return self._checks.values(column)
+
+    def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
+        return self._checks.hulls(column)
+
+    def raw_counts(
+        self, columns: Sequence[str], *, by: Literal["combination", "class"]
+    ) -> tuple[Ints, Mapping[str, Any], Ints]:
+        key, rows = (
+            self._numbered if by == "combination" else ("row_class.class", "coded JOIN row_class USING (row_id)")
+        )
+        values = ", ".join(f"{self._axis(name, 'r.')} AS y{i}" for i, name in enumerate(columns))
+        found = self._db.execute(
+            f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM {rows} "
+            f"JOIN rows r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
+        ).fetchnumpy()
+        raw = {name: _raw(found[f"y{i}"]) for i, name in enumerate(columns)}
+        return _ints(found["class"]), raw, _ints(found["n"])
+
+    # -- beside earlier versions -------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._types)
+
+    def check_persons(self, person: str) -> None:
+        check_persons(self._db, person)
+
+    def meet(self, past: Past, keeping: Keeping) -> DuckDBMeeting:
+        """The rows beside the people of earlier versions."""
+        return DuckDBMeeting(self._db, past, keeping)
+
+    def forget_classes(self) -> None:
+        for table in ("row_class", *_MAKING):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        self._judged = None
+
+    def close(self) -> None:
+        try:
+            for table in (*_MAKING, LOADED, *(f"code_{self._numbers[name]}" for name in self._coded)):
+                self._db.execute(f"DROP TABLE IF EXISTS {table}")
+            self._db.execute("CHECKPOINT")
+        finally:
+            self._db.close()
+
+    # -- helpers -----------------------------------------------------------------------------------------------
+
+    def _axis(self, column: str, prefix: str = "") -> str:
+        if self._types[column] == "codes":
+            return prefix + self._row  # each list is coded by itself
+        return _AXIS[self._types[column]].format(x=prefix + quoted(column))
+
+    def _code(self, column: str) -> str:
+        return f"x{self._numbers[column]}"
+
+    def _coded_as(self, column: str) -> str:
+        return f"coded.{self._code(column)}"
+
+    def _keep(
+        self, table: str, columns: Mapping[str, Any], wanted: str = "SELECT * FROM given", *, more: bool = False
+    ) -> None:
+        """Arrays as a table, or what is wanted of them; in place of what it held, unless there is to be more of it."""
+        self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))
+        if more:
+            self._db.execute(f"CREATE TABLE IF NOT EXISTS {table} AS {wanted} LIMIT 0")
+            self._db.execute(f"INSERT INTO {table} {wanted}")
+        else:
+            self._db.execute(f"CREATE OR REPLACE TABLE {table} AS {wanted}")
+        self._db.unregister("given")
+
+    def _one(self, sql: str) -> Any:
+        return self._db.execute(sql).fetchall()[0][0]
+
+
+def _opened(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
+    """The file, with what a publication that was cut off left in it; anew if that cannot be opened."""
+    try:
+        return connect(path, read_only=False, memory_mb=memory_mb)
+    except duckdb.Error:
+        return _anew(path, memory_mb)
+
+
+def _anew(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
+    """An empty file. Tables that are only dropped would still lie in it, and somebody may have left since."""
+    for left in (path, path.with_name(path.name + ".wal")):
+        left.unlink(missing_ok=True)
+    return connect(path, read_only=False, memory_mb=memory_mb)
+
+
+def _array(values: Any) -> pa.Array:
+    if isinstance(values, np.ma.MaskedArray):
+        return pa.array(values.data, mask=np.ma.getmaskarray(values))
+    return pa.array(values)
+
+
+def _ints(column: Any) -> Ints:
+    return np.asarray(np.ma.filled(column, -1), dtype=np.int64)
+
+
+def _raw(column: Any) -> Any:
+    """Numbers as floats with NaN, texts as objects with None."""
+    if np.asarray(column).dtype != object:
+        return _floats(column)
+    texts = np.array(np.ma.getdata(column), dtype=object)
+    texts[np.ma.getmaskarray(column)] = None
+    return texts
+
+
+def _floats(column: Any) -> Any:
+    return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)

@@ -1,0 +1,313 @@
+"""The publisher's half of the store and the vault: staging, and a switch that a kill at any instant leaves whole.
+
+A version is written under a name that readers do not look at, flushed to disk, renamed, and only then pointed to.
+The lock is the kernel's (flock), so it dies with its holder; what a killed publisher left behind is swept by the
+next one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.block import CodeSets
+from querygate.core.errors import ConfigError
+from querygate.core.types import Catalog, Ints
+from querygate.core.version_overlap import Keeping
+from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
+from querygate_adapters.store.class_moments import TABLE
+from querygate_adapters.store.code_sets import write_code_sets
+from querygate_adapters.store.duckdb_lockdown import connect
+from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
+from querygate_adapters.store.retired_versions import flush, mark, point_to, readable_in, retired_in, settle
+from querygate_adapters.vault.distinct_rows import distinct_rows
+from querygate_adapters.vault.person_history import DuckDBMeeting, Past, Vault, attach, read_past
+from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
+from querygate_adapters.vault.report_files import keep_report, remove_reports, report_folder, reports_in, sweep_reports
+from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+
+STAGED = "staged-"
+
+
+class Publishing:
+    """One publication of one dataset, under the dataset's lock."""
+
+    def __init__(self, store: Path, vault: Path, memory_mb: int) -> None:
+        self._store, self._vault, self._memory_mb = store, vault, memory_mb
+        known = {*versions_in(store), *versions_in(vault), *retired_in(store)}
+        self.version = max(known, default=0) + 1
+        self._readable = readable_in(store)
+        self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
+        self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
+
+    def workshop(self) -> DuckDBWorkshop:
+        """The raw rows of the new version, in the vault."""
+        return DuckDBWorkshop(self._staged_vault, memory_mb=self._memory_mb)
+
+    def write(
+        self, catalog: Catalog, tables: Mapping[str, pa.Table], codes: Mapping[int, CodeSets] | None = None
+    ) -> WrittenStore:
+        """Write the published tables, and what the sets of each code list mean, by column index; returns the staged
+        file for the verifier to read back.
+        """
+        tables = {**tables, **write_code_sets(catalog, codes or {})}
+        database = connect(self._staged_store, read_only=False)
+        try:
+            for name, table in tables.items():
+                database.register("given", table)
+                database.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+                database.unregister("given")
+            database.execute("CREATE TABLE catalog (body VARCHAR)")
+            database.execute("INSERT INTO catalog VALUES (?)", [catalog_to_json(catalog)])
+            database.execute("CHECKPOINT")
+        finally:
+            database.close()
+        return WrittenStore(self._staged_store)
+
+    def meet(self, workshop: DuckDBWorkshop, keeping: Keeping) -> DuckDBMeeting | None:
+        """The rows of the workshop beside the people of all versions that can be read; None where there are none."""
+        if not self._readable:
+            return None
+        return workshop.meet(self._past(workshop.columns, keeping, self._readable), keeping)
+
+    @contextmanager
+    def meet_written(self, keeping: Keeping, without: Collection[int]) -> Iterator[DuckDBMeeting | None]:
+        """The same once more, from the files alone, without the versions that are to be retired."""
+        versions = [version for version in self._readable if version not in without]
+        if not versions:
+            yield None
+            return
+        with closing(attach({"now": self._staged_vault}, self._memory_mb)) as database:
+            past = self._past(tuple(Vault.of(database, "now").types), keeping, versions)
+            yield DuckDBMeeting(database, past, keeping, "now")
+
+    def _past(self, columns: Sequence[str], keeping: Keeping, versions: Sequence[int]) -> Past:
+        vaults = {version: version_file(self._vault, version) for version in versions}
+        return read_past(vaults, columns, keeping, self._memory_mb)
+
+    def switch(self, retire: Sequence[int] = ()) -> None:
+        """Serve the new version. Until it is pointed to the old one is served, after that the new one; from the moment
+        that its file is there the others are retired.
+        """
+        flush(self._staged_vault)
+        os.replace(self._staged_vault, version_file(self._vault, self.version))
+        flush(self._vault)
+        if retire:
+            mark(self._store, retire, by=self.version)
+        flush(self._staged_store)
+        os.replace(self._staged_store, version_file(self._store, self.version))
+        flush(self._store)
+        point_to(self._store, self.version)
+        settle(self._store)
+
+
+class WrittenStore:
+    """A staged store file, opened anew and read as it is."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def catalog(self) -> Catalog:
+        with self._reading() as read:
+            return catalog_from_json(read("SELECT body FROM catalog")["body"][0])
+
+    def cells(self, quasi: Sequence[int]) -> dict[str, Any]:
+        """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
+        with self._reading() as read:
+            found = read("SELECT * FROM cells")
+        boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
+        return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
+
+    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
+        """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
+        where = f"WHERE column_id = {int(column)}"
+        with self._reading() as read:
+            members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
+            texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
+        return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
+
+    def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]:
+        """Codes and the item of each, sets and the item of each, one entry for each row as it is, in order."""
+        where = f"WHERE column_id = {int(column)}"
+        with self._reading() as read:
+            items = read(f"SELECT code, item_id FROM code_item {where} ORDER BY code, item_id")
+            sets = read(f"SELECT set_id, item_id FROM item_set {where} ORDER BY set_id, item_id")
+        of_code, of_set, held = (part.astype(np.int64) for part in (items["item_id"], sets["set_id"], sets["item_id"]))
+        return tuple(map(str, items["code"])), of_code, of_set, held
+
+    def moments(self, column: int) -> dict[str, Any]:
+        """The moments of the column's classes as they are, in order of class."""
+        with self._reading() as read:
+            return read(f"SELECT * FROM {TABLE} WHERE column_id = {int(column)} ORDER BY class")
+
+    @contextmanager
+    def _reading(self) -> Iterator[Callable[[str], dict[str, Any]]]:
+        database = connect(self._path, read_only=True)
+        try:
+            yield lambda sql: dict(database.execute(sql).fetchnumpy())
+        finally:
+            database.close()
+
+
+def _stems(columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(f"c{index}_" for index in columns)
+
+
+class PublisherShelf:
+    """Where publications are made: the store and the vault of a site."""
+
+    def __init__(self, store: Path, vault: Path, *, memory_mb: int = 4096) -> None:
+        self._store, self._vault, self._memory_mb = store, vault, memory_mb
+
+    @contextmanager
+    def publishing(self, dataset: str) -> Iterator[Publishing]:
+        """Hold the dataset's lock; sweep what an interrupted publication left, before and after.
+
+        Before, the rows it had read may stay: if they are what the new one would read, it goes on from them.
+        """
+        store, vault = self._folders(dataset)
+        for folder in (store, vault):
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(0o700)
+        with _locked(store / "lock"):
+            settle(store)
+            _sweep(store, vault, resumable=True)
+            try:
+                yield Publishing(store, vault, self._memory_mb)
+            finally:
+                _sweep(store, vault)
+
+    def serve_version(self, dataset: str, version: int) -> int | None:
+        """Point to an earlier (or later) version; returns the one served before."""
+        folder, _ = self._folders(dataset)
+        self._check_readable(dataset, version)
+        with _locked(folder / "lock"):
+            settle(folder)
+            self._check_readable(dataset, version)
+            before = current_version(folder)
+            point_to(folder, version)
+        return before
+
+    def retire(self, dataset: str, version: int) -> None:
+        """Never serve a version again: its file is removed. The one that is served stays."""
+        folder, _ = self._folders(dataset)
+        self._check_readable(dataset, version)
+        with _locked(folder / "lock"):
+            settle(folder)
+            self._check_readable(dataset, version)
+            served = current_version(folder)
+            if served is None or served == version:
+                raise ConfigError(
+                    "QG804",
+                    f"Version {version} of {dataset} is being served.",
+                    "Publish or serve another one first; `querygate publish --on-overlap retire` does both at once.",
+                )
+            mark(folder, [version], by=served)
+            settle(folder)
+            sweep_reports(self._folders(dataset)[1], retired_in(folder))
+
+    def served(self, dataset: str) -> int | None:
+        return current_version(self._folders(dataset)[0])
+
+    def readable(self, dataset: str) -> tuple[int, ...]:
+        """Versions that are served or could be."""
+        return readable_in(self._folders(dataset)[0])
+
+    def holding(self, dataset: str, person: Person) -> dict[int, int]:
+        """How many rows of somebody each version has in the vault, retired ones too; without those that have none."""
+        return holding(self._vaults(dataset), person)
+
+    def without(self, dataset: str, version: int, more: Sequence[str], person: Person) -> Without:
+        """The rows of a version as a source, without somebody; `more` are columns that its vault does not have."""
+        return rows_of(self._vaults(dataset)[version], more, person)
+
+    def remove(self, dataset: str, person: Person) -> int:
+        """Take somebody's rows out of the vault of every version; returns how many there were."""
+        store, vault = self._folders(dataset)
+        with _locked(store / "lock"):
+            settle(store)
+            _sweep(store, vault)
+            held = holding(self._vaults(dataset), person)
+            for version in held:
+                file = version_file(vault, version)
+                remove(file, person, vault / f"{STAGED}{file.name}", self._memory_mb)
+                remove_reports(vault, [version])  # its pictures may show the person
+        return sum(held.values())
+
+    def keep_report(self, dataset: str, version: int, files: Mapping[str, bytes]) -> Path:
+        """Put the report on a version with its raw rows; returns its folder."""
+        return keep_report(self._folders(dataset)[1], version, files)
+
+    def report(self, dataset: str, version: int) -> Path:
+        """The folder of the report on a version, if there is one."""
+        return report_folder(self._folders(dataset)[1], version)
+
+    def reports(self, dataset: str) -> tuple[int, ...]:
+        """Versions that have a report."""
+        return reports_in(self._folders(dataset)[1])
+
+    def files(self, dataset: str, version: int) -> tuple[Path, Path]:
+        """The files of a version: what is published, and the raw rows."""
+        store, vault = self._folders(dataset)
+        return version_file(store, version), version_file(vault, version)
+
+    def _vaults(self, dataset: str) -> dict[int, Path]:
+        _, vault = self._folders(dataset)
+        return {version: version_file(vault, version) for version in versions_in(vault)}
+
+    def retired(self, dataset: str) -> dict[int, int]:
+        """Retired versions, each with the one that took its place."""
+        return retired_in(self._folders(dataset)[0])
+
+    def _check_readable(self, dataset: str, version: int) -> None:
+        folder, _ = self._folders(dataset)
+        readable = readable_in(folder)
+        if version not in readable:
+            known = ", ".join(map(str, readable)) or "none"
+            what = "was retired" if version in retired_in(folder) else "is not there"
+            raise ConfigError(
+                "QG804", f"Version {version} of {dataset} {what}.", f"Versions that can be served: {known}."
+            )
+
+    def _folders(self, dataset: str) -> tuple[Path, Path]:
+        """Of a dataset in store and vault; a name is a name and never a path."""
+        if not NAME.fullmatch(dataset):
+            raise ConfigError(
+                "QG806", "That is not a name of a dataset.", "Names are of a-z, 0-9 and _ and begin with a letter."
+            )
+        return self._store / dataset, self._vault / dataset
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(
+                "QG804", "This dataset is being published by another process.", "Wait for it to end."
+            ) from None
+        yield
+
+
+def _sweep(store: Path, vault: Path, *, resumable: bool = False) -> None:
+    following = max([*versions_in(store), *retired_in(store)], default=0) + 1
+    staged = vault / f"{STAGED}{version_file(vault, following).name}"
+    kept = (staged, staged.with_name(f"{staged.name}.wal")) if resumable else ()
+    for folder in (store, vault):
+        for left in folder.glob(f"{STAGED}*"):
+            if left not in kept:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    sweep_reports(vault, retired_in(store))
+    # A switch cut off between its two renames leaves the next version's vault alone: it never had a reader. Earlier
+    # vaults stay, whatever became of their store.
+    if max(versions_in(vault), default=0) == following:
+        version_file(vault, following).unlink()

@@ -1,0 +1,150 @@
+"""Reports of the auditor that need no raw data: audit replay, audit store, audit users."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.audit import audit
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
+from querygate.cli.log import read_moment
+from querygate.cli.output import print_json, print_records, print_table, progress
+from querygate.custody.evidence.intent_score import Intent
+from querygate.custody.evidence.replay import Replay
+from querygate.custody.evidence.store_weakness import DOMINATED, NARROW
+from querygate.custody.roots.evidence_reports import StoreReport, replay_site, report_store, report_users
+
+since_option = click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time on (UTC).")
+dataset_option = click.option("--dataset", metavar="NAME", help="Queries to this dataset only.")
+
+STEP = 100
+INTENT = ("user", "level", "score", "busiest_hour", "queries", "refusals", "disclosing", "near", "rewordings", "rare")
+LEGEND = """
+score: points of the busiest hour; raised from 20 on, high from 60 on.  disclosing: refusals for disclosure.
+near: differs from the query before in constants alone.  rewordings: the same question in other words.
+rare: about one class at most."""
+
+
+@audit.command("replay", example="querygate audit replay --dataset patients --since 2026-03-01")
+@dataset_option
+@since_option
+@format_option
+@site_option
+def replay_command(dataset: str | None, since: datetime | None, form: str, site: Path) -> None:
+    """Prove that answers are functions of the store: compute each one in the log again, and compare it byte for byte.
+
+    The vault is not used. Exit code 1 where an answer differs.
+    """
+    opened = open_here(site)
+    with progress() as tell:
+        found = replay_site(
+            opened,
+            user=LOCAL.name,
+            dataset=dataset,
+            since=since,
+            progress=lambda done: tell(f"replaying, {done:,} answers") if done % STEP == 0 else None,
+        )
+    _print_replay(found, form)
+    click.get_current_context().exit(1 if found.different else 0)
+
+
+def _print_replay(found: Replay, form: str) -> None:
+    differences = [asdict(one) for one in found.different]
+    gone = [{"dataset": d, "version": v, "answers": n} for (d, v), n in sorted(found.gone.items())]
+    if form == "json":
+        counts = {"answers": found.answers, "same": found.same, "noisy": found.noisy}
+        print_json({**counts, "different": differences, "versions_gone": gone})
+        return
+    if form != "table":
+        print_records(differences, form, columns=("query_id", "dataset", "version", "where"))
+        return
+    click.echo(f"{found.answers:,} answers: {found.same:,} are the same, {len(differences):,} differ.")
+    if found.noisy:
+        click.echo(f"{found.noisy:,} hold noise and were not computed again.")
+    for one in gone:
+        click.echo(f"{one['dataset']} version {one['version']} is no longer there: {one['answers']:,} answers.")
+    if differences:
+        click.echo()
+        print_records(differences, form, columns=("query_id", "dataset", "version", "where"))
+
+
+@audit.command("store", example="querygate audit store patients --version 3")
+@click.argument("dataset")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="Which version.  [default: the one served]")
+@format_option
+@site_option
+def store_command(dataset: str, version: int | None, form: str, site: Path) -> None:
+    """Report what a published version itself gives away, and how much of it each user has read out.
+
+    From the store and the log alone. What is weak here cannot be mended by refusing questions; publish anew.
+    """
+    report = report_store(open_here(site), dataset, version, user=LOCAL.name)
+    columns = [{key: value for key, value in asdict(one).items() if key != "weakest"} for one in report.columns]
+    if form == "json":
+        print_json(asdict(report))
+    elif form == "table":
+        _print_store(report, columns)
+    else:
+        print_records(columns, form, columns=list(columns[0]) if columns else ("column",))
+
+
+def _print_store(report: StoreReport, columns: list[dict[str, Any]]) -> None:
+    click.echo(
+        f"{report.dataset}, version {report.version}: {report.classes:,} classes of at least {report.k} records.\n"
+    )
+    shown = [
+        {**one, "largest_share": f"{one['largest_share']:.0%}", "narrowest": f"{one['narrowest']:g}"} for one in columns
+    ]
+    headings = ("column", "one_value", "narrow", "narrowest", "dominated", "largest_share")
+    print_records(shown, "table", columns=headings, empty="No column is sensitive.")
+    click.echo(
+        "\none_value: classes whose members all have one known value."
+        f"\nnarrow: within {NARROW:.0%} of the domain, or one value possible."
+        f"\ndominated: more than {DOMINATED:.0%} of a class have one published value."
+    )
+    for column in report.columns:
+        rows = [[one.known, f"{one.records:,}", one.published, f"{one.share:.0%}"] for one in column.weakest]
+        click.echo(f"\nWeakest classes of {column.column}")
+        print_table(("known", "records", "published", "largest share"), rows)
+    users = [[name, f"{count:,}", f"{count / max(report.classes, 1):.0%}"] for name, count in report.read_out.items()]
+    click.echo()
+    if users:
+        print_table(("user", "classes read out", "share"), users)
+    else:
+        click.echo("Nobody has asked this version yet.")
+
+
+@audit.command("users", example="querygate audit users --since 2026-03-01")
+@dataset_option
+@since_option
+@format_option
+@site_option
+def users_command(dataset: str | None, since: datetime | None, form: str, site: Path) -> None:
+    """Score who behaves like somebody that probes: a reason to look and to talk, and no more.
+
+    Points of the busiest hour: refusal 1 (for disclosure 5), near duplicate 1, rewording 2, rare condition 3. Raised
+    from 20 on, high from 60 on.
+    """
+    found = report_users(open_here(site), user=LOCAL.name, dataset=dataset, since=since)
+    print_records([_intent(one) for one in found], form, columns=INTENT, empty="Nobody has asked anything.")
+    if form == "table" and found:
+        click.echo(LEGEND)
+
+
+def _intent(one: Intent) -> dict[str, Any]:
+    return {
+        "user": one.user,
+        "level": one.level,
+        "score": one.score,
+        "busiest_hour": one.busiest,
+        "queries": one.queries,
+        "refusals": one.refusals,
+        "disclosing": one.disclosing,
+        "near": one.near,
+        "rewordings": one.rewordings,
+        "rare": one.rare,
+    }

@@ -1,0 +1,100 @@
+"""The auditor beside the gate: audit watch."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.audit import audit
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
+from querygate.cli.output import print_csv
+
+COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
+
+EXAMPLE = """\
+querygate audit watch --dataset patients
+querygate audit watch --dataset patients --once --format jsonl --webhook https://example.org/hook
+querygate audit watch --dataset patients --email-command 'sendmail custodian@example.org'"""
+
+
+def read_command(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str]:
+    """The command as a list of words, as a shell would read it; no shell is ever started."""
+    try:
+        return shlex.split(value or "")
+    except ValueError:
+        raise click.BadParameter("A quotation mark is not closed.") from None
+
+
+@audit.command("watch", example=EXAMPLE)
+@click.option("--dataset", required=True, metavar="NAME", help="Which dataset's queries.")
+@click.option("--webhook", metavar="URL", help="Post each alert there as JSON (http or https).")
+@click.option(
+    "--email-command", metavar="CMD", callback=read_command, help="Give each alert to this command, as a mail."
+)
+@click.option("--once", is_flag=True, help="Look once, send what waits, and end.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(0.1, 86_400),
+    metavar="S",
+    default=5.0,
+    help="Seconds between looks.  [default: 5]",
+)
+@format_option
+@site_option
+def watch_command(
+    dataset: str,
+    webhook: str | None,
+    email_command: list[str],
+    once: bool,
+    interval: float,
+    form: str,
+    site: Path,
+) -> None:
+    """Follow the site's log, and tell as it happens which answers single people out.
+
+    A process of the custodian's own: it reads the vault. Alerts name queries, users and numbers of records, and never
+    values. It goes on where the last watch ended, however that ended. What could not be sent is kept; exit code 1.
+    """
+    from querygate.control.alerts import Alerts
+    from querygate.custody.roots.live_audit import Watching  # loads what can open a vault
+    from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
+
+    channels = {WEBHOOK: post_to(webhook)} if webhook else {}
+    channels |= {MAIL: mail_by(email_command)} if email_command else {}
+    opened = open_here(site)
+    alerts = Alerts(opened.log.database, opened.log)
+    watching = Watching(opened, dataset, user=LOCAL.name, channels=tuple(channels))
+    if form == "csv":
+        print_csv(COLUMNS, ())
+    while True:
+        seen = watching.look()
+        for alert in seen.alerts:
+            show(alert, form)
+        for query, why in seen.unread:
+            click.echo(f"{query} could not be audited: {why}", err=True)
+        failures = deliver(alerts, channels)
+        for channel, waiting, why in failures:
+            click.echo(f"{channel}: {why}. Waiting for the next time: {waiting:,}.", err=True)
+        if once:
+            if form == "table":
+                click.echo(f"New queries: {seen.queries:,}. Alerts: {len(seen.alerts):,}.")
+            click.get_current_context().exit(1 if failures else 0)
+        time.sleep(interval)
+
+
+def show(alert: Mapping[str, Any], form: str) -> None:
+    """One alert: a sentence, or a line of JSON or CSV."""
+    from querygate.custody.roots.live_audit import explain_alert
+
+    if form == "table":
+        click.echo(f"{alert['time']}  {explain_alert(alert)}")
+    elif form == "csv":
+        print_csv([alert[name] for name in COLUMNS], ())
+    else:
+        click.echo(json.dumps(dict(alert), ensure_ascii=False))

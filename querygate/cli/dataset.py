@@ -1,0 +1,282 @@
+"""Commands about datasets: publish, datasets, versions, rollback, retire.
+
+The custodian's root (`site.custody`) is imported inside the commands that publish, so that a process that serves
+never loads code that can open a vault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.output import print_record, print_records, progress
+from querygate.cli.report import tell_of_report
+from querygate.core.errors import NotPermitted
+from querygate.gate.describe import make_summary
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.retired_versions import retired_in
+
+if TYPE_CHECKING:
+    from querygate.custody.codes.code_items import CodeReport
+    from querygate.custody.publish.method_comparison import Tried
+    from querygate.custody.publish.publish import Report
+    from querygate.custody.publish.republication_guard import OnOverlap, Republished
+    from querygate.custody.roots.publish_with_report import Kind
+
+
+@click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
+@click.option("--policy", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Policy file (TOML).")
+@click.option(
+    "--source",
+    required=True,
+    metavar="SOURCE",
+    help="A .csv, .tsv or .parquet file, duckdb:FILE#table, or postgresql://user@host/database#schema.table.",
+)
+@click.option(
+    "--on-overlap",
+    type=click.Choice(["refuse", "sticky", "retire"]),
+    help="What is done where it tells too much together with earlier versions.  [default: as the policy says]",
+)
+@click.option(
+    "--report",
+    "kind",
+    type=click.Choice(["none", "json", "full"]),
+    default="full",
+    help="The report on the version: none, figures alone, or a page with pictures.  [default: full]",
+)
+@format_option
+@site_option
+def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind, form: str, site: Path) -> None:
+    """Publish a table as the next version of its dataset.
+
+    Nothing is served before the verifier has measured what was written, by itself and laid over every earlier version
+    that can be read. A publication that fails leaves the version before as it is. When the new version serves, a report
+    on it is made for the custodian, and kept in the vault: `querygate report` shows it.
+    """
+    from querygate.custody.policy import load_policy
+    from querygate.custody.roots.publish_with_report import publish_with_report
+
+    opened = open_here(site)
+    rules = load_policy(policy)
+    with progress() as tell:
+        done = publish_with_report(
+            opened,
+            rules,
+            source,
+            user=LOCAL.name,
+            kind=kind,
+            beside=policy.parent,
+            progress=tell,
+            on_overlap=on_overlap,
+        )
+    record = {**asdict(done.published), "report": str(done.file) if done.file else None}
+    print_record(record, form, lambda: explain_report(done.published))
+    tell_of_report(done)
+    _remind_of_copy(opened)
+
+
+@click.command(cls=Command, example="querygate datasets")
+@format_option
+@site_option
+def datasets(form: str, site: Path) -> None:
+    """List the datasets being served."""
+    store = open_here(site).store
+    found = [make_summary(store.current(name).catalog) for name in store.datasets()]
+    columns = ("dataset", "version", "rows", "k", "published", "title")
+    print_records(found, form, columns=columns, empty="No dataset is published yet.")
+
+
+@click.command(cls=Command, example="querygate versions patients")
+@click.argument("dataset")
+@format_option
+@site_option
+def versions(dataset: str, form: str, site: Path) -> None:
+    """List the versions of DATASET: the one that is served, those that could be (readable), and those retired.
+
+    `answers` counts what was answered from each. It stays known to those who asked, whatever becomes of the version.
+    """
+    opened = open_here(site)
+    found = make_versions(opened, dataset)
+    print_records(found, form, columns=("version", "state", "published", "rows", "k_measured", "answers", "user"))
+
+
+@click.command(cls=Command, example="querygate rollback patients 2")
+@click.argument("dataset")
+@click.argument("version", type=click.IntRange(1))
+@format_option
+@site_option
+def rollback(dataset: str, version: int, form: str, site: Path) -> None:
+    """Serve VERSION of DATASET from now on, an earlier or a later one.
+
+    All versions that can be read were laid over each other when they were published, so this tells nothing new. One
+    that was retired is never served again.
+    """
+    from querygate.custody.roots.publish_version import serve_version
+
+    opened = open_here(site)
+    before = serve_version(opened, dataset, version, user=LOCAL.name)
+    done = {"dataset": dataset, "from": before, "to": version}
+    print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {before}).")
+    _remind_of_copy(opened)
+
+
+@click.command(cls=Command, example="querygate retire patients 1")
+@click.argument("dataset")
+@click.argument("version", type=click.IntRange(1))
+@format_option
+@site_option
+def retire(dataset: str, version: int, form: str, site: Path) -> None:
+    """Never serve VERSION of DATASET again: its file in the store is removed, and later versions need not go with it.
+
+    What was answered from it remains known to those who asked. The version that is served cannot be retired; a
+    publication with --on-overlap retire takes its place and retires it in one step.
+    """
+    from querygate.custody.roots.publish_version import retire_version
+
+    opened = open_here(site)
+    retire_version(opened, dataset, version, user=LOCAL.name)
+    print_record({"dataset": dataset, "retired": version}, form, lambda: f"{dataset}: version {version} is retired.")
+    _remind_of_copy(opened)
+
+
+def _remind_of_copy(opened: OpenSite) -> None:
+    """A site whose gate reads from a server keeps its versions in its folder all the same."""
+    if opened.site.settings["store"]:
+        click.echo("This site is served from PostgreSQL: bring the change there with `querygate store copy`.", err=True)
+
+
+def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
+    """Versions in the store and those that were, with what the log says of their publication and use."""
+    serving = _served(opened, dataset)
+    published: dict[int, Mapping[str, Any]] = {}
+    answers: Counter[int] = Counter()
+    for event in opened.log.events():
+        if event["dataset"] == dataset and event["kind"] == "publish":
+            published[event["body"]["version"]] = event
+        elif event["dataset"] == dataset and event["body"].get("outcome") == "answered":
+            answers[event["body"]["version"]] += 1
+    retired = retired_in(opened.site.store / dataset)
+    found: list[dict[str, Any]] = []
+    unknown: Mapping[str, Any] = {"time": None, "user": None, "body": {}}
+    for version in sorted({*opened.store.versions(dataset), *retired}):
+        entry = published.get(version, unknown)
+        found.append(
+            {
+                "version": version,
+                "served": version == serving,
+                "state": "served" if version == serving else "retired" if version in retired else "readable",
+                "published": entry["time"],
+                "rows": entry["body"].get("rows"),
+                "k_measured": entry["body"].get("k"),
+                "answers": answers[version],
+                "user": entry["user"],
+            }
+        )
+    return found
+
+
+def _served(opened: OpenSite, dataset: str) -> int | None:
+    """The version being served; None where its file cannot be opened, so that another one can be chosen."""
+    try:
+        return opened.store.current(dataset).catalog.version
+    except NotPermitted:
+        raise
+    except Exception:  # the engine's own, and it may quote what it read
+        return None
+
+
+def explain_report(report: Report) -> str:
+    """What was published, for a person."""
+    measured = report.measured
+    lines = [
+        f"Published {report.dataset}, version {report.version}, in {report.seconds:.1f} s.",
+        "",
+        f"  rows      {report.rows:,}",
+        f"  classes   {report.classes:,}, of {measured.k:,} to {measured.largest:,} records",
+        f"  cells     {report.cells:,}",
+        f"  k         {measured.k} (measured)",
+    ]
+    lines += _figures("Sensitive columns, as measured", _sensitive(report))
+    lines += _figures("Guarantees beyond k, as measured", {name: f"{v:.4g}" for name, v in measured.kept.items()})
+    lines += _figures("Records with a row in a joined table", {n: f"{found:,}" for n, found in report.joined.items()})
+    lines += _figures("Tables that can be joined", {name: digest[:12] for name, digest in report.references.items()})
+    lines += _figures("Mean width of a cell", {name: f"{width:.4g}" for name, width in measured.width.items()})
+    lines += _figures("Mean share of its domain that a class covers", {n: f"{v:.1%}" for n, v in report.loss.items()})
+    lines += _figures("Lists of codes", {one.column: _codes(one) for one in report.codes})
+    lines += explain_comparison(report.comparison)
+    lines += explain_versions(report.versions)
+    if report.warnings:
+        lines += ["", "Warnings", *(f"  {warning}" for warning in report.warnings)]
+    return "\n".join(lines)
+
+
+def _codes(one: CodeReport) -> str:
+    texts = {"are no code": one.unknown, "had lost zeros in front": one.mended, "may have lost some": one.ambiguous}
+    other = "".join(f"; {number:,} texts {what}" for what, number in texts.items() if number)
+    return (
+        f"{one.method}, k = {one.k}: of {one.occurring:,} codes {one.exact:,} exact, {one.generalised:,} generalised, "
+        f"{one.suppressed:,} suppressed ({one.lost:.1%} of entries){other}{_told(one)}"
+    )
+
+
+def _told(one: CodeReport) -> str:
+    if one.measures is None:
+        return ""
+    found, whole = one.measures, one.measures.found[-1]
+    return (
+        f"; {found.kept:,} of {found.groups:,} {found.groups_are} counted exactly; by all codes {whole.before:.1%} of "
+        f"people were among fewer than k records, now {whole.after:.1%}"
+    )
+
+
+def explain_comparison(comparison: Sequence[Tried]) -> list[str]:
+    """What was tried, as a table; nothing where there was nothing to choose or to measure."""
+    if not any(tried.widths or tried.note for tried in comparison):
+        return []
+    names = list(comparison[0].widths)
+    rows = [["method", "k", "classes", "NCP", *names, "seconds"]]
+    for tried in comparison:
+        widths = [f"{tried.widths[name]:.2%}" if name == "count" else f"{tried.widths[name]:.4g}" for name in names]
+        figures = [f"{tried.k:,}", f"{tried.classes:,}", f"{tried.ncp:.2%}", *widths, f"{tried.seconds:.1f}"]
+        rows.append([f"{tried.method}{' (published)' if tried.chosen else ''}", *figures])
+    lengths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(text.ljust(length) for text, length in zip(row, lengths, strict=True)).rstrip() for row in rows]
+    notes = [tried.note for tried in comparison if tried.note]
+    return ["", "Methods, and the width of the range of each statistic", *(f"  {line}" for line in [*lines, *notes])]
+
+
+def explain_versions(found: Republished | None) -> list[str]:
+    """How the new version goes with earlier ones; nothing where there were none."""
+    if found is None:
+        return []
+    lines = ["", "Earlier versions"]
+    for version, pair in found.by_version.items():
+        lines.append(f"  laid over version {version}: the smallest group in both has {pair.smallest:,}")
+        if pair.left + pair.came:
+            lines.append(
+                f"    told to who knows it: {pair.came:,} came and {pair.left:,} left, or were left, in small groups"
+            )
+    lines += ["  classes of earlier versions were kept together"] if found.sticky else []
+    lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []
+    return lines
+
+
+def _sensitive(report: Report) -> dict[str, str]:
+    measured = report.measured
+    found = {}
+    for name, distinct in measured.l.items():
+        text = f"l = {distinct}, t = {measured.t[name]:.3f}"
+        hull = measured.hull.get(name)
+        found[name] = text if hull is None else f"{text}, narrowest class {hull:g} wide"
+    return found
+
+
+def _figures(title: str, figures: Mapping[str, str]) -> list[str]:
+    width = max(map(len, figures), default=0)
+    return ["", title, *(f"  {name:{width}}  {text}" for name, text in figures.items())] if figures else []

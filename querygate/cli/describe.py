@@ -1,0 +1,62 @@
+"""The command about one dataset: what may be known of it before asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.frame import Command, format_option, open_here, site_option
+from querygate.cli.output import plain, print_record
+from querygate.gate.describe import make_description
+
+SHOWN_VALUES = 12
+
+
+@click.command(cls=Command, example="querygate describe patients")
+@click.argument("dataset")
+@format_option
+@site_option
+def describe(dataset: str, form: str, site: Path) -> None:
+    """Show the columns of DATASET, the tables that can be joined to it, its policy and statements to begin with."""
+    opened = open_here(site)
+    told = make_description(opened.store.current(dataset).catalog, opened.gate.native, opened.gate.limits)
+    print_record(told, form, lambda: plain_lines(told))
+
+
+def plain_lines(told: Mapping[str, Any]) -> str:
+    """The description for a person, without what a terminal would obey."""
+    return "\n".join(plain(line) for line in _lines(told))
+
+
+def _lines(told: Mapping[str, Any]) -> Iterator[str]:
+    title = f" ({told['title']})" if told["title"] else ""
+    yield f"{told['dataset']}{title}, version {told['version']}: {told['rows']:,} records, k = {told['k']}"
+    yield from _section("Columns", [(c["name"], c["type"], c["role"], _public(c)) for c in told["columns"]])
+    for table in told["tables"]:
+        on = f", usually to {' or '.join(table['on'])}" if table["on"] else ""
+        columns = [(table["key"], "key", ""), *((c["name"], c["type"], "") for c in table["columns"])]
+        yield from _section(
+            f"Table {table['name']}, {table['rows']:,} rows, to be joined on {table['key']}{on}", columns
+        )
+    yield from _section("Policy", [(sentence,) for sentence in told["policy"]])
+    yield from _section("To begin with", [(sql,) for sql in told["examples"]])
+
+
+def _public(column: Mapping[str, Any]) -> str:
+    """What is public of the values: a domain, or the first of them."""
+    if column.get("domain"):
+        return " .. ".join(map(str, column["domain"]))
+    values = column.get("values") or []
+    return ", ".join(values[:SHOWN_VALUES]) + (" ..." if len(values) > SHOWN_VALUES else "")
+
+
+def _section(title: str, rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    yield ""
+    yield title
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"  {'  '.join(cells)}".rstrip()

@@ -1,0 +1,343 @@
+"""Commands about extracts: ask, decide, build, release, fetch. Who acts, and on what, is on record."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from querygate.cli.frame import LOCAL, F, Group, check_new, format_option, new_file, open_here, site_option
+from querygate.cli.output import Tell, plain, print_record, print_records, print_table, progress
+from querygate.cli.query import find_principal
+from querygate.cli.request_options import read_wish, wish_options
+from querygate.cli.risk import print_risk
+from querygate.core.approval import STATES, Action, Builder, said
+from querygate.core.types import Principal
+from querygate.site.extract_package import Verified, altered, opened, unpack, verify
+from querygate.site.extracts import CHANNELS, Extracts
+from querygate.site.open_gate import OpenSite
+from querygate.site.settings import FILE
+
+COLUMNS = ("id", "state", "dataset", "requester", "changed", "expires")
+IF_ASKED = ("dataset", "columns", "where", "method", "k", "suppress", "suppress_cells", "models", "tolerances")
+"""Keys of a wish that are shown where something was asked for."""
+
+REPEATED = ("format", "request", "dataset", "kind", "policy_hash", "wish", "correlations")
+
+COMMENTED: dict[Action, str] = {
+    "submit": "Ask for a decision.",
+    "take": "Begin to review a request of somebody else.",
+    "comment": "Say something about a request.",
+    "approve": "Approve a request of somebody else. The setting extract_reviewers says how many have to.",
+    "return": "Send a request back to be changed.",
+    "reject": "Decline a request for good.",
+    "withdraw": "Take back a request of yours that is not approved yet.",
+    "revoke": "Take back an approval or a release: nothing can be built or fetched from now on.",
+}
+UNCOMMENTED: dict[Action, str] = {
+    "build": "Make the extract of an approved request, in the vault. A build that fails can be tried again.",
+    "release": "Let an extract of somebody else be fetched. The setting extract_days says for how long.",
+}
+
+
+def open_builder(site: OpenSite, progress: Tell) -> Builder:
+    """Who makes extracts, where the raw rows are."""
+    from querygate.custody.roots.building import Building
+
+    return Building(site, progress)
+
+
+@click.group(cls=Group)
+def export() -> None:
+    """Extracts of records on approval: request, review, build, release, fetch."""
+
+
+def as_option(command: F) -> F:
+    return click.option(
+        "--as", "name", metavar="USER", help="Act as this user of the site.  [default: you, at the console]"
+    )(command)
+
+
+class Acting:
+    """A site's extracts and in whose name they are dealt with. What is to be sent is sent at once, if it can be."""
+
+    def __init__(self, site: Path, name: str | None = None, progress: Tell = lambda step, share=None, /: None) -> None:
+        self.site = open_here(site)
+        self.by: Principal = LOCAL if name is None else find_principal(self.site, name)
+        self.extracts = Extracts(self.site, open_builder(self.site, progress), told=self.tell)
+
+    def tell(self) -> None:
+        for line in send(self.site):
+            click.echo(line, err=True)
+
+
+def send(site: OpenSite) -> list[str]:
+    """Send what waits; a line for each channel that did not get through."""
+    if not any(site.site.settings[setting] for setting in CHANNELS.values()):
+        return []
+    from querygate.custody.roots.request_notifications import send_waiting
+
+    return [f"{channel}: {why}. Waiting for the next time: {n:,}." for channel, n, why in send_waiting(site)]
+
+
+# -- asking ------------------------------------------------------------------------------------------------------
+
+
+@export.command(
+    "request",
+    example="querygate export request --as ann --file wish.toml\n"
+    "querygate export request --as ann --dataset trial --purpose 'Does age matter?' --kind condensed --k 20 \\\n"
+    "    --model 'cox: Surv(time, status) ~ age + sex' --tolerance significance=0.1",
+)
+@wish_options
+@as_option
+@format_option
+@site_option
+def request_extract(name: str | None, form: str, site: Path, **given: Any) -> None:
+    """Make a request, as a draft."""
+    acting = Acting(site, name)
+    made = acting.extracts.request(acting.by, read_wish(given))
+    print_record(
+        made, form, lambda: f"Made {made['id']}, a draft. Next: `querygate export submit {made['id']}` asks for it."
+    )
+
+
+@export.command("edit", example="querygate export edit x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --as ann --columns age,sex --k 50")
+@click.argument("request_id", metavar="ID")
+@wish_options
+@as_option
+@format_option
+@site_option
+def edit_request(request_id: str, name: str | None, form: str, site: Path, **given: Any) -> None:
+    """Change a draft, or a request that was returned: the keys that are given, or all of them by --file."""
+    acting = Acting(site, name)
+    before = acting.extracts.show(acting.by, request_id)["wish"]
+    edited = acting.extracts.edit(acting.by, request_id, read_wish(given, before))
+    print_record(edited, form, lambda: f"Changed {request_id}.")
+
+
+@export.command("list", example="querygate export list --state submitted")
+@click.option("--state", type=click.Choice(STATES), metavar="STATE", help=f"One of {', '.join(STATES)}.")
+@click.option("--mine", is_flag=True, help="Your own only.")
+@as_option
+@format_option
+@site_option
+def list_requests(state: str | None, mine: bool, name: str | None, form: str, site: Path) -> None:
+    """List requests, newest first: to custodians all, to researchers their own."""
+    acting = Acting(site, name)
+    found = acting.extracts.listed(acting.by, state=state, mine=mine)
+    print_records(found, form, columns=COLUMNS, empty="There are no such requests.")
+
+
+@export.command("show", example="querygate export show x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --format json")
+@click.argument("request_id", metavar="ID")
+@click.option("--no-preview", is_flag=True, help="Without the figures a reviewer needs, which take time.")
+@as_option
+@format_option
+@site_option
+def show_request(request_id: str, no_preview: bool, name: str | None, form: str, site: Path) -> None:
+    """Show a request: what is asked, where it stands, what was said and done.
+
+    A reviewer sees what the extract would risk and what it would keep, before there is one.
+    """
+    acting = Acting(site, name)
+    preview = not no_preview and acting.extracts.may_preview(acting.by, request_id)
+    shown = acting.extracts.show(acting.by, request_id, preview=preview)
+    if form == "table":
+        print_request(shown)
+    else:
+        print_record(shown, form, str)
+
+
+@export.command("risk", example="querygate export risk x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --out report")
+@click.argument("request_id", metavar="ID")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="A folder that is not there yet.")
+@as_option
+@format_option
+@site_option
+def risk_of_request(request_id: str, out: Path | None, name: str | None, form: str, site: Path) -> None:
+    """Show the risk report on a request: its records raw, under Safe Harbor, and as they would leave.
+
+    For those who decide. Once the extract is built, it is the report on what was built.
+    """
+    check_new(out)
+    with progress() as tell:
+        acting = Acting(site, name, tell)
+        body = acting.extracts.risk(acting.by, request_id)
+    print_risk(body, out, form)
+
+
+# -- deciding ----------------------------------------------------------------------------------------------------
+
+
+def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable[..., None]:
+    """The command that does one thing to a request."""
+
+    def act(request_id: str, name: str | None, form: str, site: Path, comment: str = "") -> None:
+        with progress() as tell:
+            acting = Acting(site, name, tell)
+            after = acting.extracts.act(acting.by, request_id, action, comment)
+        print_record(after, form, lambda: explain_state(after))
+
+    act.__doc__ = help_text
+    command: Callable[..., None] = site_option(format_option(as_option(act)))
+    example = f"querygate export {action} x_01KJKB3Q00Z5V7N0M1C2X3Y4W5"
+    if takes_comment:
+        command = click.option("--comment", metavar="TEXT", default="", help="What to say with it.")(command)
+        example += " --comment 'Why so many columns?'" if action in ("comment", "return", "reject") else ""
+    return cast(
+        Callable[..., None],
+        export.command(action, example=example)(click.argument("request_id", metavar="ID")(command)),
+    )
+
+
+for one, text in (*COMMENTED.items(), *UNCOMMENTED.items()):
+    make_act(one, text, takes_comment=one in COMMENTED)
+
+
+def explain_state(asked: Mapping[str, Any]) -> str:
+    """Where a request stands after an act."""
+    text = f"{asked['id']} is {said(asked['state'])}."
+    if asked["state"] == "in_review" and asked["approvals"]:
+        text += f" Approved by {len(asked['approvals'])} of {asked['reviewers']}."
+    if asked["state"] == "released":
+        text += f" It can be fetched until {asked['expires']}."
+    return text
+
+
+# -- fetching ----------------------------------------------------------------------------------------------------
+
+
+@export.command(
+    "fetch",
+    example="querygate export fetch x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --as ann --out extract\n"
+    "querygate export fetch --verify extract",
+)
+@click.argument("request_id", metavar="ID", required=False)
+@click.option("--out", type=click.Path(path_type=Path), help="A new folder, or a new file *.zip.  [default: ID.zip]")
+@click.option(
+    "--verify", "fetched", type=click.Path(path_type=Path, exists=True), help="Check a fetched folder or zip."
+)
+@as_option
+@format_option
+@site_option
+def fetch_extract(
+    request_id: str | None, out: Path | None, fetched: Path | None, name: str | None, form: str, site: Path
+) -> None:
+    """Fetch a released extract, or check one that was fetched.
+
+    It is checked against its manifest, and the manifest against what is on record, before it is given out. --verify
+    does the same with a folder or a zip: at a site against its record, elsewhere against its own manifest alone.
+    """
+    if (request_id is None) == (fetched is None) or (fetched and out):
+        raise click.UsageError("Give either the ID of a request, or --verify.")
+    if fetched is not None:
+        found, is_known = verify_fetched(fetched, site)
+        told = {"verified": True, "request": found.manifest.get("request"), "manifest": found.sha256}
+        print_record({**told, "on_record": is_known}, form, lambda: explain_verified(found, is_known))
+        return
+    acting = Acting(site, name)
+    target = out or Path(f"{request_id}.zip")
+    fetch_to(acting, str(request_id), target)
+    print_record({"request": request_id, "out": str(target)}, form, lambda: f"Fetched {request_id} to {target}.")
+
+
+def fetch_to(acting: Acting, request_id: str, target: Path) -> None:
+    """Write an extract to a new file, or unpack it into a new folder."""
+    if target.exists():
+        raise click.UsageError(f"{target} is there already.")
+    with acting.extracts.fetch(acting.by, request_id) as handle:
+        if target.suffix == ".zip":
+            with new_file(target) as stream:
+                shutil.copyfileobj(handle, stream)
+            return
+        try:
+            with opened(handle) as contents:
+                unpack(contents, target)
+        except OSError as error:
+            raise click.UsageError(f"{target} cannot be written: {error.strerror}.") from None
+
+
+def verify_fetched(path: Path, site: Path) -> tuple[Verified, bool]:
+    """What was fetched, and whether its manifest is on record here; QG607 where it was changed."""
+    with opened(path) as contents:
+        found = verify(contents)
+    if not (site / FILE).is_file():
+        return found, False
+    known = Extracts(open_here(site)).manifest_of(str(found.manifest.get("request")))
+    if known is None:
+        raise altered("This site has no record of it.")
+    if known != found.sha256:
+        raise altered("The manifest is not the one that was released.")
+    return found, True
+
+
+def explain_verified(found: Verified, is_known: bool) -> str:
+    what = f"{len(found.manifest['files'])} files are what the manifest says."
+    if is_known:
+        return f"{what}\nThe manifest is the one on record for {found.manifest['request']}."
+    return f"{what}\nThe manifest itself is checked at the site; its SHA-256 is {found.sha256}."
+
+
+@export.command("notify", example="querygate export notify")
+@site_option
+def notify(site: Path) -> None:
+    """Send what waits to be told of requests, to those whom the settings name. Exit code 1 where it does not arrive."""
+    lines = send(open_here(site))
+    for line in lines:
+        click.echo(line, err=True)
+    click.get_current_context().exit(1 if lines else 0)
+
+
+# -- showing -----------------------------------------------------------------------------------------------------
+
+
+def print_request(asked: Mapping[str, Any]) -> None:
+    """A request for a person."""
+    wish = asked["wish"]
+    told = {"state": said(asked["state"]), "requester": asked["requester"], "dataset": asked["dataset"]}
+    told |= {name: wish[name] for name in wish if name not in IF_ASKED or (wish[name] and name != "dataset")}
+    told |= {"approved by": asked["approvals"] or f"nobody yet (of {asked['reviewers']})"}
+    told |= {name: asked[name] for name in ("expires", "failure", "manifest") if asked[name]}
+    click.echo(f"{asked['id']}, request {asked['number']}")
+    _print_fields(told)
+    for title in ("summary", "preview"):
+        if asked.get(title):
+            click.echo(f"\n{title.capitalize()} (all figures: --format json)")
+            _print_fields(make_figures(asked[title]))
+    click.echo("")
+    rows = [(e["time"], e["user"] or "", e["action"], said(e["after"]), e["comment"]) for e in asked["events"]]
+    print_table(("time", "user", "act", "then", "comment"), rows)
+    if asked["may"]:
+        click.echo(f"\nYou can: {', '.join(asked['may'])}.")
+
+
+def make_figures(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person reads of a summary: `words` where there are some, else plain figures; no tables, and nothing that
+    the request says already.
+
+    >>> make_figures({"k": 5, "wish": {}, "tried": [{"k": 5}], "risk": {"words": ["1 in 5."], "n": 3}})
+    {'k': 5, 'risk': '1 in 5.'}
+    """
+    found = {}
+    for name, value in body.items():
+        if isinstance(value, Mapping):
+            value = " ".join(value.get("words", ())) or make_figures(value)
+        is_table = isinstance(value, list) and any(isinstance(one, (Mapping, list)) for one in value)
+        if name not in REPEATED and not is_table and value not in (None, "", [], {}):
+            found[name] = value
+    return found
+
+
+def _print_fields(fields: Mapping[str, Any], indent: str = "  ") -> None:
+    for name, value in fields.items():
+        if isinstance(value, Mapping) and value:
+            click.echo(f"{indent}{plain(str(name))}")
+            _print_fields(value, indent + "  ")
+        else:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            shown = f"{shown:.4g}" if isinstance(shown, float) else shown
+            click.echo(f"{indent}{plain(str(name)):12} {plain(str(shown))}")

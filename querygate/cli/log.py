@@ -1,0 +1,240 @@
+"""Commands about the log: list, verify, export, key, rotate, discard. Who looks is on record before it is shown."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.frame import LOCAL, Group, format_option, new_file, open_here, site_option
+from querygate.cli.output import print_record, print_records
+from querygate.control import (
+    ChainBroken,
+    NotSigned,
+    Segment,
+    Statement,
+    Verified,
+    discard,
+    export_signed,
+    load_key,
+    load_public_key,
+    rotate,
+    stamp,
+    verify_lines,
+)
+from querygate.control.signature import PUBLIC
+from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite
+
+COLUMNS = ("time", "user", "dataset", "version", "outcome", "code", "sql")
+LONGEST_SQL = 80
+
+
+def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """A date or a time; in UTC unless it says otherwise."""
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise click.BadParameter("Write it as 2026-03-01 or 2026-03-01T12:30Z.") from None
+
+
+def read_known(ctx: click.Context, param: click.Parameter, value: str | None) -> Verified | None:
+    """What an earlier verification printed: entries, a colon, the head."""
+    if value is None:
+        return None
+    entries, _, head = value.partition(":")
+    if not entries.isdecimal() or len(head) != 64:
+        raise click.BadParameter("Give the number of entries, a colon, and the hash of the last one.")
+    return Verified(int(entries), head)
+
+
+@click.group(cls=Group)
+def log() -> None:
+    """The append-only log of all that was asked and done."""
+
+
+@log.command("list", example="querygate log list --since 2026-03-01 --user ann --format jsonl")
+@click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time on (UTC).")
+@click.option("--user", metavar="NAME", help="Queries of this user only.")
+@click.option("--dataset", metavar="NAME", help="Queries to this dataset only.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The latest so many.  [default: all]")
+@format_option
+@site_option
+def list_log(
+    since: datetime | None, user: str | None, dataset: str | None, limit: int | None, form: str, site: Path
+) -> None:
+    """List queries, oldest first."""
+    opened = open_here(site)
+    asked = {"since": None if since is None else stamp(since), "user": user, "limit": limit}
+    note_reading(opened, "log.read", dataset=dataset, **asked)
+    entries = list(opened.log.queries(since=since, user=user, dataset=dataset, limit=limit))
+    if form == "table":
+        entries = [{**entry, "sql": _shortened(entry["sql"])} for entry in entries]
+    print_records(entries, form, columns=COLUMNS, empty="There are no such queries.")
+
+
+@log.command(
+    "verify",
+    example="querygate log verify\nquerygate log verify exported.jsonl --known 1200:5f0c...\n"
+    "querygate log verify exported.jsonl --signature exported.jsonl.sig --key log.pub",
+)
+@click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--known",
+    metavar="ENTRIES:HEAD",
+    callback=read_known,
+    help="What an earlier verification printed; it must still hold.",
+)
+@click.option(
+    "--signature",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="What was signed about FILE: it must hold from its first entry to its last.",
+)
+@click.option(
+    "--key",
+    "key_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The public key of the site that signed.  [default: the key of --site]",
+)
+@format_option
+@site_option
+def verify_log(
+    file: Path | None, known: Verified | None, signature: Path | None, key_file: Path | None, form: str, site: Path
+) -> None:
+    """Check the chain of the site's log with its archives, or of an exported FILE.
+
+    Exit code 1 means that the log was altered. Note the printed head elsewhere: with --known, a log that was cut off
+    or written anew shows too. So it does against a signature.
+    """
+    if signature is not None and file is None:
+        raise click.UsageError("--signature goes with a FILE.")
+    found: dict[str, Any]
+    try:
+        said = None if signature is None else load_public_key(key_file or site / PUBLIC).read(signature.read_bytes())
+        verified = open_here(site).log.verify(known) if file is None else verify_file(file, known, said)
+    except (ChainBroken, NotSigned) as broken:
+        entry = {"entry": broken.seq, "reason": broken.reason} if isinstance(broken, ChainBroken) else {}
+        found, text = {"verified": False, "reason": str(broken), **entry}, str(broken)
+    else:
+        found = {"verified": True, "entries": verified.entries, "head": verified.head}
+        text = "The log is unbroken."
+        if said is not None:
+            found["signed"] = said.time
+            text += f"\nEntries {said.first:,} to {said.last:,} were signed at {said.time}."
+        elif verified.since > 1:
+            found["since"] = verified.since
+            text += f"\nEntries before {verified.since:,} were discarded; only the heads of their archives are left."
+        text += f"\n{verified.entries}:{verified.head}"
+    print_record(found, form, lambda: text)
+    click.get_current_context().exit(0 if found["verified"] else 1)
+
+
+def verify_file(file: Path, known: Verified | None, said: Statement | None) -> Verified:
+    """Check an exported log or an archive; ChainBroken where it is broken, or is not what was signed."""
+    try:
+        with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as lines:
+            if said is None:
+                return verify_lines(lines, known)
+            verified = verify_lines(lines, known or said.end, said.start)
+    except (EOFError, gzip.BadGzipFile):
+        raise ChainBroken(said.first if said else 1, f"{file.name} cannot be read") from None
+    if (verified.entries, verified.head) != (said.last, said.head):
+        raise ChainBroken(min(verified.entries, said.last) + 1, "the signature says that the log ends elsewhere")
+    return verified
+
+
+@log.command("export", example="querygate log export --out log.jsonl --sign")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="A new file.  [default: standard output]")
+@click.option("--sign", is_flag=True, help="Sign where the log stands, in a file of the same name and .sig.")
+@site_option
+def export_log(out: Path | None, sign: bool, site: Path) -> None:
+    """Write every entry as one line of JSON, chained: what `log verify FILE` reads.
+
+    The last entry says who exported it. With --sign the site's key vouches for what the file holds and when.
+    """
+    if sign and out is None:
+        raise click.UsageError("--sign goes with --out.")
+    opened = open_here(site)
+    if out is None:
+        note_reading(opened, "log.export", signed=False)
+        opened.log.export(sys.stdout)
+        return
+    with new_file(out) as stream:
+        key = load_key(opened.site.folder) if sign else None
+        note_reading(opened, "log.export", signed=sign)
+        if key is None:
+            stream.writelines(line + b"\n" for line in opened.log.lines())
+        else:
+            said = export_signed(opened.log, key, stream)
+            with new_file(out.with_name(f"{out.name}.sig")) as signature:
+                signature.write(said)
+    click.echo(f"Wrote {out}{' and its signature' if sign else ''}.", err=True)
+
+
+@log.command("key", example="querygate log key > log.pub")
+@format_option
+@site_option
+def show_key(form: str, site: Path) -> None:
+    """Print the public key with which others check signatures of this log. A site without a key gets one."""
+    key = load_key(open_site(site).folder).public
+    print_record({"fingerprint": key.fingerprint, "key": key.text}, form, lambda: key.text.rstrip())
+
+
+# -- archives ------------------------------------------------------------------------------------------------------
+
+
+def keep_option(command: Any) -> Any:
+    days = click.IntRange(1, 36_500)
+    return click.option("--keep", type=days, metavar="DAYS", required=True, help="What is younger than this stays.")(
+        command
+    )
+
+
+@log.command("rotate", example="querygate log rotate --keep 365")
+@keep_option
+@format_option
+@site_option
+def rotate_log(keep: int, form: str, site: Path) -> None:
+    """Move old entries out of the database into sealed, signed archives in logs/.
+
+    The chain goes on: `log verify` proves archives and database as one. May be stopped and run again at any time.
+    """
+    opened = open_here(site)
+    key = load_key(opened.site.folder)
+    _print_archives(rotate(opened.log, key, timedelta(days=keep), user=LOCAL.name), form, "No entry is older.")
+
+
+@log.command("discard", example="querygate log discard --keep 3650")
+@keep_option
+@format_option
+@site_option
+def discard_log(keep: int, form: str, site: Path) -> None:
+    """Delete archives whose last entry is old. Their heads and signatures stay on record."""
+    opened = open_here(site)
+    _print_archives(discard(opened.log, timedelta(days=keep), user=LOCAL.name), form, "No archive is older.")
+
+
+def _print_archives(segments: list[Segment], form: str, none: str) -> None:
+    records = [{"archive": segment.name, **segment.told()} for segment in segments]
+    print_records(records, form, columns=("archive", "first", "last", "until", "head"), empty=none)
+
+
+# -- helpers -------------------------------------------------------------------------------------------------------
+
+
+def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **asked: Any) -> None:
+    """Put on record who looks, and at what; not what they see."""
+    body = {name: value for name, value in asked.items() if value is not None}
+    opened.log.note(kind, user=LOCAL.name, dataset=dataset, body=body)
+
+
+def _shortened(sql: str) -> str:
+    text = " ".join(sql.split())
+    return text if len(text) <= LONGEST_SQL else text[: LONGEST_SQL - 1] + "…"

@@ -1,0 +1,64 @@
+"""Commands about policies: draft. Those about release policies are in `releasing`.
+
+What reads raw data is imported inside the commands, as for `publish`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.frame import Command, Group, format_option
+from querygate.cli.output import print_json, print_records
+from querygate.core.errors import ConfigError
+
+
+@click.group(cls=Group)
+def policy() -> None:
+    """Write the policy of a dataset."""
+
+
+@policy.command(cls=Command, example="querygate policy draft --source patients.csv --out patients.toml")
+@click.option(
+    "--source",
+    required=True,
+    metavar="SOURCE",
+    help="A .csv, .tsv or .parquet file, duckdb:FILE#table, or postgresql://user@host/database#schema.table.",
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write, which must not exist.")
+@format_option
+def draft(source: str, out: Path | None, form: str) -> None:
+    """Propose a policy from a source.
+
+    Proposes roles, types and public domains, finds likely identifiers and free text, and says why in comments. The
+    figures in it are of the raw data; look at every column before you publish. Nothing is published and no site is
+    needed.
+    """
+    from querygate.custody.roots.policy_proposal import draft_from
+
+    drafted = draft_from(source)
+    if out is not None:
+        write_new(out, drafted.text)
+    columns = [
+        {"column": p.name, "role": p.role, "type": p.type or None, "found": p.warning or None, "why": " ".join(p.why)}
+        for p in drafted.columns
+    ]
+    if form == "json":
+        body: dict[str, Any] = {"dataset": drafted.dataset, "k": drafted.k, "rows": drafted.rows}
+        print_json({**body, "policy": drafted.text, "columns": columns})
+    elif form != "table" or out is not None:
+        print_records(columns, form, columns=("column", "role", "type", "found"))
+    else:
+        click.echo(drafted.text, nl=False)
+
+
+def write_new(path: Path, text: str) -> None:
+    """A file of the custodian's alone, never over another: a policy may hold days of work."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigError("QG801", f"{path}: cannot be written: {reason}", "Name a new file with --out.") from None

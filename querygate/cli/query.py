@@ -1,0 +1,126 @@
+"""The command that asks: query."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.output import print_json, print_record, print_records, print_table
+from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.types import Principal, Request
+from querygate.custody.roots.asking import Asking
+from querygate.gate import render
+from querygate.site.answers import MODES, NOISY
+from querygate.site.open_gate import OpenSite
+
+EXAMPLE = """\
+querygate query --dataset patients "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"
+querygate query --dataset patients --format csv - < question.sql"""
+
+
+def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """The SQL, or what standard input holds where - is given."""
+    try:
+        text = sys.stdin.read() if value == "-" else value
+        text.encode()
+    except UnicodeError:
+        raise click.BadParameter("The statement is not UTF-8.") from None
+    return text
+
+
+@click.command(cls=Command, example=EXAMPLE)
+@click.argument("sql", callback=read_statement)
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset to ask.")
+@click.option("--as", "name", metavar="USER", help="Ask as this user of the site.  [default: you, at the console]")
+@click.option("--check", is_flag=True, help="Only say whether it would be accepted. Nothing is read or logged.")
+@click.option("--mode", type=click.Choice(MODES), help="Ranges, or numbers with noise.  [default: ranges, if allowed]")
+@click.option("--epsilon", type=click.FloatRange(0, min_open=True), metavar="E", help="Spend at most this on noise.")
+@click.option("--consistent", is_flag=True, help="Noisy counts: none below zero, parts that add up to their total.")
+@format_option
+@site_option
+def query(
+    sql: str,
+    dataset: str,
+    name: str | None,
+    check: bool,
+    mode: str | None,
+    epsilon: float | None,
+    consistent: bool,
+    form: str,
+    site: Path,
+) -> None:
+    """Ask one statement and print guaranteed ranges, or noisy numbers.
+
+    SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The question and its answer are
+    put on record.
+    """
+    opened = open_here(site)
+    given = {"mode": mode, "epsilon": epsilon, "consistent": consistent or None}
+    options = {key: value for key, value in given.items() if value is not None}
+    request = Request(LOCAL if name is None else find_principal(opened, name), dataset, sql, options)
+    asking = Asking(opened)
+    if check:
+        verdict = asking.check(request)
+        print_record(verdict, form, lambda: explain_verdict(verdict))
+    else:
+        print_answer(asking.answer(request), form)
+
+
+def find_principal(opened: OpenSite, name: str) -> Principal:
+    """The user of the site in whose name is asked."""
+    for user in opened.accounts.list_users():
+        if user.name.lower() == name.lower():
+            if user.disabled:
+                raise NotPermitted("QG302", "This account is closed.", "Open it with `querygate user enable`.")
+            return Principal(user.name, user.role)
+    raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
+
+
+def print_answer(body: dict[str, Any], form: str) -> None:
+    if form == "json":
+        print_json(body)
+    elif form == "jsonl":
+        print_records(body["rows"], form, columns=())
+    elif form == "csv":
+        click.echo(render.to_csv(body).decode().replace("\r\n", "\n"), nl=False)
+    else:
+        print_table(*render.readable(body))
+        for note in body["notes"]:
+            click.echo(note)
+        if "budget" in body:
+            click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} is left.")
+        click.echo(f"\n{body['dataset']}, version {body['version']}; {body['query_id']}; {body['elapsed_ms']} ms")
+
+
+def explain_verdict(verdict: dict[str, Any]) -> str:
+    """The verdict for a person."""
+    columns = ", ".join(f"{column['name']} ({column['kind']})" for column in verdict["columns"])
+    if verdict.get("mode") == NOISY:
+        return explain_price(verdict, columns)
+    told = {
+        "columns": columns,
+        "groups": f"at most {verdict['groups_at_most']:,}",
+        "ranges": verdict["width"],
+        "epsilon": "0",
+    }
+    if verdict.get("sharpened_by"):
+        told["ranges"] += f", sharpened by class moments of {', '.join(verdict['sharpened_by'])}"
+    return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])
+
+
+def explain_price(verdict: dict[str, Any], columns: str) -> str:
+    """What a noisy answer costs and how precise it is, for a person."""
+    precise = [f"{name} within {width:.6g}" for name, width in verdict["accuracy"].items() if width is not None]
+    left = ", ".join(f"{kind} {epsilon:g}" for kind, epsilon in verdict["budget"].items())
+    told = {
+        "columns": columns,
+        "groups": f"{verdict['groups_at_most']:,}",
+        "precise": f"{', '.join(precise)}, in 95 of 100 answers" if precise else "depends on the data",
+        "epsilon": f"{verdict['cost']['epsilon']:g}",
+        "left": left,
+    }
+    return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])

@@ -1,0 +1,83 @@
+"""The command that shows the report on a published version: report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from querygate.cli.frame import Command, format_option, new_file, open_here, site_option
+from querygate.cli.output import explain_problem, print_record
+
+if TYPE_CHECKING:
+    from querygate.custody.roots.publish_with_report import Reported
+
+
+@click.command(cls=Command, example="querygate report patients --out report.html")
+@click.argument("dataset")
+@click.argument("version", required=False, type=click.IntRange(1))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Copy it to this file: the page, or the JSON where the name ends so.",
+)
+@format_option
+@site_option
+def report(dataset: str, version: int | None, out: Path | None, form: str, site: Path) -> None:
+    """Show the report on VERSION of DATASET, by default on the one that is served.
+
+    The report is for the custodian alone: it compares answers with the truth, and one of its pictures shows raw values.
+    It lies with the raw rows in the vault.
+    """
+    from querygate.custody.roots.publish_with_report import (  # loads what can open a vault
+        FILES,
+        find_report,
+        read_report,
+    )
+
+    folder = find_report(open_here(site), dataset, version)
+    if out is not None:
+        _copy(folder / FILES["json" if out.suffix == ".json" else "full"], out)
+        return
+    body = read_report(folder)
+    print_record(body, form, lambda: explain_body(body, folder))
+
+
+def tell_of_report(done: Reported) -> None:
+    """Where the report on a publication is, or why there is none. Either way the publication stands."""
+    if done.file is not None:
+        click.echo(f"Report: {done.file}", err=True)
+    if done.problem is not None:
+        click.echo("Warning: the version is published and serves, but there is no report on it.", err=True)
+        click.echo(explain_problem(done.problem), err=True)
+
+
+def explain_body(body: dict[str, Any], folder: Path) -> str:
+    """What to look at first, and where the rest is."""
+    head = body["headline"]
+    lines = [
+        f"{body['dataset']}, version {body['version']}, published {body['published']}",
+        "",
+        f"  rows      {head['rows']:,}",
+        f"  classes   {head['classes']:,}",
+        f"  k         {head['k']} (asked: {head['k_asked']})",
+        "",
+        "Look at this first",
+    ]
+    for warning in body["warnings"]:
+        lines += [f"  {warning['text']}", *([f"    {warning['advice']}"] if warning["advice"] else [])]
+    lines += [] if body["warnings"] else ["  Nothing stands out."]
+    return "\n".join([*lines, "", f"All of it: {folder}"])
+
+
+def _copy(file: Path, out: Path) -> None:
+    """The copy is closed to others, as the report is."""
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise click.UsageError(f"This report has no {file.name}; it was made without a page.") from None
+    with new_file(out) as stream:
+        stream.write(data)
+    click.echo(f"Wrote {out}.", err=True)

@@ -1,0 +1,81 @@
+"""What is asked for, from a file and from options: the same keys in both, and options come first."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from querygate.cli.frame import F
+from querygate.core.extract_spec import Format, Kind, invalid
+
+LISTS = ("columns", "formats")
+
+
+def wish_options(command: F) -> F:
+    """--file and one option for each key of a wish."""
+    options = (
+        click.option("--file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A wish as TOML."),
+        click.option("--dataset", metavar="NAME", help="Dataset to take records from."),
+        click.option("--purpose", metavar="TEXT", help="What for."),
+        click.option("--kind", type=click.Choice(get_args(Kind)), help="How records are protected."),
+        click.option("--columns", metavar="A,B", help="Columns.  [default: all but notes and sequences]"),
+        click.option("--where", metavar="SQL", help="Which records.  [default: all]"),
+        click.option("--method", metavar="NAME", help="Method.  [default: found by the builder]"),
+        click.option("--k", type=int, metavar="K", help="Records that share everything.  [default: found]"),
+        click.option("--suppress", type=float, metavar="SHARE", help="Share of records that may be left out."),
+        click.option("--suppress-cells", type=float, metavar="SHARE", help="Share of cells that may become *."),
+        click.option("--model", "models", multiple=True, metavar="TEXT", help="What will be fitted. May be repeated."),
+        click.option(
+            "--tolerance",
+            "tolerances",
+            multiple=True,
+            metavar="NAME=NUMBER",
+            callback=read_tolerances,
+            help="How much may be lost. May be repeated.",
+        ),
+        click.option("--formats", metavar="A,B", help=f"Of {', '.join(get_args(Format))}.  [default: csv,parquet]"),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_tolerances(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, float]:
+    """Names and numbers."""
+    found: dict[str, float] = {}
+    for text in given:
+        name, _, number = (part.strip() for part in text.rpartition("="))
+        try:
+            found[name] = float(number)
+        except ValueError:
+            name = ""
+        if not name:
+            raise click.BadParameter("Write it as mean(age)=5.")
+    return found
+
+
+def read_wish(given: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The body of a request: what was asked before, then the file, then the options that were given."""
+    file = given["file"]
+    written = read_file(file) if file else dict(before or {})
+    chosen = {name: value for name, value in given.items() if name != "file" and value not in (None, (), {})}
+    for name in LISTS:
+        if name in chosen:
+            chosen[name] = [part.strip() for part in chosen[name].split(",") if part.strip()]
+    if "models" in chosen:
+        chosen["models"] = list(chosen["models"])
+    return {**written, **chosen}
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """A wish as TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):  # not TOML, not UTF-8, or brackets without end
+        raise invalid(path.name, "is not valid TOML; `name = value` on each line") from None
+    except OSError:
+        raise invalid(path.name, "cannot be read") from None

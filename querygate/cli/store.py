@@ -1,0 +1,54 @@
+"""Commands about where published versions are kept: store."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_option
+from querygate.cli.output import print_records, progress
+from querygate.core.errors import ConfigError
+
+
+@click.group(cls=Group)
+def store() -> None:
+    """Where published versions are kept."""
+
+
+@store.command("copy", example="querygate store copy --to postgresql://publisher@db.example.org/study")
+@click.argument("dataset", nargs=-1)
+@click.option(
+    "--to",
+    "location",
+    required=True,
+    metavar="LOCATION",
+    help="postgresql://user@host:port/database, with #schema for another schema than querygate.",
+)
+@format_option
+@site_option
+def copy(dataset: tuple[str, ...], location: str, form: str, site: Path) -> None:
+    """Copy published versions to a PostgreSQL server that gates read from.
+
+    Each DATASET (by default, all) gets the versions that are missing there; then the version that is served here is
+    served there. Every version is read back and compared before anybody sees it. A password is best kept in a
+    password file or in PGPASSWORD.
+    """
+    try:
+        from querygate.custody.roots.copy_to_postgres import copy_store
+    except ImportError:
+        raise ConfigError(
+            "QG804",
+            "The driver for PostgreSQL is not installed.",
+            "Install QueryGate with the extra for it: pip install 'querygate[postgres]'.",
+        ) from None
+    opened = open_here(site)
+    with progress() as tell:
+        done = copy_store(opened, location, dataset, user=LOCAL.name, progress=tell)
+    print_records(
+        [asdict(copied) for copied in done],
+        form,
+        columns=("dataset", "copied", "served"),
+        empty="No dataset is published yet.",
+    )

@@ -1,0 +1,193 @@
+"""Requests for extracts, as they stand and with all that was done to them.
+
+An act changes the request, adds an event, an entry in the log and what is to be told, in one transaction. The decision
+is made within it, on the request as it stands then. Events are numbered and never changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from querygate.control.alerts import Waiting
+from querygate.control.chain import canonical
+from querygate.control.database import Database
+from querygate.control.ids import Entropy, new_query_id, stamp
+from querygate.control.log import Log
+from querygate.core.approval import Act, Asked, Event, State, expired, has_expired
+from querygate.core.extract_spec import Wish
+
+KIND = "export"
+"""Entries in the log are called `export.` and what was done."""
+
+TOLD = frozenset({"submitted", "returned", "rejected", "approved", "released", "revoked"})
+"""States of which somebody is told when a request comes to them."""
+
+_FIND = "SELECT * FROM export_request WHERE id = ?"
+_LIST = """SELECT * FROM export_request
+  WHERE (:requester IS NULL OR requester = :requester) AND (:state IS NULL OR state = :state) ORDER BY number DESC"""
+_DUE = "SELECT id FROM export_request WHERE state = 'released' AND expires <= ? ORDER BY expires, number"
+_CREATE = """INSERT INTO export_request
+  (state, wish, changed, expires, approvals, summary, manifest, failure, id, requester, dataset, created)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_UPDATE = """UPDATE export_request
+  SET (state, wish, changed, expires, approvals, summary, manifest, failure) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"""
+_EVENT = """INSERT INTO export_event (request, number, time, user, action, before, after, comment)
+  VALUES (:request, (SELECT coalesce(max(number), 0) + 1 FROM export_event WHERE request = :request),
+          :time, :user, :action, :before, :after, :comment) RETURNING number"""
+_EVENTS = """SELECT number, time, user, action, before, after, comment FROM export_event
+  WHERE request = ? ORDER BY number"""
+
+
+class SqliteRequests:
+    """The requests of a site. `channels` are told of what is decided; `via` says in the log by which door acts came."""
+
+    def __init__(
+        self, database: Database, log: Log, entropy: Entropy, channels: Sequence[str] = (), via: str = "console"
+    ) -> None:
+        self._database, self._log, self._entropy = database, log, entropy
+        self._channels, self._via = tuple(channels), via
+
+    # -- writing -----------------------------------------------------------------------------------------
+
+    def create(self, wish: Wish, act: Act) -> Asked:
+        if act.by is None:
+            raise ValueError("a request is somebody's")
+        with self._database.writing() as connection:
+            now, ident = self._now(), new_query_id(self._log.clock, self._entropy).replace("q_", "x_", 1)
+            asked = Asked(ident, 0, act.by.name, wish, "draft", created=now, changed=now)
+            made = connection.execute(_CREATE, (*_values(asked), ident, asked.requester, wish.dataset, now))
+            asked = replace(asked, number=int(made.lastrowid or 0))
+            self._record(connection, asked, act, None)
+        return asked
+
+    def change(self, request_id: str, act: Act, after: Callable[[Asked | None], Asked]) -> Asked:
+        with self._database.writing() as connection:
+            row = connection.execute(_FIND, (request_id,)).fetchone()
+            before = None if row is None else _asked(row)
+            if before is not None and has_expired(before, self._now()):
+                before = expired(before)
+            asked = replace(after(before), changed=self._now())
+            connection.execute(_UPDATE, (*_values(asked), request_id))
+            self._record(connection, asked, act, None if before is None else before.state)
+        return asked
+
+    def expire_due(self) -> list[Asked]:
+        found = []
+        for row in self._database.rows(_DUE, (self._now(),)):
+            with self._database.writing() as connection:
+                before = _asked(connection.execute(_FIND, (row["id"],)).fetchone())
+                if not has_expired(before, self._now()):
+                    continue  # another process was faster
+                asked = replace(expired(before), changed=self._now())
+                connection.execute(_UPDATE, (*_values(asked), asked.id))
+                self._record(connection, asked, Act("expire", None), before.state)
+            found.append(asked)
+        return found
+
+    def _record(self, connection: sqlite3.Connection, asked: Asked, act: Act, before: State | None) -> None:
+        """The event, the entry in the log, and what is to be told of it."""
+        user = act.by.name if act.by else None
+        event = {
+            "request": asked.id,
+            "time": asked.changed,
+            "user": user,
+            "action": act.action,
+            "before": before,
+            "after": asked.state,
+            "comment": act.comment,
+        }
+        number = connection.execute(_EVENT, event).fetchone()[0]
+        body = {"id": asked.id, "from": before, "to": asked.state, "via": self._via if act.by else None}
+        body |= {"comment": act.comment} if act.comment else {}
+        self._log.append(connection, f"{KIND}.{act.action}", None, user, asked.wish.dataset, {**body, **act.details})
+        if asked.state in TOLD and asked.state != before:
+            for channel in self._channels:
+                connection.execute(
+                    "INSERT INTO export_outbox (request, event, channel) VALUES (?, ?, ?)", (asked.id, number, channel)
+                )
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def find(self, request_id: str) -> Asked | None:
+        rows = self._database.rows(_FIND, (request_id,))
+        return _asked(rows[0]) if rows else None
+
+    def listed(self, *, requester: str | None = None, state: str | None = None) -> list[Asked]:
+        return [_asked(row) for row in self._database.rows(_LIST, {"requester": requester, "state": state})]
+
+    def events(self, request_id: str) -> list[Event]:
+        return [Event(**dict(row)) for row in self._database.rows(_EVENTS, (request_id,))]
+
+    def _now(self) -> str:
+        return stamp(self._log.clock())
+
+
+class Notices:
+    """What is still to be told of requests: which one, of what dataset, and its state; nothing that was in it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def waiting(self, channel: str) -> list[Waiting]:
+        rows = self._database.rows(
+            """SELECT outbox.*, event.time, event.after, request.dataset FROM export_outbox AS outbox
+               JOIN export_event AS event ON event.request = outbox.request AND event.number = outbox.event
+               JOIN export_request AS request ON request.id = outbox.request
+               WHERE channel = ? ORDER BY outbox.number""",
+            (channel,),
+        )
+        return [Waiting(row["number"], row["channel"], row["tries"], _notice(row)) for row in rows]
+
+    def arrived(self, one: Waiting) -> None:
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM export_outbox WHERE number = ?", (one.number,))
+
+    def failed(self, one: Waiting) -> None:
+        with self._database.writing() as connection:
+            connection.execute("UPDATE export_outbox SET tries = tries + 1 WHERE number = ?", (one.number,))
+
+
+def _notice(row: sqlite3.Row) -> Mapping[str, Any]:
+    """The id is the same however often it is sent."""
+    return {
+        "id": f"{row['request']}-{row['event']}",
+        "request": row["request"],
+        "dataset": row["dataset"],
+        "state": row["after"],
+        "time": row["time"],
+    }
+
+
+def _values(asked: Asked) -> tuple[Any, ...]:
+    """What an act may change, in the order of the columns."""
+    return (
+        asked.state,
+        canonical(asked.wish.to_dict()),
+        asked.changed,
+        asked.expires,
+        canonical(list(asked.approvals)),
+        None if asked.summary is None else canonical(asked.summary),
+        asked.manifest,
+        asked.failure,
+    )
+
+
+def _asked(row: sqlite3.Row) -> Asked:
+    return Asked(
+        id=row["id"],
+        number=row["number"],
+        requester=row["requester"],
+        wish=Wish.of(json.loads(row["wish"])),
+        state=cast(State, row["state"]),
+        created=row["created"],
+        changed=row["changed"],
+        approvals=tuple(json.loads(row["approvals"])),
+        expires=row["expires"],
+        summary=None if row["summary"] is None else json.loads(row["summary"]),
+        manifest=row["manifest"],
+        failure=row["failure"],
+    )

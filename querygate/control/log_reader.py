@@ -1,0 +1,132 @@
+"""The whole log, wherever its entries lie: archives from the oldest on, then the database."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from querygate.control.chain import Chain, ChainBroken, Links, Verified
+from querygate.control.entry_links import STRETCH, lines_of, links_of_lines, links_of_rows
+from querygate.control.segments import COLUMNS, Archives, Segment
+
+ROTATED, DISCARDED = "log.rotate", "log.discard"
+
+_SEGMENTS = f"SELECT {', '.join(COLUMNS)} FROM segment ORDER BY number"  # noqa: S608
+_ROWS = """SELECT seq, time, kind, query_id, user, dataset, body, prev, hash FROM log
+           WHERE seq > ? AND seq <= ? ORDER BY seq"""
+
+BEFORE_ALL, AFTER_ALL = -(2**63), 2**63 - 1
+"""Whatever numbers somebody may have given to rows of the table, they are between these."""
+
+
+def read_segments(connection: sqlite3.Connection) -> list[Segment]:
+    """All archives there ever were, oldest first."""
+    segments = []
+    for row in connection.execute(_SEGMENTS):
+        values: list[Any] = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
+        segments.append(Segment(*values))
+    return segments
+
+
+def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[Links]:
+    """The entries in the database from the one after `after` to `last`, in order."""
+    cursor = connection.execute(_ROWS, (after, last))
+    while rows := cursor.fetchmany(STRETCH):
+        yield links_of_rows(rows)
+
+
+def read_lines(connection: sqlite3.Connection, archives: Archives) -> Iterator[bytes]:
+    """Every entry as a line of an exported log, without the line end."""
+    for segment in read_segments(connection):
+        if segment.discarded is None:
+            yield from (line.rstrip(b"\n") for line in archives.lines(segment))
+    for links in read_links(connection):
+        yield from lines_of(links)
+
+
+def verify_log(connection: sqlite3.Connection, archives: Archives, known: Verified | None = None) -> Verified:
+    """Follow the chain through all archives and the database.
+
+    What a row says of an archive must be said in the chain too. Otherwise whoever can write the file could pass off
+    entries that they removed as archived and discarded.
+    """
+    chain = Chain(known)
+    segments = read_segments(connection)
+    for segment in segments:
+        if segment.first != chain.entries + 1 or segment.prev != chain.head:
+            raise ChainBroken(segment.first, "its archive does not follow the one before")
+        if segment.discarded is None:
+            chain.follow(links_of_lines(archives.lines(segment)))
+        else:
+            chain.skip(segment.last, segment.head)
+        if (chain.entries, chain.head) != (segment.last, segment.head):
+            raise ChainBroken(segment.last, "its archive ends elsewhere")
+    try:
+        chain.follow(read_links(connection))
+    except sqlite3.DatabaseError as error:
+        if not is_damaged(error):
+            raise
+        raise ChainBroken(chain.entries + 1, "the database cannot be read there") from None
+    check_said(segments, chain.said)
+    return chain.end()
+
+
+def is_damaged(error: sqlite3.DatabaseError) -> bool:
+    """Is the file itself no longer what SQLite wrote?"""
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def check_said(segments: Sequence[Segment], said: Iterable[dict[str, Any]]) -> None:
+    """Of archives that were discarded, what was said of the earlier ones is gone with the later ones."""
+    rotated: list[Any] = []
+    discarded = 0
+    for entry in said:
+        if entry["kind"] == ROTATED:
+            rotated.append(entry["body"])
+        elif entry["kind"] == DISCARDED:
+            discarded = max(discarded, entry["body"]["archives"][-1]["number"])
+    gone = max((segment.number for segment in segments if segment.discarded), default=0)
+    for segment in segments:
+        if segment.number >= gone and segment.told() not in rotated:
+            raise ChainBroken(segment.first, "the log does not say that it was archived")
+        if segment.discarded and segment.number > discarded:
+            raise ChainBroken(segment.first, "the log does not say that its archive was discarded")
+
+
+# -- queries in archives ---------------------------------------------------------------------------------------
+
+
+def queries_in(
+    archives: Archives,
+    segments: Sequence[Segment],
+    *,
+    since: str | None,
+    user: str | None,
+    dataset: str | None,
+    limit: int | None,
+) -> list[dict[str, Any]]:
+    """Entries that stand for queries, oldest first; with a limit, the latest so many.
+
+    A query shows as its outcome or, where there is none, as its intent: both are always in one archive.
+    """
+    found: list[dict[str, Any]] = []
+    for segment in reversed(segments):
+        if segment.discarded or (limit is not None and len(found) >= limit):
+            continue
+        here: dict[str, dict[str, Any]] = {}
+        for line in archives.lines(segment):
+            if b'"kind":"query.' not in line[45:90]:
+                continue
+            entry = json.loads(line)
+            here.pop(entry["query_id"], None)  # the outcome stands where it came
+            here[entry["query_id"]] = entry
+        found[:0] = [
+            entry
+            for entry in here.values()
+            if (since is None or entry["time"] >= since)
+            and (user is None or entry["user"] == user)
+            and (dataset is None or entry["dataset"] == dataset)
+        ]
+    return found if limit is None else found[max(len(found) - limit, 0) :]

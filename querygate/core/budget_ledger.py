@@ -1,0 +1,217 @@
+"""What a ledger decides, apart from where it is kept: one order of steps for SQLite and for PostgreSQL.
+
+**Nothing is overspent.** Reading the totals, deciding and writing the new totals is one transaction that nobody else
+writes beside. The stores check the sums once more: the n-th charge of a limit is there once, and its total is the total
+of the one before plus the cost.
+
+**No answer without a spend.** An answer names a reservation of the same key, which was committed before anything was
+read. Only what `record` returns may leave.
+
+**Nothing is given back.** A reservation whose process died, or whose read failed, stays spent, and whoever asks again
+pays again. One might let them use what was paid, as nothing had left. But then a failure that depends on the draw (or
+on the data: a time-out) would let somebody draw until it goes well, and a draw that is kept only if it is of a certain
+kind tells more than it has cost. If every draw was paid, composition covers whatever became of it.
+
+**One answer per key.** The first that is recorded stands for ever. Of two processes that draw for one key at the same
+time the slower one's draw is thrown away, and its spend stays, as which of them is slower may depend on what was drawn.
+To make that rare whoever finds a fresh reservation of the same key waits for its answer, and gets it for nothing. How
+long is a matter of patience alone: no clock has a say in what is spent.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from querygate.core.budget import DELTA_PLACES, EPSILON_PLACES, Accounting, Cost, Held, Reserved, Scope, Spending, Total
+from querygate.core.errors import BudgetExhausted
+
+POLL_S = 0.02
+
+
+class LedgerBroken(Exception):
+    """The ledger does not add up. The text says where, and quotes no answer."""
+
+
+class Checked(NamedTuple):
+    """A ledger that adds up: how much of what is in it."""
+
+    reservations: int
+    answers: int
+    limits: int
+
+
+class Charge(NamedTuple):
+    """One spend against one limit: the total after it, and the cost of its reservation as it was entered."""
+
+    scope: Scope
+    total: Total
+    cost: Total
+
+
+class Page(Protocol):
+    """The ledger as one transaction sees it."""
+
+    def answer(self, key: str) -> str | None: ...
+
+    def is_underway(self, key: str, since_s: float) -> bool:
+        """Was the key reserved within the last seconds, and not answered yet?"""
+        ...
+
+    def total(self, scope: Scope) -> Total: ...
+
+    def reserve(self, query_id: str, key: str, dataset: str, cost: Total) -> None: ...
+
+    def charge(self, query_id: str, scope: Scope, total: Total) -> None: ...
+
+    def reserved(self, query_id: str) -> tuple[str, str] | None:
+        """Key and dataset of a reservation."""
+        ...
+
+    def record(self, query_id: str, key: str, answer: str) -> None: ...
+
+    def last(self, dataset: str) -> Iterable[tuple[Scope, Total]]:
+        """Each limit of a dataset, and what was spent against it."""
+        ...
+
+    def charges(self) -> Iterable[Charge]:
+        """All, in order of limit and number."""
+        ...
+
+    def counts(self) -> tuple[int, int, int, int]:
+        """Reservations, those without a charge, answers, those without a reservation of the same key."""
+        ...
+
+
+class Ledger(ABC):
+    """A `Budgets` over any store of pages."""
+
+    def __init__(self, accounting: Accounting, patience_s: float, pause: Callable[[float], object]) -> None:
+        self._accounting = accounting
+        self._patience_s = patience_s
+        self._pause = pause
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Page]:
+        """A page that sees what was committed."""
+
+    @abstractmethod
+    def _writing(self, dataset: str) -> AbstractContextManager[Page]:
+        """A page for one transaction, while nobody else writes about the dataset. On disk when the block ends, without
+        a trace when it raises."""
+
+    def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> Held | Reserved:
+        """Pay for the answer to `key` within all of these limits, or not at all."""
+        dataset = _check(scopes)
+        # Whoever waited for one that died may find that another one took its place, so there is time for two.
+        for turn in range(math.ceil(2 * self._patience_s / POLL_S), -1, -1):
+            with self._reading() as page:
+                standing = page.answer(key)
+                waits = turn > 0 and standing is None and page.is_underway(key, self._patience_s)
+            if standing is not None:  # an answer never changes, so it needs no lock
+                return Held(standing)
+            if not waits:
+                with self._writing(dataset) as page:
+                    done = self._settle(page, query_id, key, scopes, cost, wait=turn > 0)
+                if done is not None:
+                    return done
+            self._pause(POLL_S)
+        raise AssertionError("the last turn does not wait")
+
+    def record(self, query_id: str, answer: str) -> str:
+        """Put a reserved answer on record, before it leaves; returns the one that may."""
+        with self._reading() as page:
+            found = page.reserved(query_id)
+        if found is None:
+            raise ValueError(f"{query_id} has no reservation")
+        key, dataset = found
+        with self._writing(dataset) as page:
+            standing = page.answer(key)
+            if standing is None:
+                page.record(query_id, key, answer)
+        return answer if standing is None else standing
+
+    def left(self, scopes: Sequence[Scope]) -> tuple[float, ...]:
+        with self._reading() as page:
+            return tuple(self._accounting.left(page.total(scope), scope) for scope in scopes)
+
+    def spent(self, dataset: str) -> list[Spending]:
+        with self._reading() as page:
+            return [_as_spending(scope, total) for scope, total in page.last(dataset)]
+
+    def verify(self) -> Checked:
+        """Add up everything again. Raises LedgerBroken where sums are wrong, a limit was not kept as it was then, or an
+        answer was not paid for."""
+        with self._reading() as page:
+            reservations, uncharged, answers, unpaid = page.counts()
+            if uncharged or unpaid:
+                raise LedgerBroken(f"{uncharged} reservations were not charged, {unpaid} answers were not paid for")
+            sums: defaultdict[tuple[str, str, str], Total] = defaultdict(Total)
+            for scope, total, cost in page.charges():
+                whose = (scope.dataset, scope.kind, scope.name)
+                sums[whose] = _sum(sums[whose], cost)
+                if sums[whose] != total:
+                    raise LedgerBroken(f"charge {total.releases} of {_name(scope)} does not add up")
+                if not self._accounting.fits(total, scope):
+                    raise LedgerBroken(f"charge {total.releases} of {_name(scope)} is over the limit")
+        return Checked(reservations, answers, len(sums))
+
+    def _settle(
+        self, page: Page, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost, *, wait: bool
+    ) -> Held | Reserved | None:
+        """Within the transaction: what stands, or None to wait for it, or a spend."""
+        standing = page.answer(key)
+        if standing is not None:
+            return Held(standing)
+        if wait and page.is_underway(key, self._patience_s):
+            return None
+        before = [page.total(scope) for scope in scopes]
+        after = [total.plus(cost) for total in before]
+        for scope, old, new in zip(scopes, before, after, strict=True):
+            if not self._accounting.fits(new, scope):
+                raise _exhausted(scope, self._accounting.left(old, scope), cost)
+        page.reserve(query_id, key, scopes[0].dataset, Total().plus(cost))
+        for scope, new in zip(scopes, after, strict=True):
+            page.charge(query_id, scope, new)
+        return Reserved(
+            query_id,
+            tuple((scope, self._accounting.left(new, scope)) for scope, new in zip(scopes, after, strict=True)),
+        )
+
+
+def _check(scopes: Sequence[Scope]) -> str:
+    """The dataset that all of these are about. What no limit counts against must not happen."""
+    datasets = {scope.dataset for scope in scopes}
+    if len(datasets) != 1 or len({(scope.kind, scope.name) for scope in scopes}) != len(scopes):
+        raise ValueError("a reservation needs limits, each once, and all about one dataset")
+    return datasets.pop()
+
+
+def _exhausted(scope: Scope, left: float, cost: Cost) -> BudgetExhausted:
+    asked = f"epsilon {cost.epsilon:.6g}" + (f" and delta {cost.delta:.6g}" if cost.delta else "")
+    return BudgetExhausted(
+        "QG401",
+        f"This costs {asked}, and the privacy budget of {_name(scope)} has epsilon {left:.6g} left.",
+        "Ask something that was answered before, which costs nothing, or ask the custodian.",
+    )
+
+
+def _name(scope: Scope) -> str:
+    if scope.kind == "dataset":
+        return f"dataset {scope.dataset}"
+    return f"{scope.kind} {scope.name} for dataset {scope.dataset}"
+
+
+def _sum(total: Total, cost: Total) -> Total:
+    return Total(
+        total.epsilon + cost.epsilon, total.delta + cost.delta, total.rho + cost.rho, total.releases + cost.releases
+    )
+
+
+def _as_spending(scope: Scope, total: Total) -> Spending:
+    epsilon, rho = total.epsilon / 10**EPSILON_PLACES, total.rho / 10**EPSILON_PLACES
+    return Spending(scope, epsilon, total.delta / 10**DELTA_PLACES, rho, total.releases)

@@ -1,0 +1,157 @@
+"""The quasi-identifiers of raw records and of a register in one set of codes, and as Safe Harbor tells them.
+
+A code stands for a value that records or people have; -1 is a missing one. Both sides share the codes, so that equal
+codes are equal values. Safe Harbor is a map from codes to groups of codes, made of the different values alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from querygate.core.types import Floats, Ints
+from querygate.custody.columns.population import Population
+from querygate.custody.extract.raw_tables import floats_of
+from querygate.custody.policy import ColumnPolicy
+from querygate.methods.policy_search import Suggestion, suggest, treated
+
+MISSING = -1
+
+SAMPLE = 1000
+"""Values of a column that are looked at to see what it is."""
+
+_DATED = {"date": "datetime64[D]", "timestamp": "datetime64[us]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """One quasi-identifier. `people` is None where the register does not have it."""
+
+    column: ColumnPolicy
+    values: NDArray[Any]  # of each code: numbers, days and microseconds as floats, or texts
+    records: Ints
+    people: Ints | None = None
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+
+def code_column(column: ColumnPolicy, raw: pa.ChunkedArray, population: Population | None) -> Coded:
+    """The values of a column, and of the register where it has them, as codes."""
+    there = population is not None and column.name in population.values
+    if column.is_numeric:
+        both = [floats_of(raw), population.values[column.name] if population and there else np.zeros(0)]
+        values, codes = _numbered(np.concatenate(both))
+    else:
+        texts, own = text_codes(raw)
+        others: Sequence[str] = population.texts[column.name] if population and there else ()
+        values = np.array(sorted({*texts, *others}), dtype=object)
+        place = {text: i for i, text in enumerate(values.tolist())}
+        theirs = _kinds(population.values[column.name]) if population and there else np.zeros(0, dtype=np.int64)
+        codes = np.concatenate([_placed(texts, place)[own], _placed(others, place)[theirs]])
+    records, people = np.split(codes, [len(raw)])
+    return Coded(column, values, records, people if there else None)
+
+
+def text_codes(raw: pa.ChunkedArray) -> tuple[list[str], Ints]:
+    """The different texts of a column, and the place of each record's among them; -1 is missing."""
+    found = raw.cast(pa.string()).combine_chunks().dictionary_encode()
+    if isinstance(found, pa.ChunkedArray):
+        found = found.combine_chunks()
+    indices = found.indices.fill_null(MISSING)
+    return [str(text) for text in found.dictionary.to_pylist()], np.asarray(indices, dtype=np.int64)
+
+
+def _numbered(values: Floats) -> tuple[Floats, Ints]:
+    known = ~np.isnan(values)
+    found, places = np.unique(values[known], return_inverse=True)
+    codes = np.full(values.size, MISSING, dtype=np.int64)
+    codes[known] = places.reshape(-1)
+    return found, codes
+
+
+def _kinds(places: Floats) -> Ints:
+    return np.where(np.isnan(places), MISSING, places).astype(np.int64)
+
+
+def _placed(texts: Sequence[str], place: dict[str, int]) -> Ints:
+    """The new code of each old one; the last, which -1 points to, is the missing one."""
+    return np.array([*(place[text] for text in texts), MISSING], dtype=np.int64)
+
+
+# -- Safe Harbor -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Treated:
+    """What Safe Harbor does to a quasi-identifier, under which letter of the rule, and what says so."""
+
+    column: str
+    treatment: str  # as the preset calls it; empty where the column stays as it is
+    letter: str
+    does: str
+    why: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def by_safe_harbor(coded: Coded, year: int) -> tuple[Coded, Treated]:
+    """The column as Safe Harbor leaves it. Codes of one group become one; a column that goes is missing for all.
+
+    `year` is that of the release: birth years that tell an age of 90 or more by then are one group.
+    """
+    found = _suggested(coded)
+    if found is None:
+        return coded, Treated(coded.name, "", "", "stays as it is", "no identifier of the rule")
+    groups = _groups(coded, found, year)
+    if groups is None and found.treatment == "age":  # groups of ages, and no ages
+        return coded, Treated(coded.name, "", "C", "stays as it is", "its values are no single ages")
+    does = _DOES[found.treatment if groups is not None else "drop"]
+    told = Treated(coded.name, found.treatment if groups is not None else "drop", found.letter, does, found.why)
+    if groups is None:
+        gone = np.full_like(coded.records, MISSING)
+        return Coded(coded.column, coded.values[:0], gone), told
+    known, places = np.unique(groups, return_inverse=True)
+    place = np.append(places.reshape(-1), MISSING)
+    people = None if coded.people is None else place[coded.people]
+    return Coded(coded.column, known, place[coded.records], people), told
+
+
+_DOES = {
+    "drop": "goes",
+    "zip3": "first three digits, 000 where those hold 20,000 people or fewer",
+    "year": "the year alone",
+    "birth year": "the year alone, with all of 90 and over together",
+    "age": "90 and over together",
+}
+
+
+def _suggested(coded: Coded) -> Suggestion | None:
+    column = coded.column
+    is_text = not column.is_numeric and column.type != "boolean"
+    sample = [str(coded.values[code]) for code in coded.records[:SAMPLE].tolist() if code >= 0] if is_text else []
+    found = suggest(column.name, sample)
+    if column.type in _DATED and (found is None or found.treatment not in ("birth year", "year")):
+        return Suggestion(column.name, "C", "year", "its type")
+    return found
+
+
+def _groups(coded: Coded, found: Suggestion, year: int) -> NDArray[Any] | None:
+    """What is told of each code, as texts; None where nothing is."""
+    values: Sequence[Any] = coded.values.tolist()
+    if coded.column.type in _DATED:
+        values = list(coded.values.astype(np.int64).astype(_DATED[str(coded.column.type)]))
+    elif coded.column.is_numeric and found.treatment != "age":
+        values = [int(value) for value in values]
+    try:
+        told = treated(values, found.treatment, at=year)
+    except ValueError:  # texts that are no dates, or no ages
+        return None
+    return None if told is None else np.array([str(one) for one in told], dtype=str)

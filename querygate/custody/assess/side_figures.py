@@ -1,0 +1,151 @@
+"""The figures of one side: who is found, who is alone, who is given away by being listed, what classes tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from querygate.core.types import Ints
+from querygate.custody.assess.sides import Side
+from querygate.custody.policy import Policy
+from querygate.methods.risk import (
+    Attackers,
+    attack,
+    explain_attackers,
+    explain_drivers,
+    explain_numbers_told,
+    explain_uniqueness,
+    explain_values_told,
+    leave_one_out,
+    numbers_told,
+    population_uniqueness,
+    sample_uniqueness,
+    values_told,
+)
+from querygate.methods.same_disease import explain_instance, instance_risk
+
+BINS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
+"""Class sizes at which a bar of the histogram begins."""
+
+POINTS = 60
+"""Points of a curve of risk."""
+
+
+def side_figures(side: Side, policy: Policy, people: int | None) -> dict[str, Any]:
+    """All measures of a side, and each in a sentence. `people` is the size of the register, if there is one."""
+    attackers = _attackers(side)
+    drivers = leave_one_out(side.told, side.names)
+    unique, words_unique = _uniqueness(side, people)
+    instance, words_instance = _instance(side)
+    told, words_told = _told(side, policy)
+    return {
+        "records": side.records,
+        "left_out": side.left_out,
+        "classes": int(side.sizes.size),
+        "attackers": attackers.to_dict(),
+        "uniqueness": unique,
+        "instance": instance,
+        "told": told,
+        "drivers": [one.to_dict() for one in drivers],
+        "sizes": _histogram(side.sizes),
+        "curve": _curve(side.sizes),
+        "words": {
+            "attackers": explain_attackers(attackers),
+            "uniqueness": words_unique,
+            "instance": words_instance,
+            "told": words_told,
+            "drivers": explain_drivers(drivers),
+        },
+    }
+
+
+def _attackers(side: Side) -> Attackers:
+    """The prosecutor knows every quasi-identifier; whoever has the register knows those that are in it."""
+    found = attack(side.sizes, None, side.left_out)
+    if side.people is None:
+        return found
+    linked = attack(side.linked_sizes, side.people, side.left_out)
+    return replace(
+        found,
+        journalist=linked.journalist,
+        marketer=linked.marketer,
+        k_map=linked.k_map,
+        unmatched=linked.unmatched,
+        short=linked.short,
+    )
+
+
+def _uniqueness(side: Side, people: int | None) -> tuple[dict[str, Any], str]:
+    """In the records, in the population by estimate, and in the register by count."""
+    alone = sample_uniqueness(side.sizes)
+    found: dict[str, Any] = {"sample": alone, "population": None, "register": None}
+    words = f"{100 * alone:.1f} % of the {side.records:,} records are alone in their combination."
+    if people is not None and people >= side.records:
+        estimate = population_uniqueness(side.sizes, people)
+        found["population"] = estimate.to_dict()
+        words = explain_uniqueness(estimate)
+    if side.people is not None and side.records:
+        share = float(side.linked_sizes[side.people == 1].sum() / side.records)
+        found["register"] = share
+        words += f" For {100 * share:.1f} % of the records exactly one person of the register matches."
+    return found, words
+
+
+def _instance(side: Side) -> tuple[dict[str, Any] | None, str]:
+    """q, r, Q and R of those for whom being listed is the disclosure. Classes are told by their number alone."""
+    if side.people is None or side.at_stake is None:
+        return None, ""
+    records = np.bincount(side.linked_labels[side.at_stake], minlength=side.people.size).astype(np.int64)
+    found = instance_risk(records, side.people)
+    figures = found.to_dict()
+    for key in ("class_records", "class_people"):
+        del figures[key]
+    return figures, explain_instance(found)
+
+
+def _told(side: Side, policy: Policy) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """What classes give away of each sensitive column that the side has."""
+    lines: list[dict[str, Any]] = []
+    words: dict[str, str] = {}
+    for column in policy.named("sensitive"):
+        values = side.sensitive.get(column.name)
+        if values is None:
+            continue
+        if column.is_numeric:
+            width = float(column.guard or 2 * (column.grid or 0))
+            numbers = numbers_told(side.labels, np.asarray(values, dtype=np.float64), width)
+            lines.append({"column": column.name, "kind": "numbers", **numbers.to_dict()})
+            words[column.name] = explain_numbers_told(numbers, column.name)
+        else:
+            found = values_told(side.labels, np.asarray(values, dtype=np.int64))
+            line = {key: value for key, value in found.to_dict().items() if key != "gains"}
+            lines.append({"column": column.name, "kind": "values", **line})
+            words[column.name] = explain_values_told(found, column.name)
+    return lines, words
+
+
+def _histogram(sizes: Ints) -> list[dict[str, Any]]:
+    """Classes and records by size of class."""
+    place = np.searchsorted(BINS, sizes, side="right") - 1
+    classes = np.bincount(place, minlength=len(BINS))
+    records = np.bincount(place, sizes, len(BINS)).astype(np.int64)
+    ends = [*(begin - 1 for begin in BINS[1:]), None]
+    whole = max(int(sizes.sum()), 1)
+    return [
+        {"from": begin, "to": end, "classes": int(n), "records": int(held), "share": int(held) / whole}
+        for begin, end, n, held in zip(BINS, ends, classes, records, strict=True)
+    ]
+
+
+def _curve(sizes: Ints) -> list[dict[str, float]]:
+    """For each risk, the share of records whose prosecutor's risk is at least that; the greatest risk first.
+
+    Exact at every point. Small sizes have one each, large ones are taken in equal steps of the logarithm.
+    """
+    if not sizes.size:
+        return []
+    records = np.cumsum(np.bincount(sizes, sizes))
+    shown = np.unique(np.geomspace(1, sizes.max(), POINTS).round().astype(np.int64))
+    return [{"risk": 1 / size, "share": float(records[size] / records[-1])} for size in shown.tolist()]

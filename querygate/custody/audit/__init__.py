@@ -1,0 +1,1 @@
+"""The auditor: from a query log to findings that somebody can check."""

@@ -1,0 +1,212 @@
+"""Answers of a log, in whatever shape they were kept: which number a group was given, and what it says of a total."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+from querygate.core.types import folded
+from querygate.sql.formulas import Formula
+from querygate.sql.logged_statement import Logged
+
+DIGITS = 15
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
+
+
+class _NotShown:
+    """A group that the answer does not have, or whose number is left out."""
+
+
+NOT_SHOWN: Final = _NotShown()
+
+
+class Given(NamedTuple):
+    """What an answer says: a range, which is one number where it is exact, and the words for it."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+    said: str = ""
+
+
+class Answers:
+    """The rows of one answer, by the groups of the statement.
+
+    Where no row fits any group, the answer is in a form that is not known, and nothing is said of any of them.
+    """
+
+    def __init__(self, answer: Any, logged: Logged, keys: Sequence[tuple[Any, ...]]) -> None:
+        self.names = [folded(name) for name in logged.names]
+        rows = _rows(answer)
+        self.rows: list[Any] | None = None
+        if rows is not None:
+            found = self._by_group(rows, logged, keys)
+            self.rows = found if any(row is not NOT_SHOWN for row in found) or not rows else None
+
+    def _by_group(self, rows: list[Any], logged: Logged, keys: Sequence[tuple[Any, ...]]) -> list[Any]:
+        number, branches = logged.branch
+        places = [place for _, place in (*logged.keys, *logged.hidden)]
+        if not places and not logged.absent:
+            return [rows[number] if len(rows) == branches else NOT_SHOWN for _ in keys]
+        shown = [place for place in places if place is not None]
+        by_key: dict[tuple[Any, ...], list[Any]] = {}
+        for row in rows:
+            told = [_canonical(self._cell(row, place)) for place in (*shown, *logged.absent)]
+            by_key.setdefault(tuple(told), []).append(row)
+        found = []
+        for key in keys:
+            values = [_canonical(value) for value, place in zip(key, places, strict=True) if place is not None]
+            fits = by_key.get((*values, *(None for _ in logged.absent)), []) if values or logged.absent else []
+            found.append(fits[0] if len(fits) == 1 else NOT_SHOWN)
+        return found
+
+    def _cell(self, row: Any, item: int) -> Any:
+        if isinstance(row, dict) and not _is_range(row):
+            by_name = {folded(str(name)): value for name, value in row.items()}
+            wanted = self.names[item] if item < len(self.names) else ""
+            if wanted in by_name and self.names.count(wanted) == 1:
+                return by_name[wanted]
+            row = list(row.values())
+        values = list(row) if isinstance(row, (list, tuple)) else [row]
+        return values[item] if item < len(values) else None
+
+    def given(self, group: int, item: int) -> Given | None:
+        """What a group was given at a place of the select list; None if it was not shown."""
+        if self.rows is None:
+            return Given()
+        row = self.rows[group]
+        if row is NOT_SHOWN:
+            return None
+        given = read_answer(self._cell(row, item))
+        return given if given.low is not None else None
+
+
+def _rows(answer: Any) -> list[Any] | None:
+    """The answer as rows; None where the log has none."""
+    if answer is None:
+        return None
+    if isinstance(answer, dict) and isinstance(answer.get("rows"), list):
+        answer = answer["rows"]
+    rows = answer if isinstance(answer, list) else [answer]
+    return [rows] if rows and (not isinstance(rows[0], (list, dict)) or _is_range(rows[0])) else rows
+
+
+def read_answer(answer: Any) -> Given:
+    """A number, a text that is one, or a range."""
+    if _is_range(answer):
+        low, high = fraction(answer["low"]), fraction(answer["high"])
+        said = f"{answer['low']}" if low == high else f"[{answer['low']}, {answer['high']}]"
+        return Given(low, high, said) if None not in (low, high) else Given()
+    value = fraction(answer)
+    if value is None:
+        return Given()
+    said = str(answer).replace(",", "").strip()
+    if isinstance(answer, float) and len(repr(answer)) > DIGITS:  # a double in full, its last digit in doubt
+        return Given(Fraction(math.nextafter(answer, -math.inf)), Fraction(math.nextafter(answer, math.inf)), said)
+    return Given(value, value, said)
+
+
+def _canonical(value: Any) -> Any:
+    """A key in one way of writing: 1, 1.0 and "1" are one, and so are a day and its midnight."""
+    if value is None or isinstance(value, int):
+        return value
+    number = fraction(value)
+    return number if number is not None else str(value).strip().removesuffix(" 00:00:00").removesuffix("T00:00:00")
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, dict) and {"low", "high"} <= value.keys()
+
+
+def fraction(value: Any) -> Fraction | None:
+    """A number as it is written: 0.1 is a tenth, 1,234 a thousand and more."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
+        return None
+    text = str(value).strip()
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+# -- arithmetic of a select list ---------------------------------------------------------------------------------------
+
+
+class Linear(NamedTuple):
+    """Aggregates times numbers, plus a number."""
+
+    times: dict[int, Fraction]
+    constant: Fraction
+
+
+def linear(formula: Formula, known: Mapping[int, Fraction]) -> Linear | None:
+    """The formula as a sum of aggregates, those that are known put in; None where it is none."""
+    if formula.operation == "number":
+        return Linear({}, formula.value)
+    if formula.operation == "aggregate":
+        place = int(formula.value)
+        return Linear({}, known[place]) if place in known else Linear({place: Fraction(1)}, Fraction(0))
+    terms = [linear(term, known) for term in formula.terms]
+    if formula.operation in ("round", "truncate") or len(terms) != 2 or terms[0] is None or terms[1] is None:
+        return None
+    return _operated(formula.operation, terms[0], terms[1])
+
+
+def _operated(operation: str, one: Linear, other: Linear) -> Linear | None:
+    if operation in "+-":
+        sign = 1 if operation == "+" else -1
+        times = dict(one.times)
+        for place, c in other.times.items():
+            times[place] = times.get(place, Fraction(0)) + sign * c
+        return Linear({place: c for place, c in times.items() if c}, one.constant + sign * other.constant)
+    if operation == "*" and not one.times:
+        one, other = other, one
+    if other.times or (operation == "/" and not other.constant):
+        return None
+    factor = other.constant if operation == "*" else 1 / other.constant
+    return Linear({place: c * factor for place, c in one.times.items()}, one.constant * factor)
+
+
+def unrounded(formula: Formula, given: Given) -> tuple[Formula, Given]:
+    """What stood before it was rounded: a range around the answer."""
+    while formula.operation in ("round", "truncate"):
+        rounds = formula.operation == "round"
+        step = Fraction(10) ** -int(formula.value) / 2 if rounds else Fraction(1)
+        formula = formula.terms[0]
+        if given.low is not None and given.high is not None:
+            below = step if rounds or given.low <= 0 else Fraction(0)
+            given = Given(
+                given.low - below, given.high + step, f"[{_decimal(given.low - below)}, {_decimal(given.high + step)}]"
+            )
+    return formula, given
+
+
+def _decimal(value: Fraction) -> str:
+    return str(value.numerator) if value.denominator == 1 else str(float(value))
+
+
+def solved(given: Given, times: Fraction, constant: Fraction) -> Given:
+    """x of times * x + constant = what was given, with the words for it."""
+    if given.low is None or given.high is None:
+        return Given()
+    low, high = sorted(((given.low - constant) / times, (given.high - constant) / times))
+    said = given.said
+    if times == -1:
+        return Given(low, high, f"({_written(constant)} - {said})")
+    if constant:
+        said = f"({said} {'-' if constant > 0 else '+'} {_written(abs(constant))})"
+    by = 1 / times
+    if abs(by.numerator) != 1 or by < 0:
+        said = f"{by.numerator}*{said}" if by > 0 else f"({by.numerator}*{said})"
+    if by.denominator != 1:
+        said = f"({said}/{by.denominator})"
+    return Given(low, high, said)
+
+
+def _written(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"({value})"

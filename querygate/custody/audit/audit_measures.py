@@ -1,0 +1,247 @@
+"""The measures of a log: what is added up, the secret conditions it is asked with, and the minterms these make.
+
+Counts are looked at twice. That somebody is there is a measure of its own, *presence*. What a secret condition holds
+for is another, and there the number of records in each place is taken to be known, as it is for averages: a count of
+`dx <> 'hiv'` is one of `dx = 'hiv'`, taken from the size of its set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from querygate.core.audit_records import Records
+from querygate.core.types import Bools, Ints
+from querygate.custody.audit.answer_parser import fraction
+from querygate.methods.inference import PRESENCE, Base, Domain, Left, Pattern
+from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
+
+SECRETS = "(secrets)"
+"""The base of secret conditions that are counted."""
+
+
+@dataclass
+class _Conditions:
+    """The secret conditions that a value is asked with, told apart by whom they hold for."""
+
+    texts: dict[bytes, str] = field(default_factory=dict)
+    truths: Bools = field(default_factory=lambda: np.zeros((1, 0), dtype=np.bool_))  # minterms x conditions
+    asked: dict[str, Pattern] = field(default_factory=dict)  # names of patterns that were asked for
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return name_minterms(self.truths, [plain_text(text) for text in self.texts.values()])
+
+    def sql(self, pattern: Pattern) -> str:
+        """Of whom a pattern of ones and zeros holds."""
+        if all(pattern):
+            return ""
+        listed = [
+            " AND ".join(
+                f"({'' if truth else 'NOT '}({text}))" for text, truth in zip(self.texts.values(), row, strict=True)
+            )
+            for row, times in zip(self.truths, pattern, strict=True)
+            if times
+        ]
+        return " OR ".join(f"({one})" for one in listed)
+
+
+Key = tuple[str, bytes]
+"""A value, and where its conditions are too many to be looked at together, which of them."""
+
+
+class Measures:
+    """What the statements of a log measure. Conditions are noted first, then settled, then looked up."""
+
+    def __init__(self, records: Records, public: Mapping[str, tuple[float, float]]) -> None:
+        self.records, self.public = records, public
+        self.number = int(records.counts("", "").sum())
+        self.left: list[Left] = []
+        self._held: dict[str, bytes] = {}
+        self._opposites: dict[str, bytes] = {}
+        self._varies: dict[str, bool] = {}
+        self._counts: dict[tuple[str, str], Ints] = {}
+        self._conditions: dict[Key, _Conditions] = {}
+
+    def held(self, secret: str) -> bytes:
+        if secret not in self._held:
+            self._held[secret] = self.records.held(secret)
+        return self._held[secret]
+
+    def counts(self, value: str, secret: str) -> Ints:
+        """Records of each place that have the value and of whom the condition holds."""
+        if (value, secret) not in self._counts:
+            self._counts[value, secret] = self.records.counts(value, secret)
+        return self._counts[value, secret]
+
+    def note(self, value: str, secret: str) -> None:
+        """A condition that holds for whom another does not divides nothing further."""
+        known = self._conditions.setdefault((value, b""), _Conditions())
+        if secret and not self._is_idle(secret) and self._opposite(secret) not in known.texts:
+            known.texts.setdefault(self.held(secret), secret)
+
+    def _is_idle(self, secret: str) -> bool:
+        """That something is not known, or not so, of nobody or of all is no measure that was asked for."""
+        return not self.varies(secret) and not secret.endswith("IS NOT DISTINCT FROM TRUE)")
+
+    def varies(self, secret: str) -> bool:
+        """Does it hold for some and not for others?"""
+        if secret not in self._varies:
+            held = np.frombuffer(self.held(secret), dtype=np.uint8) if secret else np.zeros(0, dtype=np.uint8)
+            self._varies[secret] = int(np.bitwise_count(held).sum()) not in (0, self.number)
+        return self._varies[secret]
+
+    def _opposite(self, secret: str) -> bytes:
+        if secret not in self._opposites:
+            self._opposites[secret] = np.packbits(~self._bits(self.held(secret))).tobytes()
+        return self._opposites[secret]
+
+    def settle(self) -> None:
+        """The minterms of each value; where they are too many, each condition is left to itself."""
+        for (value, _), known in list(self._conditions.items()):
+            found = patterns([self._bits(held) for held in known.texts])
+            if found is None:
+                reason = (
+                    f"{len(known.texts):,} secret conditions divide the records into more than {MOST_MINTERMS} parts: "
+                    "each was looked at by itself, combinations of different ones were not"
+                )
+                self.left.append(Left(shown(value) or PRESENCE, reason))
+                known.texts = {}
+            else:
+                known.truths = found
+
+    def _bits(self, held: bytes) -> Bools:
+        return np.unpackbits(np.frombuffer(held, dtype=np.uint8), count=self.number).astype(np.bool_)
+
+    def pattern(self, value: str, secret: str) -> tuple[Key, Pattern]:
+        """Which minterms of which system a condition holds for."""
+        whole = (value, b"")
+        known = self._conditions[whole]
+        if not secret:
+            return whole, (1,) * len(known.truths)
+        held, opposite = self.held(secret), self._opposite(secret)
+        if self._is_idle(secret) and not (held in known.texts or opposite in known.texts):
+            return whole, (int(any(held)),) * len(known.truths)
+        if not (held in known.texts or opposite in known.texts):  # too many to be looked at together
+            whole = (value, min(held, opposite))
+            known = self._conditions.setdefault(whole, _Conditions({held: secret}, np.array([[False], [True]])))
+        place = list(known.texts).index(held if held in known.texts else opposite)
+        truths = known.truths[:, place] if held in known.texts else ~known.truths[:, place]
+        return whole, tuple(truths.astype(int).tolist())
+
+    # -- names -------------------------------------------------------------------------------------------------------
+
+    def system(self, key: Key, *, reduced: bool) -> str:
+        """The name of what totals combine in."""
+        value, alone = key
+        name = SECRETS if reduced else shown(value) or PRESENCE
+        return f"{name} {plain_text(next(iter(self._conditions[key].texts.values())))}" if alone else name
+
+    def name(self, key: Key, pattern: Pattern, secrets: Sequence[str]) -> str:
+        """The name of a measure that was asked for: by the condition that it is, else by all that were joined."""
+        known = self._conditions[key]
+        if all(pattern):
+            return shown(key[0]) or PRESENCE
+        for name, asked in known.asked.items():
+            if asked == pattern:
+                return name
+        base, text = shown(key[0]), plain_text(" OR ".join(secrets))
+        for condition, truths in zip(known.texts.values(), known.truths.T.astype(int), strict=True):
+            if pattern == tuple(truths.tolist()):
+                text = plain_text(condition)
+            elif pattern == tuple((1 - truths).tolist()):
+                text = f"NOT ({plain_text(condition)})"
+        name = f"{base} where {text}" if base else text
+        known.asked[name] = pattern
+        return name
+
+    def described(self) -> tuple[dict[str, Base], dict[str, Ints], dict[str, Domain], dict[str, tuple[str, str]]]:
+        """Of everything that was asked: what combines, records by place, domains, and what it is in SQL."""
+        bases: dict[str, Base] = {}
+        weights: dict[str, Ints] = {}
+        domains: dict[str, Domain] = {}
+        texts: dict[str, tuple[str, str]] = {}
+        for key, known in self._conditions.items():
+            value, _ = key
+            for system, base in self._bases(key, known).items():
+                bases[system] = base
+                weights[system] = self.counts(value, "")
+                for name, pattern in base.measures.items():
+                    weights[name] = weights[system]
+                    texts[name] = (value, known.sql(pattern))
+                    domain = self._domain(value, everybody=all(pattern))
+                    if domain is not None:
+                        domains[name] = domain
+        return bases, weights, domains, texts
+
+    def _bases(self, key: Key, known: _Conditions) -> dict[str, Base]:
+        value, alone = key
+        names = known.names
+        every = {} if alone else {shown(value) or PRESENCE: (1,) * len(known.truths)}
+        system = self.system(key, reduced=False)
+        if value:
+            return {system: make_base(shown(value), {**every, **known.asked}, names, sizes_known=False)}
+        reduced = {self.system(key, reduced=True): make_base("", known.asked, names, sizes_known=True)}
+        return reduced if alone else {system: Base(every, 1, ("",) * len(names)), **reduced}
+
+    def _domain(self, value: str, *, everybody: bool) -> Domain | None:
+        """Of what one record adds: whoever a condition does not hold for adds nothing."""
+        if not value:
+            return Domain(Fraction(0), Fraction(1), whole=True, public=True)
+        inner = unsquared(value)
+        found = self.records.extent(inner)
+        public = self.public.get(inner.strip('"'))
+        ends = [fraction(end) for end in public or found]
+        if None in ends:
+            return None
+        low, high = (end for end in ends if end is not None)
+        if inner != value:
+            low, high = Fraction(0) if low <= 0 <= high else min(low**2, high**2), max(low**2, high**2)
+        whole = all(isinstance(end, int) for end in found)
+        return Domain(
+            low if everybody else min(low, Fraction(0)),
+            high if everybody else max(high, Fraction(0)),
+            whole,
+            public is not None,
+        )
+
+
+def unsquared(value: str) -> str:
+    """What is squared; the value itself if nothing is."""
+    half = value[: (len(value) - 3) // 2]
+    return half if value == f"{half} * {half}" else value
+
+
+def shown(value: str) -> str:
+    """A value as a person would write it."""
+    inner = unsquared(value)
+    return inner.strip('"') + ("^2" if inner != value else "")
+
+
+_LEAF = re.compile(r"\(\((?P<leaf>.*)\) IS NOT DISTINCT FROM (?P<truth>TRUE|FALSE)\)")
+
+
+def plain_text(secret: str) -> str:
+    """A secret condition as it was written, where it is one that holds or does not."""
+    found = _LEAF.fullmatch(secret)
+    text = secret.replace('"', "")
+    if found is None or "IS NOT DISTINCT" in found["leaf"]:
+        return text
+    leaf = found["leaf"].replace('"', "")
+    return leaf if found["truth"] == "TRUE" else f"NOT ({leaf})"
+
+
+def literal(value: Any) -> str:
+    """A value of the data in SQL."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).upper()
+    if fraction(value) is not None and not isinstance(value, str):
+        return str(value)
+    return "'" + str(value).replace("'", "''") + "'"

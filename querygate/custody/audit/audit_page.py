@@ -1,0 +1,220 @@
+"""The report of an audit as one HTML file: no script, nothing from elsewhere, every text escaped.
+
+Geometry is computed here and drawn by the template as SVG, in the look of the publish report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from querygate.core.types import Ints
+from querygate.custody.audit.audit_body import Audited
+from querygate.custody.audit.finding_text import what_of
+from querygate.custody.pages.fill import fill
+from querygate.methods.inference import Finding
+from querygate.methods.inference.cases import finding_id
+
+TEMPLATE = "audit_report.html"
+
+MOST_CASES, MOST_FINDINGS, MOST_USERS, MOST_LISTED = 40, 8, 16, 40
+"""What a page shows in full. The rest is counted on it, and is in the JSON."""
+
+MOST_SIZES = 6
+
+WIDTH, LEFT, RIGHT, TOP, ROW = 960, 130, 24, 16, 30
+TICKS = 5
+
+
+def make_audit_page(body: Mapping[str, Any], audited: Sequence[Audited]) -> str:
+    """The page of an audit: `body` as `make_body` gives it, and the logs it was made from."""
+    asked = {entry.id: entry for one in audited for entry in one.entries}
+    findings = {finding["id"]: finding for finding in body["findings"]}
+    proved = {finding_id(one): _sizes(one, log.found.weights) for log in audited for one, _ in log.found.findings}
+    domains = {name: ends for one in audited for name, ends in one.domains.items()}
+    cases = []
+    for number, case in enumerate(body["cases"][:MOST_CASES], 1):
+        shown = [findings[name] for name in case["findings"][:MOST_FINDINGS]]
+        queries = list(dict.fromkeys(query for one in shown for query in one["queries"]))
+        queries.sort(key=case["queries"].index)
+        sizes = _joined([proved[one["id"]] for one in shown])
+        cases.append(
+            {
+                **case,
+                "number": number,
+                "version": case.get("version"),
+                "asked": [{"entry": asked[q], "sizes": sizes.get(q, "–")} for q in queries[:MOST_LISTED] if q in asked],
+                "shown": [{**one, "proofs": _proofs(one, domains)} for one in shown],
+            }
+        )
+    return fill(
+        TEMPLATE,
+        report=body,
+        cases=cases,
+        timeline=make_timeline(body, [entry for one in audited for entry in one.entries]),
+        listed=MOST_LISTED,
+    )
+
+
+def _sizes(finding: Finding, weights: Mapping[str, Ints]) -> list[tuple[str, int]]:
+    """How many records the set of each query holds that the finding is made from."""
+    known = [total for total in finding.totals if total.measure in weights]
+    return [(total.query, int(weights[total.measure][total.members].sum())) for total in known]
+
+
+def _joined(sizes: Sequence[Sequence[tuple[str, int]]]) -> dict[str, str]:
+    """By query; a statement with groups has several sets."""
+    held: dict[str, set[int]] = {}
+    for query, records in chain.from_iterable(sizes):
+        held.setdefault(query, set()).add(records)
+    return {query: ", ".join(f"{n:,}" for n in sorted(found)[:MOST_SIZES]) for query, found in held.items()}
+
+
+# -- the arithmetic ----------------------------------------------------------------------------------------------------
+
+
+def _proofs(finding: Mapping[str, Any], domains: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
+    """For each measure the lines to be added up, what comes out, and how much of it is open."""
+    records = finding["isolates"]["records"]
+    proofs = []
+    for one in finding["inferred"]:
+        lines = [line for line in finding["combination"] if line["measure"] == one["column"]]
+        lines.sort(key=lambda line: line["times"].startswith("-"))  # what is added before what is taken away
+        domain = domains.get(one["column"])
+        cut = ", within its public domain" if domain and one["low"] != one["high"] else ""
+        proofs.append(
+            {
+                **one,
+                "hidden": one.get("hidden", False),
+                "exact": one.get("exact"),
+                "what": what_of(one["column"], records, extreme=_is_extreme(finding)) + cut,
+                "lines": [{**line, "sign": _signed(line["times"])} for line in lines],
+                "bar": make_bar(one, domain, records),
+            }
+        )
+    return proofs
+
+
+def _is_extreme(finding: Mapping[str, Any]) -> bool:
+    """What follows from minima, maxima and medians has nothing to add up."""
+    return not finding["combination"] and finding["kind"] != "bounds"
+
+
+def _signed(times: str) -> str:
+    """
+    >>> _signed("1"), _signed("-1"), _signed("-1/2")
+    ('+1', '−1', '−1/2')
+    """
+    return f"\N{MINUS SIGN}{times[1:]}" if times.startswith("-") else f"+{times}"
+
+
+def make_bar(
+    inferred: Mapping[str, Any], domain: tuple[float, float] | None, records: int
+) -> dict[str, float | None] | None:
+    """Where the range that is left and the true total lie, in percent of the room there is; None if nothing is told."""
+    low, high, exact = inferred["low"], inferred["high"], inferred.get("exact")
+    ends = [end for end in (low, high, exact) if end is not None]
+    if not ends:
+        return None
+    if domain is not None:
+        ends += [records * end for end in domain]
+    first, last = min(ends), max(ends)
+    if domain is None:
+        margin = (last - first) / 10 or max(abs(last) / 10, 1.0)
+        first, last = first - margin, last + margin
+    room = (last - first) or 1.0
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else round(100 * (float(value) - first) / room, 2)
+
+    return {"low": place(low), "high": place(high), "exact": place(exact), "first": first, "last": last}
+
+
+# -- the timeline ------------------------------------------------------------------------------------------------------
+
+
+def make_timeline(body: Mapping[str, Any], entries: Sequence[Any]) -> dict[str, Any] | None:
+    """Users as rows, queries as dots over time, and the queries of each case joined; None for an empty log.
+
+    Without times, or with some that cannot be read, queries stand in the order of the log.
+    """
+    if not entries:
+        return None
+    moments = [_moment(entry.time) for entry in entries]
+    timed = all(moment is not None for moment in moments) and len(set(moments)) > 1
+    at = [float(moment or 0) for moment in moments] if timed else [float(i) for i in range(len(entries))]
+    first, room = min(at), (max(at) - min(at)) or 1.0
+    users = _rows(body, entries)
+    rows = {name: TOP + ROW * (i + 0.5) for i, name in enumerate(users)}
+    others = TOP + ROW * (len(users) + 0.5)
+    places = {
+        entry.id: (round(LEFT + (x - first) / room * (WIDTH - LEFT - RIGHT), 1), rows.get(entry.user, others))
+        for entry, x in zip(entries, at, strict=True)
+    }
+    cases = [
+        {
+            "number": number,
+            "severity": case["severity"],
+            "points": sorted({places[query] for query in case["queries"] if query in places}),
+        }
+        for number, case in enumerate(body["cases"][:MOST_CASES], 1)
+    ]
+    hidden = len({entry.user for entry in entries}) - len(users)
+    height = TOP + ROW * (len(users) + bool(hidden))
+    return {
+        "width": WIDTH,
+        "height": height,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "rows": [{"name": name if len(name) <= 16 else f"{name[:15]}…", "y": y} for name, y in rows.items()]
+        + ([{"name": f"{hidden:,} more", "y": others}] if hidden else []),
+        "dots": sorted({(round(x), y) for x, y in places.values()}),  # dots of one pixel are one
+        "ticks": _ticks(first, room, timed=timed),
+        "timed": timed,
+        "cases": cases,
+        "tags": _tags(cases),
+    }
+
+
+def _tags(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Numbers at the last query of each case; cases that end at one place share a tag."""
+    tags: dict[tuple[int, float], dict[str, Any]] = {}
+    for case in cases:
+        if case["points"]:
+            x, y = case["points"][-1]
+            tag = tags.setdefault((round(x / 12), y), {"x": x, "y": y, "severity": case["severity"], "numbers": []})
+            tag["numbers"].append(case["number"])
+    return list(tags.values())
+
+
+def _rows(body: Mapping[str, Any], entries: Sequence[Any]) -> list[str]:
+    """Users of cases before others; those that there is no row for share the last one."""
+    involved = [user for case in body["cases"] for user in case["users"]]
+    return list(dict.fromkeys([*involved, *(entry.user for entry in entries)]))[:MOST_USERS]
+
+
+def _moment(time: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _ticks(first: float, room: float, *, timed: bool) -> list[dict[str, Any]]:
+    """Labels under the rows: dates, or clock times within one day."""
+    ticks = []
+    for i in range(TICKS):
+        value, x = first + room * i / (TICKS - 1), LEFT + (WIDTH - LEFT - RIGHT) * i / (TICKS - 1)
+        moment = datetime.fromtimestamp(value, UTC) if timed else None
+        text = f"{int(value) + 1:,}" if moment is None else _clock(moment, room)
+        ticks.append({"x": round(x, 1), "text": text, "anchor": ("start", "middle", "end")[(i > 0) + (i == TICKS - 1)]})
+    return ticks
+
+
+def _clock(moment: datetime, room_s: float) -> str:
+    if room_s < 3600:
+        return f"{moment:%H:%M:%S}"
+    return f"{moment:%d %b %H:%M}" if room_s < 4 * 86_400 else f"{moment:%Y-%m-%d}"

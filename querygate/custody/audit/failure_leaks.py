@@ -1,0 +1,50 @@
+"""Statements of a log whose failure would have told a secret, whatever they answered and whether they can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from querygate.core.audit_records import Records, Unanswerable
+from querygate.core.types import Bools
+from querygate.methods.inference import Finding, Severity, Statement
+from querygate.sql.logged_statement import Unreadable
+from querygate.sql.secret_failures import Failing, may_fail
+
+
+def failing(
+    entries: Iterable[Statement], records: Records, secret: Sequence[str], k: int, dialect: str
+) -> list[Finding]:
+    """One finding for each text and user: an attempt where fewer than k records are looked at, else a notice."""
+    sizes = records.counts("", "")
+    found: dict[tuple[str, str], Finding] = {}
+    seen: dict[str, Failing | None] = {}
+    for entry in entries:
+        if entry.sql not in seen:
+            seen[entry.sql] = _may_fail(entry.sql, secret, dialect)
+        fails = seen[entry.sql]
+        if fails is None or (entry.user, entry.sql) in found:
+            continue
+        members = _members(records, fails.known, len(sizes))
+        number = int(sizes[members].sum())
+        severity: Severity = "attempt" if 0 < number < k else "notice"
+        found[entry.user, entry.sql] = Finding(
+            "error", severity, (entry.id,), (entry.user,), number, members, (), (), entry.user, (), fails.what
+        )
+    return list(found.values())
+
+
+def _may_fail(sql: str, secret: Sequence[str], dialect: str) -> Failing | None:
+    try:
+        return may_fail(sql, secret, dialect)
+    except Unreadable:
+        return None
+
+
+def _members(records: Records, known: str, places: int) -> Bools:
+    """Whom it looks at, as far as that can be said."""
+    try:
+        return records.mask(known)
+    except Unanswerable:
+        return np.ones(places, dtype=np.bool_)

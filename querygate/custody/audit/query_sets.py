@@ -1,0 +1,365 @@
+"""Logged statements to totals over places: the step of an audit that looks at the records.
+
+Twice: first the secret conditions of all statements are gathered, since they together divide the records of a place
+into minterms; then each number that a group was shown becomes a total over places and minterms.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from querygate.core.audit_records import MOST_DISTINCT, Records
+from querygate.core.types import Bools, Ints
+from querygate.custody.audit.answer_parser import Answers, Given, linear, solved, unrounded
+from querygate.custody.audit.audit_measures import Key, Measures, literal, shown
+from querygate.methods.inference import PRESENCE, VARIANCE, Pattern, Total
+from querygate.sql.formulas import Formula
+from querygate.sql.logged_statement import Added, Logged, Part, Unreadable, square_of
+
+AVERAGES = frozenset({"avg", "mean", "favg"})
+SUMS = frozenset({"sum", "fsum"}) | AVERAGES
+EXTREMES = frozenset({"min", "max", "median", "quantile_cont", "quantile_disc"})
+ROOTS = frozenset({"stddev", "stddev_samp", "stddev_pop"})
+POPULATION = frozenset({"var_pop", "stddev_pop"})
+SPREADS = frozenset({"var_samp", "variance", "var"}) | ROOTS | POPULATION
+READ = SUMS | EXTREMES | SPREADS | {"count"}
+LARGEST_TIMES = 100
+"""The largest number by which an item of a select list multiplies one of several totals."""
+
+Cells = list[tuple[Pattern, Bools]]
+"""Disjoint sets of places, and which minterms of them."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A statement, once for each value of the secrets that it groups by."""
+
+    logged: Logged
+    secrets: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Meant:
+    """What an aggregate means in a group: times * total + constant, the total being one over cells."""
+
+    key: Key
+    cells: Cells
+    secrets: tuple[str, ...]
+    times: Fraction = Fraction(1)
+    constant: Fraction = Fraction(0)
+    records: int = 0  # how many values it adds up
+
+    @property
+    def members(self) -> Bools:
+        return np.asarray(np.logical_or.reduce([members for _, members in self.cells]))
+
+
+class Placing:
+    """Statements to totals. What was evaluated once is kept."""
+
+    def __init__(self, records: Records, places: int, measures: Measures) -> None:
+        self.records, self.places, self.measures = records, places, measures
+        self.sizes = measures.counts("", "")
+        self._masks: dict[str, Bools] = {}
+        self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[Any, ...]]]] = {}
+
+    def note(self, logged: Logged) -> list[Asked]:
+        """The statement by the secrets it groups by, once all its conditions are taken note of."""
+        found = [Asked(logged)]
+        if logged.hidden:
+            values = [self.records.distinct(text) for text, _ in logged.hidden]
+            if math.prod(len(one) for one in values) > MOST_DISTINCT:
+                raise Unreadable(f"It groups by secrets of more than {MOST_DISTINCT} values.")
+            found = [_of_secret(logged, chosen) for chosen in itertools.product(*values)]
+        for added in (added for one in found for added in one.logged.added):
+            if added.name not in READ:
+                raise Unreadable(_why_unread(added.name))
+            for part in added.parts if added.secret else ():
+                if not self._mask(part.known).any():
+                    continue
+                self.measures.note(added.value, part.secret)
+                if added.name in SPREADS:
+                    self.measures.note(square_of(added.value), part.secret)
+        return found
+
+    def totals(self, answer: Any, asked: Sequence[Asked]) -> Iterator[Total]:
+        """One total for each number that the statement showed; whose it is, is for the caller to say."""
+        first = asked[0].logged
+        label, keys = self._grouped(first)
+        answers = Answers(answer, first, [(*key, *one.secrets) for one in asked for key in keys])
+        for number, one in enumerate(asked):
+            cells = [self._cells(added) for added in one.logged.added]
+            for group in range(len(keys)):
+                here = label == group
+                meant = [
+                    None if found is None else self._meant(added, found, here)
+                    for added, found in zip(one.logged.added, cells, strict=True)
+                ]
+                given = _Given(answers, number * len(keys) + group)
+                yield from self._shown(given, one.logged, meant)
+
+    def _grouped(self, logged: Logged) -> tuple[Ints, list[tuple[Any, ...]]]:
+        texts = tuple(text for text, _ in logged.keys)
+        if texts not in self._labels:
+            empty: tuple[Ints, list[tuple[Any, ...]]] = np.zeros(self.places, dtype=np.int64), [()]
+            self._labels[texts] = self.records.groups(texts) if texts else empty
+        return self._labels[texts]
+
+    # -- what an aggregate is over ------------------------------------------------------------------------------------
+
+    def look_up(self, statements: Iterable[Logged]) -> None:
+        """Evaluate the conditions of many statements at once."""
+        parts = (part for one in statements for added in one.added for part in (*added.parts, *added.among))
+        wanted = [known for known in dict.fromkeys(part.known for part in parts) if known not in self._masks]
+        for condition, mask in zip(wanted, self.records.masks(wanted), strict=True):
+            if mask is not None:
+                self._masks[condition] = mask
+
+    def _mask(self, condition: str) -> Bools:
+        if condition not in self._masks:
+            self._masks[condition] = self.records.mask(condition)
+        return self._masks[condition]
+
+    def _cells(self, added: Added) -> Meant | None:
+        """The cells of an aggregate over all groups; None where it tells nothing secret."""
+        if not added.secret:
+            return None
+        dense: dict[Pattern, Ints] = {}
+        secrets: list[str] = []
+        keys: set[Key] = set()
+        for part in added.parts:
+            members = self._mask(part.known)
+            if members.any():
+                key, pattern = self.measures.pattern(added.value, part.secret)
+                if any(pattern):
+                    keys.add(key)
+                    secrets += [part.secret]
+                    dense[pattern] = dense.get(pattern, np.zeros(self.places, dtype=np.int64)) + members
+        if len(keys) > 1:
+            raise Unreadable("It adds up different secrets over different people.")
+        if not keys:
+            return None
+        return Meant(keys.pop(), _joined(list(dense.items())), tuple(secrets))
+
+    def _meant(self, added: Added, over: Meant, here: Bools) -> Meant | None:
+        """The same in one group; None where nobody is."""
+        cells = [(pattern, members & here) for pattern, members in over.cells]
+        cells = [(pattern, members) for pattern, members in cells if members.any()]
+        if not cells:
+            return None
+        records = self._number(added.value, added.parts, here)
+        times, constant = added.scale, added.shift * records
+        if added.name in AVERAGES:
+            among = records
+            if added.among:
+                missing = self._number("", added.parts, here) - records
+                among = self._number("", added.among, here) - missing
+            if not among:
+                return None
+            times, constant = times / among, constant / among
+        return Meant(over.key, cells, over.secrets, times, constant, records) if times else None
+
+    def _number(self, value: str, parts: Sequence[Part], here: Bools) -> int:
+        return sum(int(self.measures.counts(value, p.secret)[self._mask(p.known) & here].sum()) for p in parts)
+
+    # -- what a group was shown ---------------------------------------------------------------------------------------
+
+    def _shown(self, given: _Given, logged: Logged, meant: Sequence[Meant | None]) -> Iterator[Total]:
+        sizes = {
+            i: one.times * one.records + one.constant
+            for i, one in enumerate(meant)
+            if one is not None and not one.key[0] and not any(one.secrets)
+        }
+        if not _is_shown(logged, sizes):
+            return
+        told = set(sizes)  # their number is taken to be known
+        for place, formula in logged.formulas:
+            answer = given.answers.given(given.row, place)
+            if answer is not None:
+                found = list(self._from_formula(given, logged, meant, sizes, formula, answer))
+                told |= formula.aggregates if found else set()
+                yield from found
+        for i, (added, one) in enumerate(zip(logged.added, meant, strict=True)):
+            if one is None or (added.item is None and i in told):
+                continue
+            answer = Given() if added.item is None else given.answers.given(given.row, added.item)
+            if answer is None and not one.records:
+                answer = Given(Fraction(0), Fraction(0), "0")  # nobody has a value: NULL says so
+            if answer is not None:
+                yield from self._total(given, added, one, answer)
+
+    def _from_formula(
+        self,
+        given: _Given,
+        logged: Logged,
+        meant: Sequence[Meant | None],
+        sizes: dict[int, Fraction],
+        formula: Formula,
+        answer: Given,
+    ) -> Iterator[Total]:
+        """Totals of an item that is arithmetic: one aggregate by itself, or several of one measure taken together."""
+        formula, answer = unrounded(formula, answer)
+        found = linear(formula, sizes)
+        if found is not None and not found.times:
+            found = linear(formula, {})
+        ones = [] if found is None else [(meant[i], c) for i, c in found.times.items()]
+        sums = all(logged.added[i].name in SUMS | {"count"} for i in (found.times if found else ()))
+        if found is None or not ones or not sums or len({one.key for one, _ in ones if one is not None}) != 1:
+            return
+        factors = [(one, c * one.times) for one, c in ones if one is not None]
+        constant = found.constant + sum((c * one.constant for one, c in ones if one is not None), Fraction(0))
+        step = factors[0][1] if len(factors) == 1 else _common([c for _, c in factors])
+        times = [int(c / step) for _, c in factors]
+        if max(map(abs, times)) > LARGEST_TIMES:
+            return
+        over = [(one, n) for (one, _), n in zip(factors, times, strict=True)]
+        cells = _joined([(p, n * m.astype(np.int64)) for one, n in over for p, m in one.cells])
+        secrets = tuple(secret for one, _ in factors for secret in one.secrets)
+        if cells:
+            both = Meant(factors[0][0].key, cells, secrets)
+            yield from self._sums(given, both, solved(answer, step, constant))
+
+    def _total(self, given: _Given, added: Added, one: Meant, answer: Given) -> Iterator[Total]:
+        if added.name in SUMS or added.name == "count":
+            yield from self._sums(given, one, solved(answer, one.times, one.constant))
+        elif len(one.cells) > 1:
+            raise Unreadable("It compares different secrets of different people.")
+        elif added.name in EXTREMES:
+            measure = self.measures.name(one.key, one.cells[0][0], one.secrets)
+            kind = " ".join((added.name, *added.parameters))
+            yield Total("", "", measure, one.members, kind, *answer)
+        else:
+            yield self._spread(given, added, one, answer)
+
+    def _spread(self, given: _Given, added: Added, one: Meant, answer: Given) -> Total:
+        """A variance as the sum of squares about the mean; it is a total of squares where the sum is told as well."""
+        pattern, members = one.cells[0]
+        if len(one.secrets) != 1:
+            raise Unreadable("It is a variance over people whom more than one secret condition chooses.")
+        of = self.measures.name(one.key, pattern, one.secrets)
+        key, squared = self.measures.pattern(square_of(added.value), one.secrets[0])
+        measure = self.measures.name(key, squared, one.secrets)
+        number = one.records if added.name in POPULATION else one.records - 1
+        low, high, said = answer
+        if low is not None and high is not None and added.name in ROOTS:
+            low, high, said = min(abs(low), abs(high)) ** 2, max(abs(low), abs(high)) ** 2, f"{said}^2"
+        if low is not None and high is not None:
+            low, high, said = low * number, high * number, f"{number}*{said}"
+        return Total(
+            "",
+            "",
+            measure,
+            members,
+            VARIANCE,
+            low,
+            high,
+            said,
+            self.measures.system(key, reduced=False),
+            ((squared, members),),
+            one.records,
+            of,
+        )
+
+    def _sums(self, given: _Given, one: Meant, answer: Given) -> Iterator[Total]:
+        """A sum is one total. A count is one of presence, and one of the secrets it is asked with."""
+        key = one.key
+        if key[0]:
+            yield self._sum(given, one, answer, self.measures.system(key, reduced=False))
+            return
+        if not key[1]:
+            yield self._sum(given, one, answer, PRESENCE)
+        left = [(tuple(t - pattern[0] for t in pattern), members) for pattern, members in one.cells]
+        left = [(pattern, members) for pattern, members in left if any(pattern)]
+        if left:
+            known = sum(pattern[0] * int(self.sizes[members].sum()) for pattern, members in one.cells)
+            sign = 1 if next(t for t in left[0][0] if t) > 0 else -1
+            cells = [(tuple(sign * t for t in pattern), members) for pattern, members in left]
+            turned = solved(answer, Fraction(sign), Fraction(known))
+            flipped = replace(one, cells=cells, secrets=one.secrets if sign > 0 else _turned(one.secrets))
+            yield self._sum(given, flipped, turned, self.measures.system(key, reduced=True))
+
+    def _sum(self, given: _Given, one: Meant, answer: Given, system: str) -> Total:
+        if system == PRESENCE:
+            measure = PRESENCE
+        elif len(one.cells) == 1:
+            measure = self.measures.name(one.key, one.cells[0][0], one.secrets)
+        else:
+            measure = f"{shown(one.key[0])} by place".strip()
+        parts = tuple(sorted(((p, m) for p, m in one.cells), key=lambda cell: cell[0]))
+        counted = not one.key[0] and all(self.measures.varies(secret) for secret in one.secrets)
+        return Total("", "", measure, one.members, "", *answer, system, parts, one.records, counted=counted)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Which row of which answer."""
+
+    answers: Answers
+    row: int
+
+
+def _joined(weighted: Sequence[tuple[Pattern, Ints]]) -> Cells:
+    """Disjoint sets of places by what their minterms are multiplied by together."""
+    if len(weighted) == 1 and weighted[0][1].max(initial=0) == 1 and weighted[0][1].min(initial=0) == 0:
+        return [(weighted[0][0], weighted[0][1] > 0)]
+    if not weighted:
+        return []
+    dense = sum(times[:, None] * np.array(pattern) for pattern, times in weighted)
+    rows, label = np.unique(np.asarray(dense), axis=0, return_inverse=True)
+    return [(tuple(int(t) for t in row), np.asarray(label.reshape(-1) == i)) for i, row in enumerate(rows) if row.any()]
+
+
+def _common(values: Sequence[Fraction]) -> Fraction:
+    """The largest number of which all are whole multiples."""
+    whole = math.lcm(*(value.denominator for value in values))
+    return Fraction(math.gcd(*(int(value * whole) for value in values)), whole)
+
+
+def _of_secret(logged: Logged, values: tuple[Any, ...]) -> Asked:
+    """The statement with its secret keys as conditions."""
+    held = [
+        f"(({text} {'IS NULL' if value is None else f'= {literal(value)}'}) IS NOT DISTINCT FROM TRUE)"
+        for (text, _), value in zip(logged.hidden, values, strict=True)
+    ]
+    condition = " AND ".join(held)
+    added = [
+        replace(
+            one,
+            parts=tuple(Part(p.known, f"({p.secret}) AND {condition}" if p.secret else condition) for p in one.parts),
+        )
+        for one in logged.added
+    ]
+    return Asked(replace(logged, added=tuple(added)), values)
+
+
+def _is_shown(logged: Logged, sizes: dict[int, Fraction]) -> bool:
+    """Is the group shown, by what HAVING says of numbers that are known?"""
+    for one in logged.shown:
+        found = linear(one.formula, sizes)
+        if found is not None and not found.times:
+            tests = {
+                ">": found.constant > one.number,
+                ">=": found.constant >= one.number,
+                "=": found.constant == one.number,
+            }
+            tests |= {"<": found.constant < one.number, "<=": found.constant <= one.number}
+            if not tests[one.comparison]:
+                return False
+    return True
+
+
+def _turned(secrets: Sequence[str]) -> tuple[str, ...]:
+    return (f"NOT ({' OR '.join(secrets)})",)
+
+
+def _why_unread(name: str) -> str:
+    if name.endswith(" distinct"):
+        return "It counts or adds up different values, which is no total over records."
+    return f"What {name.upper()} tells together with others is not known."

@@ -1,0 +1,84 @@
+"""Which places a statement is about, and no more: all that a decision before the answer may look at.
+
+A statement is taken apart into conditions on known columns and on secrets. The places that its known conditions select,
+group by group, are its sets. What is secret stays text that nobody evaluates: the sets of `COUNT(*) WHERE age < 51 AND
+dx = 'flu'` and of `AVG(sbp) WHERE age < 51` are the same. So there is one measure for all statements. That is presence,
+because every answer of the gate shows for each group how many records it may hold; and it makes rewordings of a secret,
+or sums of it in another unit, no way round.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from querygate.core.audit_records import Records
+from querygate.core.types import Bools, Catalog, Ints
+from querygate.sql.logged_statement import Added, Logged, Unreadable, take_apart
+
+MOST_GROUPS = 500
+"""Sets of one statement that are looked at; a statement with more of them is not decided."""
+
+KEPT = 256
+"""Conditions whose places are remembered."""
+
+
+class Structure:
+    """The places of one version, by its known columns; `records` need to have no other columns."""
+
+    def __init__(self, records: Records, catalog: Catalog) -> None:
+        self._columns = tuple(column.name for column in catalog.columns)
+        self._secret = tuple(column.name for column in catalog.columns if not is_known(column.role))
+        self._person, self._records = catalog.person, records
+        self.places = records.settle([column.name for column in catalog.columns if is_known(column.role)])
+        self.weights: Ints = records.counts("", "")
+        self._masks: OrderedDict[str, Bools] = OrderedDict()
+
+    def sets(self, sql: str) -> Bools:
+        """The sets of a statement, a row each, over places. Unreadable or Unanswerable where they cannot be told."""
+        found: dict[bytes, Bools] = {}
+        for logged in take_apart(sql, self._columns, self._secret, person=self._person):
+            for row in self._sets(logged):
+                found.setdefault(row.tobytes(), row)
+                if len(found) > MOST_GROUPS:
+                    raise Unreadable(f"It has more than {MOST_GROUPS} groups.")
+        return np.array(list(found.values()), dtype=np.bool_).reshape(-1, self.places)
+
+    def _sets(self, logged: Logged) -> Iterator[Bools]:
+        if not logged.added:
+            raise Unreadable("It shows groups without a figure.")
+        label, number = np.zeros(self.places, dtype=np.int64), 1
+        if logged.keys:
+            label, keys = self._records.groups([text for text, _ in logged.keys])
+            number = len(keys)
+        for condition in dict.fromkeys(text for added in logged.added for text in _conditions(added)):
+            members = self._mask(condition)
+            for group in np.flatnonzero(np.bincount(label[members], minlength=number)).tolist():
+                yield members & (label == group)
+
+    def _mask(self, condition: str) -> Bools:
+        if condition not in self._masks:
+            self._masks[condition] = self._records.mask(condition)
+            if len(self._masks) > KEPT:
+                self._masks.popitem(last=False)
+        self._masks.move_to_end(condition)
+        return self._masks[condition]
+
+
+def _conditions(added: Added) -> Iterator[str]:
+    """The known conditions of an aggregate, and where its value is known, those under which there is one."""
+    for part in (*added.parts, *added.among):
+        yield part.known
+        if added.value and not added.secret:
+            yield f"({part.known}) AND ({added.value}) IS NOT NULL"
+
+
+def is_known(role: str) -> bool:
+    """Is it what an attacker may know of a person?"""
+    return role in ("quasi-identifier", "public")
+
+
+def known_columns(catalog: Catalog) -> Sequence[str]:
+    return [column.name for column in catalog.columns if is_known(column.role)]

@@ -1,0 +1,168 @@
+"""Lists of codes as the source has them, and codes as the policy names them, by their places in the public list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.core.ports import CodeTexts, Workshop
+from querygate.core.types import Bools, Ints
+from querygate.custody.codes.code_systems import CodeSystem, Places, open_system
+from querygate.custody.policy import CodesPolicy, ColumnPolicy
+from querygate.methods.code_lists import Baskets, gwas_diseases
+from querygate.methods.code_lists.code_tree import OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of a column: baskets hold codes by their number among those that occur, which have public places.
+
+    Where records were left out, baskets are those of the others, and `kept` says of all records which those are.
+    """
+
+    column: ColumnPolicy
+    system: CodeSystem
+    occurring: Ints
+    baskets: Baskets
+    read: Places
+    kept: Bools | None = None
+
+    def by_record(self, numbers: Ints) -> Ints:
+        """A number for each basket as one for each record; 0 for those that were left out."""
+        if self.kept is None:
+            return numbers
+        found = np.zeros(self.kept.size, dtype=np.int64)
+        found[self.kept] = numbers
+        return found
+
+    def among(self, places: Iterable[int]) -> tuple[int, ...] | None:
+        """The numbers of public codes; None where one of them does not occur."""
+        wanted = np.array(sorted(set(places)), dtype=np.int64)
+        found = self.present(wanted)
+        return tuple(found.tolist()) if found.size == wanted.size else None
+
+    def present(self, places: Ints) -> Ints:
+        """The numbers of those public codes that occur."""
+        return np.flatnonzero(np.isin(self.occurring, places))
+
+    @property
+    def levels(self) -> list[Ints]:
+        """The groups of the codes that occur, level by level."""
+        return [level[self.occurring] for level in self.system.tree.levels]
+
+
+def read_lists(column: ColumnPolicy, workshop: Workshop, rows: int, kept: Bools | None = None) -> Lists:
+    """What each record holds, in the order of rows; or what those hold that are kept."""
+    wanted, system = column.codes or CodesPolicy(), open_system(column)
+    told = workshop.code_texts(column.name, wanted.separator)
+    codes, read = read_texts(column, system, told, "lists")
+    record, text = told.record, told.text
+    if kept is not None:
+        here, rows = kept[record], int(kept.sum())
+        record, text = (np.cumsum(kept) - 1)[record[here]], text[here]
+    occurring, members = np.unique(codes[text], return_inverse=True)
+    size = max(1, occurring.size)
+    pairs = np.unique(record * size + members.reshape(-1))
+    starts = np.searchsorted(pairs // size, np.arange(rows + 1)).astype(np.int64)
+    return Lists(column, system, occurring, Baskets(starts, pairs % size, size), read, kept)
+
+
+def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where: str) -> tuple[Ints, Places]:
+    """The place of each text in the public list, and what was read: a text that the list does not have stands for
+    `other`, or stops the publication. Says how many and where, never which.
+    """
+    read = system.read(told.texts)
+    unknown = read.codes < 0
+    if unknown.any() and (column.codes or CodesPolicy()).unknown == "refuse":
+        held = np.flatnonzero(unknown[told.text])
+        raise ConfigError(
+            "QG802",
+            f"Column {column.name}: {int(unknown.sum()):,} different texts in its {where}, {held.size:,} entries in "
+            f"all, are no codes of its system, the first in record {int(told.record[held].min()) + 1:,}.",
+            'Correct the source or the `separator`, take another `system`, or set unknown = "other".',
+        )
+    return np.where(unknown, system.tree.place.get(OTHER, -1), read.codes), read
+
+
+def known_sets(column: ColumnPolicy, system: CodeSystem, workshop: Workshop) -> tuple[tuple[int, ...], ...]:
+    """The sets of codes that the policy lists, or that were given in one visit; none where it goes by their number."""
+    wanted = column.codes or CodesPolicy()
+    if wanted.protect.kind == "itemsets":
+        place = named(column, system, {text for itemset in wanted.protect.itemsets for text in itemset})
+        return tuple(tuple(sorted({place[text] for text in itemset})) for itemset in wanted.protect.itemsets)
+    if wanted.protect.kind == "visits":
+        told = workshop.visit_texts(wanted.protect.column, wanted.separator, wanted.protect.between)
+        codes, _ = read_texts(column, system, told, "visits")
+        cuts = np.flatnonzero(np.diff(told.record)) + 1
+        visits = np.split(codes[told.text], cuts) if told.record.size else []
+        return tuple(sorted({tuple(sorted(set(visit.tolist()))) for visit in visits}))
+    return ()
+
+
+def named(column: ColumnPolicy, system: CodeSystem, texts: Collection[str]) -> dict[str, int]:
+    """The places of codes that the policy names."""
+    place = dict(zip(sorted(texts), system.read(sorted(texts)).codes.tolist(), strict=True))
+    if min(place.values(), default=0) < 0:
+        first = next(text for text, code in place.items() if code < 0)
+        raise ConfigError(
+            "QG801",
+            f"columns.{column.name}: {first} is no code of its system.",
+            "Write codes as the system has them; dots and case do not matter.",
+        )
+    return place
+
+
+def sensitive_codes(column: ColumnPolicy, system: CodeSystem) -> Ints:
+    """The public codes that the policy calls sensitive."""
+    wanted = (column.codes or CodesPolicy()).protect.sensitive
+    found = {code for name in wanted for code in system.under(name) or named(column, system, (name,)).values()}
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def listed_rules(column: ColumnPolicy, system: CodeSystem) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+    """The rules of the policy: known codes, and those that they must not tell."""
+    rules = (column.codes or CodesPolicy()).protect.rules
+    place = named(column, system, {code for rule in rules for side in rule for code in side})
+    return tuple(
+        (tuple(place[code] for code in known), tuple(place[code] for code in secret)) for known, secret in rules
+    )
+
+
+def utility_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
+    """The group of each public code inside which it may be generalised; a code that no group has is alone."""
+    utility = (column.codes or CodesPolicy()).utility
+    if utility.kind == "none":
+        return np.zeros(len(system.codes), dtype=np.int64)
+    most = len(system.tree.levels) - 1
+    if utility.level > most:
+        raise ConfigError(
+            "QG801",
+            f"columns.{column.name}.utility.level: the system has {most} levels above its codes.",
+            "Name one of them, 1 being the nearest; or list groups.",
+        )
+    rest = system.tree.levels[utility.level]
+    groups = listed_groups(column, system)
+    return np.where(groups < 0, groups.max(initial=-1) + 1 + rest, groups)
+
+
+def listed_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
+    """The number of the listed group or disease of each public code; -1 where it is in none."""
+    utility = (column.codes or CodesPolicy()).utility
+    groups = np.full(len(system.codes), -1, dtype=np.int64)
+    if utility.kind == "diseases":
+        for number, disease in enumerate(gwas_diseases(system.codes)):
+            groups[list(disease.codes)] = number
+    for number, names in enumerate(utility.groups):
+        for name in names:
+            for code in system.under(name) or named(column, system, (name,)).values():
+                if groups[code] not in (-1, number):
+                    raise ConfigError(
+                        "QG801",
+                        f"columns.{column.name}.utility.groups: {system.codes[code]} belongs to several groups.",
+                        "Join these groups, or take the code out of one: an item lies inside one group.",
+                    )
+                groups[code] = number
+    return groups

@@ -1,0 +1,1 @@
+"""From raw values to the codes that are published: hierarchies, groups, joined tables, populations."""

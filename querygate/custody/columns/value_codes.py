@@ -1,0 +1,128 @@
+"""From raw values to the codes that are published, and back to intervals and values.
+
+A number's code is the place of its public interval; what a code means was fixed by the policy before the data was
+read. A category's code is the place of its value in the dictionary. Sparse bins of a sensitive number are joined to
+their neighbours until each holds at least k records or none does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Profile
+from querygate.core.types import DISCRETE, Floats, Ints
+from querygate.custody.policy import ColumnPolicy, bin_edges, closed, grid_edges
+
+
+@dataclass(frozen=True, slots=True)
+class NumberCodes:
+    """Code c is the closed interval [low[c], high[c]]. Ends are int64 for whole numbers and dates, else float64."""
+
+    low: Any
+    high: Any
+
+    @property
+    def size(self) -> int:
+        return len(self.low)
+
+    def of(self, values: Any) -> Ints:
+        places: Ints = np.searchsorted(self.low, values, side="right").astype(np.int64)
+        return places - 1
+
+    def cuts(self, points: tuple[int | float, ...]) -> tuple[int, ...]:
+        """The codes that begin at or after each public cut, where something lies on both sides."""
+        begins = {int(np.searchsorted(self.low, point)) for point in points}
+        return tuple(sorted(c for c in begins if 0 < c < self.size))
+
+    def joined(self, counts: Ints, least: int) -> Ints:
+        """A new number for each code, so that neighbours with fewer than `least` records between them become one.
+
+        From below, an interval is closed as soon as it holds `least`; what is left at the top joins the last full
+        one, and sparse ends reach to the end of the domain, so that no edge tells where an outlier is. A code that
+        holds nobody stays by itself unless it lies inside such a group: an empty bin tells nothing.
+        """
+        groups: list[int] = []
+        held, group, full = 0, -1, 0
+        for count in counts.tolist():
+            if held >= least or held == 0:
+                full = group if held else full
+                group, held = group + 1, 0
+            groups.append(group)
+            held += count
+        if 0 < held < least:
+            groups = [min(g, full) for g in groups]
+        first, last = (int(place) for place in np.flatnonzero(counts)[[0, -1]]) if counts.any() else (0, 0)
+        if 0 < counts[last] < least:
+            groups = [min(g, groups[last]) for g in groups]
+        if 0 < counts[first] < least:
+            groups = [max(g, groups[first]) - groups[first] for g in groups]
+        return np.array(groups, dtype=np.int64)
+
+    def merged(self, groups: Ints) -> NumberCodes:
+        """The codes after joining: each group from the low end of its first to the high end of its last."""
+        first = np.flatnonzero(np.diff(groups, prepend=-1))
+        last = np.append(first[1:], len(groups)) - 1
+        return NumberCodes(self.low[first], self.high[last])
+
+
+def grid_codes(column: ColumnPolicy) -> NumberCodes:
+    return _from_edges(column, grid_edges(column))
+
+
+def bin_codes(column: ColumnPolicy) -> NumberCodes:
+    return _from_edges(column, bin_edges(column))
+
+
+def exact_codes(column: ColumnPolicy, profile: Profile) -> NumberCodes:
+    """Each value its own interval: tight class edges, and public columns."""
+    values: Floats | Ints = np.asarray(profile.values, dtype=_kind(column))
+    return NumberCodes(values, values)
+
+
+def _from_edges(column: ColumnPolicy, edges: list[int | float]) -> NumberCodes:
+    last = len(edges) - 2
+    ends = [closed(str(column.type), edges[i], edges[i + 1], i == last) for i in range(len(edges) - 1)]
+    kind = _kind(column)
+    return NumberCodes(np.array([low for low, _ in ends], dtype=kind), np.array([high for _, high in ends], dtype=kind))
+
+
+def _kind(column: ColumnPolicy) -> type:
+    return np.int64 if column.type in DISCRETE else np.float64
+
+
+WIDEST = (-(2**63) + 1, 2**63 - 1)
+"""Whole numbers that can be negated; an undeclared domain of a public column reaches as far."""
+
+
+MOST_CATEGORIES, FEW_CATEGORIES = 10_000, 1_000
+
+
+def is_text(values: int, records: int) -> bool:
+    """Are these too many values for a category? Where most records have a value of their own, each one is a name."""
+    return values > MOST_CATEGORIES or (values > FEW_CATEGORIES and values > records / 2)
+
+
+def check_values(column: ColumnPolicy, profile: Profile) -> None:
+    """Everything in the data must lie inside what the policy declares public. Says how many do not, never which."""
+    problem = remedy = ""
+    if column.is_numeric and len(profile.values):
+        values: Floats | Ints = np.asarray(profile.values)
+        widest = WIDEST if column.type in DISCRETE else (-np.finfo(np.float64).max, np.finfo(np.float64).max)
+        low, high = (widest[i] if end is None else end for i, end in enumerate((column.low, column.high)))
+        outside = int(profile.counts[(values < low) | (values > high)].sum())
+        problem = f"{outside:,} values lie outside its domain" if outside else ""
+        remedy = "Widen the domain, or correct the source."
+    elif column.hierarchy is None and not column.groups and is_text(len(profile.values), int(profile.counts.sum())):
+        problem = f"{len(profile.values):,} different values make it a text and not a category"
+        remedy = "Withhold it, give it a hierarchy, or map it to few categories in the source."
+    elif column.values:
+        unknown = ~np.isin(profile.values, np.array(column.values, dtype=object))
+        outside = int(profile.counts[unknown].sum()) if len(profile.values) else 0
+        problem = f"{outside:,} values are not among its declared values" if outside else ""
+        remedy = "Declare them in `values`, or correct the source."
+    if problem:
+        raise ConfigError("QG802", f"Column {column.name}: {problem}.", remedy)

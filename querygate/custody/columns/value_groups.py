@@ -1,0 +1,47 @@
+"""Categories with groups: values are coded by group, and what is published of a class is the values of whole groups.
+
+The code of a value is the place of its group. Classes are made over groups, so that nothing about a value within its
+group can be told from them; the sets that are written hold every value of each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from querygate.core.types import Ints
+from querygate.custody.policy import ColumnPolicy
+from querygate.custody.publish.publication_state import Draft
+from querygate.methods.anonymise import Box, Intervals, ValueSets
+
+
+def group_codes(column: ColumnPolicy, values: Sequence[object]) -> Ints:
+    """The place of the group of each value; -1 of one that is in none."""
+    place = {value: number for number, group in enumerate(column.groups) for value in group}
+    return np.array([place.get(str(value), -1) for value in values], dtype=np.int64)
+
+
+def with_values(draft: Draft) -> tuple[Box, ...]:
+    """The boxes of the draft, with the values of groups in place of groups."""
+    return tuple(_of_values(draft, draft.policy.column(box.name), box) for box in draft.boxes)
+
+
+def _of_values(draft: Draft, column: ColumnPolicy, box: Box) -> Box:
+    if not column.groups:
+        return box
+    place = {text: i for i, text in enumerate(draft.texts[column.name])}
+    members = [np.array([place[value] for value in group], dtype=np.int64) for group in column.groups]
+    held: list[Sequence[int]]
+    if isinstance(box, Intervals):  # of a recoder, over the flat hierarchy
+        held = [range(low, high + 1) if low >= 0 else () for low, high in zip(box.low, box.high, strict=True)]
+    else:
+        held = [box.of(label) for label in range(box.nulls.size)]
+    codes = [np.sort(np.concatenate([members[g] for g in one])) if len(one) else members[0][:0] for one in held]
+    starts = np.concatenate(([0], np.cumsum([one.size for one in codes]))).astype(np.int64)
+    return ValueSets(box.name, starts, np.concatenate(codes), box.nulls)
+
+
+def split_groups(column: ColumnPolicy, sets: Sequence[frozenset[str]]) -> int:
+    """How many published sets of values hold a part of a group alone: of a verifier, on what was written."""
+    return sum(1 for members in sets if any(0 < len(members.intersection(g)) < len(set(g)) for g in column.groups))

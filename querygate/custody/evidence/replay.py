@@ -1,0 +1,143 @@
+"""The replay proof: every range that was ever given is computed again from its store version alone, and is the same.
+
+In interval mode an answer is a function of the published store, so nothing but the store can be learned from any number
+of answers. That is a claim about the program; here it is checked against what the program did. The steps are those of
+the gate, between the version that the log names and the answer that the log keeps. Nothing is admitted, nothing is
+recorded, and there is no vault to look into.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from querygate.core.errors import Refusal
+from querygate.core.ports import Limits, Release
+from querygate.core.types import Principal, Request
+from querygate.gate.answer import WARNING, Gate, State, arrange, fetch, protect, understand
+from querygate.gate.render import to_dict
+
+STEPS = (understand, fetch, protect, arrange)
+
+OF_THE_MOMENT = ("query_id", "elapsed_ms")
+"""What names this very request; all else must be equal, to the byte."""
+
+NOBODY = Principal("replay", "custodian")
+
+WIDE = Limits(timeout_s=600.0, memory_mb=4096, max_groups=1_000_000, max_sql_chars=1_000_000, max_nesting=40)
+"""What was answered once is answered again, whatever the limits are today."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An answer that the store does not give. `where` is the first place in the answer, or why there was none."""
+
+    query_id: str
+    dataset: str
+    version: int
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came out: answers looked at, how many were the same, which were not, and which could not be computed."""
+
+    answers: int
+    same: int
+    different: tuple[Difference, ...]
+    gone: Mapping[tuple[str, int], int]  # (dataset, version) -> answers whose version is not there any more
+    noisy: int  # answers of other modes, which are no functions of the store
+
+
+def replay(
+    entries: Iterable[Mapping[str, Any]],
+    gate: Gate,
+    open_version: Callable[[str, int], Release | None],
+    progress: Progress = lambda done: None,
+) -> Replay:
+    """Compute every answered query of a log again. `open_version` gives None for a version that is gone."""
+    releases: dict[tuple[str, int], Release | None] = {}
+    known: dict[tuple[str, int, str], bytes] = {}
+    gone: Counter[tuple[str, int]] = Counter()
+    different: list[Difference] = []
+    answers = same = noisy = 0
+    for entry in entries:
+        if entry["outcome"] != "answered":
+            continue
+        answers += 1
+        progress(answers)
+        if entry["mode"] != "interval":
+            noisy += 1
+            continue
+        at = (str(entry["dataset"]), int(entry["version"]))
+        if at not in releases:
+            releases[at] = open_version(*at)
+        release = releases[at]
+        if release is None:
+            gone[at] += 1
+            continue
+        # A text means the same whenever it is asked of a version: it is computed once, and compared each time.
+        if known.get((*at, entry["sql"])) == _digest(entry["answer"]):
+            same += 1
+            continue
+        made = _computed(entry["sql"], release, gate)
+        if isinstance(made, dict):
+            known[(*at, entry["sql"])] = _digest(made)
+        where = made if isinstance(made, str) else first_difference(_told(entry["answer"]), _told(made))
+        if where:
+            different.append(Difference(str(entry["id"]), *at, where))
+        else:
+            same += 1
+    return Replay(answers, same, tuple(different), dict(gone), noisy)
+
+
+def _computed(sql: str, release: Release, gate: Gate) -> dict[str, Any] | str:
+    """The answer as JSON has it; or why there is none."""
+    gate = replace(gate, limits=WIDE)
+    request = Request(NOBODY, release.catalog.dataset, sql)
+    state = State("", request, gate.clock_s(), version=release.catalog.version, release=release)
+    try:
+        for step in STEPS:
+            state = step(state, gate)
+    except Refusal as refusal:
+        return f"it is refused now ({refusal.code})"
+    except Exception as error:  # the engine's words may quote what it read
+        return f"it fails now ({type(error).__name__})"
+    return to_dict(state.answer)
+
+
+def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """All but what is of the moment, and a warning, which is about other answers."""
+    told = {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
+    return {**told, "notes": [note for note in told["notes"] if note != WARNING]} if "notes" in told else told
+
+
+def _digest(answer: Mapping[str, Any]) -> bytes:
+    return sha256(_text(_told(answer)).encode()).digest()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def first_difference(logged: Any, made: Any, place: str = "answer") -> str:
+    """Where two answers part, compared as the bytes of their JSON; empty where they do not.
+
+    >>> first_difference({"rows": [{"n": {"low": 1}}]}, {"rows": [{"n": {"low": 1.0}}]})
+    'answer.rows[0].n.low'
+    """
+    if _text(logged) == _text(made):
+        return ""
+    if isinstance(logged, dict) and isinstance(made, dict) and list(logged) == list(made):
+        inner = (first_difference(logged[name], made[name], f"{place}.{name}") for name in logged)
+    elif isinstance(logged, list) and isinstance(made, list) and len(logged) == len(made):
+        inner = (first_difference(*pair, f"{place}[{i}]") for i, pair in enumerate(zip(logged, made, strict=True)))
+    else:
+        return place
+    return next(filter(None, inner), place)

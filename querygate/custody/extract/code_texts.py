@@ -1,0 +1,81 @@
+"""Lists of codes in an extract: items as texts, and what whoever knows codes finds in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.block import MISSING, CodeSets
+from querygate.core.errors import ExtractRefused
+from querygate.core.types import Ints
+from querygate.custody.codes.code_items import PublishedCodes
+from querygate.custody.extract.protected_records import Field
+from querygate.custody.publish.publication_state import Draft
+from querygate.custody.verify.code_knowledge import Told, measure_known
+from querygate.custody.verify.guarantee_check import Kept
+
+MEANING = "items with '; ' between them: the record has at least one of the codes of each item, '/' between them"
+LONGEST = 12
+"""Codes of an item that are written out; one with more is named, and the dictionary says which codes it has."""
+
+
+def codes_field(draft: Draft, name: str, made: PublishedCodes, numbers: Ints) -> tuple[Field, pa.Array]:
+    """The column of the extract, and what it means."""
+    names, long = item_names(made.sets)
+    labels = tuple(f"{names[item]} = {'/'.join(codes)}" for item, codes in long)
+    return Field(name, name, MEANING, draft.policy.column(name).title, labels), code_texts(made.sets, names, numbers)
+
+
+def item_names(sets: CodeSets) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """What stands for each item; and the codes of those that are held and too long to be written out.
+
+    >>> item_names(CodeSets.of(["250.00", "250.01", "401.9"], [0, 0, 1], [[], [0, 1]]))
+    (['250.00/250.01', '401.9'], [])
+    """
+    codes: list[list[str]] = [[] for _ in sets.sizes]
+    for item, code in zip(sets.entry_item.tolist(), sets.entry_code.tolist(), strict=True):
+        codes[item].append("" if code == MISSING else sets.codes[code])
+    names, long, held = [], [], set(sets.members.tolist())
+    for number, one in enumerate(codes):
+        if "" in one:
+            names.append("not told")
+        elif len(one) <= LONGEST:
+            names.append("/".join(one))
+        else:
+            names.append(f"{one[0]}/.../{one[-1]} (item {number})")
+            long += [(number, one)] if number in held else []
+    return names, long
+
+
+def code_texts(sets: CodeSets, names: Iterable[str], numbers: Ints) -> pa.Array:
+    """What is published of each record's codes, as a text."""
+    called = list(names)
+    texts = [
+        "; ".join(called[item] for item in sets.members[begin:end].tolist())
+        for begin, end in pairwise(sets.starts.tolist())
+    ]
+    return pa.array(np.array(texts, dtype=object)[numbers], type=pa.string())
+
+
+def codes_kept(draft: Draft, name: str, made: PublishedCodes, numbers: Ints, classes: Ints) -> list[Kept]:
+    """What is promised about knowing codes, counted in what leaves; classes are those that are seen."""
+    sets = made.sets
+    items: dict[int, set[str]] = {}
+    for item, code in zip(sets.entry_item.tolist(), sets.entry_code.tolist(), strict=True):
+        items.setdefault(item, set()).add("" if code == MISSING else sets.codes[code])
+    held = [frozenset(sets.members[begin:end].tolist()) for begin, end in pairwise(sets.starts.tolist())]
+    told = Told(
+        {item: frozenset(codes) for item, codes in items.items()},
+        dict(enumerate(held)),
+        classes,
+        numbers,
+        np.ones(numbers.size, dtype=np.int64),
+    )
+    kept = measure_known(draft.policy.column(name), made.system, told, draft.workshop, draft.policy.k)
+    for one in kept:
+        if not one.holds:
+            raise ExtractRefused("QG605", f"What was made does not keep {one.promise}.", "Nothing was written.")
+    return kept

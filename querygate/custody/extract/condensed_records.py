@@ -1,0 +1,125 @@
+"""Condensed extracts: synthetic records, made cluster by cluster, that keep what the recipient's models need.
+
+Every cluster has at least k records and keeps its means and covariances; nobody's record is in the extract except by
+chance. What the models are decides how clusters are made, so the request names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extract_spec import Model, Wish, invalid
+from querygate.core.ports import Source
+from querygate.custody.extract.protected_records import Field, Protected
+from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of
+from querygate.custody.policy import Policy
+from querygate.methods.anonymise import partition_check
+from querygate.methods.model_fit import check_columns, parse_formula
+from querygate.methods.synthesis import METHODS, Condensed, Microdata, Uncondensable, condense, rare_columns
+
+Draw = Callable[[str], np.random.Generator]
+"""Random numbers for a purpose: the same for the same purpose, and nobody else's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How records are condensed."""
+
+    method: str
+    k: int
+    weight: float = 0.5
+    response: str | None = None
+    status: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method}, weight {self.weight:g}" if self.method == "improved" else self.method
+
+
+@dataclass(frozen=True)
+class Material:
+    """The records that are to be condensed."""
+
+    policy: Policy
+    raw: pa.Table
+    data: Microdata
+
+    @classmethod
+    def of(cls, policy: Policy, source: Source) -> Material:
+        names = [column.name for column in out_of(policy)]
+        with source.reading():
+            raw = source.batches(names).read_all()
+        if raw.num_rows < policy.k:
+            raise ExtractRefused(
+                "QG605", f"Fewer records than k = {policy.k} are selected.", "Select more, or lower k."
+            )
+        return cls(policy, raw, microdata_of(policy, raw))
+
+    def made(self, recipe: Recipe, rng: np.random.Generator) -> Condensed:
+        try:
+            return condense(
+                self.data,
+                recipe.k,
+                method=recipe.method,
+                response=recipe.response,
+                status=recipe.status,
+                weight=recipe.weight,
+                rng=rng,
+            )
+        except Uncondensable as problem:
+            raise ExtractRefused("QG605", problem.reason, problem.remedy) from None
+
+
+def check_models(policy: Policy, models: Sequence[Model]) -> None:
+    """Every model is of columns that leave, of types that it can have."""
+    types = {column.name: column.type or "category" for column in out_of(policy)}
+    for model in models:
+        check_columns(parse_formula(model), types)
+
+
+def recipe_for(wish: Wish, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
+    """The response and the status that the first model has: it is the one that clusters are made for."""
+    if method not in METHODS.names():
+        raise invalid("method", "not a way to condense records", *METHODS.names())
+    if not wish.models:
+        return Recipe(method, k, weight)
+    formula = parse_formula(wish.models[0])
+    if formula.family == "logistic":
+        return Recipe(method, k, weight, None, formula.response)
+    return Recipe(method, k, weight, formula.response, formula.status)
+
+
+def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> Protected:
+    """The extract itself, in an order that tells nothing."""
+    made = material.made(recipe, draw("records"))
+    smallest = partition_check.smallest_class(made.labels)
+    if smallest < recipe.k:
+        raise ExtractRefused(
+            "QG605", f"The smallest cluster has {smallest} records, fewer than {recipe.k}.", "Choose another method."
+        )
+    order = draw("order").permutation(made.labels.size)
+    synthetic = table_of(material.policy, made.data, material.raw)
+    table = synthetic.take(pa.array(order))
+    return Protected(
+        kind="condensed",
+        method=recipe.method,
+        k=smallest,
+        table=table,
+        raw=material.raw.take(pa.array(order)),
+        usable=table,
+        classes=made.labels[order],
+        fields=tuple(_field(material, name) for name in table.column_names),
+        rows=material.raw.num_rows,
+        parameters={"weight": recipe.weight, "response": recipe.response, "status": recipe.status}
+        | {"rare": list(rare_columns(material.data, recipe.k))},
+    )
+
+
+def _field(material: Material, name: str) -> Field:
+    column = material.policy.column(name)
+    labels = () if column.is_numeric else tuple(sorted({str(t) for t in material.raw[name].unique().to_pylist() if t}))
+    return Field(name, name, f"{name}, synthetic", column.title, labels)

@@ -1,0 +1,132 @@
+"""The files of an extract: the records in the formats that were asked for, and a dictionary that says what they mean.
+
+Stata's format carries labels for variables and values, and SPSS, R and SAS read it with them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extract_spec import Format
+from querygate.custody.extract.protected_records import Field, Protected
+
+LONGEST_NAME, LONGEST_LABEL, LONGEST_LABELS = 32, 80, 32_000
+"""What Stata holds: characters of a variable's name, of its label, and of the labels of its values together."""
+
+
+def make_files(protected: Protected, formats: tuple[Format, ...]) -> dict[str, bytes]:
+    """The records in each format, and dictionary.csv."""
+    files = {f"extract.{_SUFFIX[name]}": _WRITERS[name](protected) for name in formats}
+    return {**files, "dictionary.csv": _dictionary(protected)}
+
+
+def _csv(protected: Protected) -> bytes:
+    stream = io.BytesIO()
+    pyarrow.csv.write_csv(protected.table, stream)
+    return stream.getvalue()
+
+
+def _parquet(protected: Protected) -> bytes:
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(_described(protected), stream, compression="zstd")
+    return stream.getvalue()
+
+
+def _arrow(protected: Protected) -> bytes:
+    stream = io.BytesIO()
+    pyarrow.feather.write_feather(_described(protected), stream, compression="uncompressed")
+    return stream.getvalue()
+
+
+def _described(protected: Protected) -> pa.Table:
+    """The table with the meaning of each column in its schema."""
+    meanings = {field.name: _label(field) for field in protected.fields}
+    fields = [field.with_metadata({"description": meanings[field.name]}) for field in protected.table.schema]
+    return protected.table.cast(pa.schema(fields))
+
+
+def _stata(protected: Protected) -> bytes:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ExtractRefused(
+            "QG605",
+            "Stata's format needs pandas, which is not installed here.",
+            "Ask for csv or parquet, or have `pip install 'querygate[extracts]'` run.",
+        ) from None
+    frame = protected.table.to_pandas(date_as_object=False)
+    names = stata_names(protected.table.column_names)
+    dates = {}
+    for field in protected.fields:
+        kind = protected.table.schema.field(field.name).type
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            dates[names[field.name]] = "td" if pa.types.is_date(kind) else "tc"
+        elif pa.types.is_boolean(kind):
+            frame[field.name] = frame[field.name].astype("float64")
+        elif pa.types.is_string(kind) and _has_labels(protected, field):
+            frame[field.name] = pd.Categorical(frame[field.name], categories=list(field.labels))
+    labels = {names[field.name]: _label(field)[:LONGEST_LABEL] for field in protected.fields}
+    stream = io.BytesIO()
+    frame = frame.rename(columns=names)
+    frame.to_stata(stream, write_index=False, version=118, variable_labels=labels, convert_dates=dates)
+    return stream.getvalue()
+
+
+def _has_labels(protected: Protected, field: Field) -> bool:
+    """Are its values those that are labelled? Lists of codes and free texts are texts of their own, and so are labels
+    that are too long together.
+    """
+    if sum(len(label.encode()) + 1 for label in field.labels) >= LONGEST_LABELS:
+        return False
+    values = set(protected.table[field.name].unique().to_pylist()) - {None}
+    return values <= set(field.labels)
+
+
+def stata_names(names: list[str]) -> dict[str, str]:
+    """Names that Stata takes: letters, digits and _, at most 32, each once.
+
+    >>> stata_names(["age", "body mass", "body-mass", "1st"])
+    {'age': 'age', 'body mass': 'body_mass', 'body-mass': 'body_mass_2', '1st': '_1st'}
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+        plain = (plain if not plain[:1].isdigit() else f"_{plain}")[:LONGEST_NAME]
+        number, free = 1, plain
+        while free.lower() in {taken.lower() for taken in found.values()}:
+            number += 1
+            free = f"{plain[: LONGEST_NAME - len(str(number)) - 1]}_{number}"
+        found[name] = free
+    return found
+
+
+def _dictionary(protected: Protected) -> bytes:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["name", "type", "column", "title", "meaning", "values"])
+    for field in protected.fields:
+        kind = str(protected.table.schema.field(field.name).type)
+        writer.writerow([field.name, kind, field.of, field.title, field.meaning, "; ".join(field.labels[:200])])
+    return stream.getvalue().encode()
+
+
+def _label(field: Field) -> str:
+    return field.title or field.meaning
+
+
+_SUFFIX: Mapping[Format, str] = {"csv": "csv", "parquet": "parquet", "arrow": "arrow", "stata": "dta"}
+_WRITERS: Mapping[Format, Callable[[Protected], bytes]] = {
+    "csv": _csv,
+    "parquet": _parquet,
+    "arrow": _arrow,
+    "stata": _stata,
+}

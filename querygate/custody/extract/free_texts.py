@@ -1,0 +1,111 @@
+"""Notes and sequences of an extract: made when everything else is, from texts that were carried beside it.
+
+They are no quasi-identifiers. Records are put into an order that tells nothing, because the raw texts of others would
+tell in which order they stood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.ports import Source
+from querygate.custody.extract.class_columns import texts_of
+from querygate.custody.extract.identifier_forms import kind_of
+from querygate.custody.extract.note_columns import Identifiers, make_notes
+from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.sequence_columns import make_sequences
+from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.publish.publication_state import Progress
+
+_WHOLE = re.compile(r"(\d+)\.0")
+
+
+class Draw(Protocol):
+    """Random numbers and keys for a purpose: the same for the same purpose, and nobody else's."""
+
+    def __call__(self, purpose: str) -> np.random.Generator: ...
+
+    def key(self, purpose: str) -> bytes: ...
+
+
+def beside(policy: Policy) -> tuple[str, ...]:
+    """What is carried along as it is: texts that will leave changed, and identifiers, which never do."""
+    if not any(column.is_transformed for column in policy.columns):
+        return ()
+    return tuple(column.name for column in policy.columns if column.is_transformed or column.role == "identifier")
+
+
+def with_texts(
+    protected: Protected,
+    policy: Policy,
+    person: str,
+    selected: Callable[[str], Source],
+    draw: Draw,
+    progress: Progress,
+) -> Protected:
+    """The extract with its notes and sequences. `selected("")` has everybody in the dataset, for their identifiers."""
+    wanted = [column for column in policy.columns if column.is_transformed]
+    if not wanted or protected.beside is None:
+        return protected
+    protected = _reordered(protected, draw("order of texts").permutation(protected.records))
+    raw = protected.beside
+    assert raw is not None  # noqa: S101 - for the type checker
+    table, fields, notes, sequences = protected.table, list(protected.fields), [], []
+    identifiers = _identifiers(policy, person, raw, selected) if policy.named("note") else None
+    for column in wanted:
+        progress(f"preparing {column.name}")
+        if identifiers is not None and column.role == "note":
+            made, texts, note = make_notes(column, raw[column.name], identifiers, draw.key("notes"), progress)
+            notes.append(note)
+        else:
+            rng = draw(f"sequences {column.name}")
+            made, texts, report = make_sequences(column, policy.k, raw[column.name], protected.classes, rng)
+            sequences.append(report)
+        fields.append(made)
+        table = table.append_column(made.name, texts)
+    return replace(
+        protected, table=table, fields=tuple(fields), notes=tuple(notes), sequences=tuple(sequences), beside=None
+    )
+
+
+def _reordered(protected: Protected, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Protected:
+    rows = pa.array(order)
+    return replace(
+        protected,
+        table=protected.table.take(rows),
+        raw=protected.raw.take(rows),
+        usable=protected.usable.take(rows),
+        classes=protected.classes[order],
+        beside=None if protected.beside is None else protected.beside.take(rows),
+    )
+
+
+def _identifiers(policy: Policy, person: str, raw: pa.Table, selected: Callable[[str], Source]) -> Identifiers:
+    columns = policy.named("identifier")
+    if not columns:
+        return Identifiers({}, {}, {})
+    source = selected("")
+    with source.reading():
+        everybody = _texts(columns, source.batches([column.name for column in columns]).read_all())
+    kinds = {column.name: kind_of(column, everybody[column.name]) for column in columns}
+    return Identifiers(kinds, _texts(columns, raw), everybody, person)
+
+
+def _texts(columns: Sequence[ColumnPolicy], table: pa.Table) -> Mapping[str, list[str | None]]:
+    return {column.name: [_as_written(text) for text in texts_of(table[column.name])] for column in columns}
+
+
+def _as_written(text: str | None) -> str | None:
+    """A number as people write it: a file that keeps it as a floating-point number says 10234567.0 of 10234567.
+
+    >>> _as_written("10234567.0"), _as_written("1.5"), _as_written("00112233")
+    ('10234567', '1.5', '00112233')
+    """
+    whole = _WHOLE.fullmatch(text) if text is not None else None
+    return text if whole is None else whole[1]

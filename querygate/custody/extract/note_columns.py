@@ -1,0 +1,213 @@
+"""Free text in an extract: scrubbed with the identifier columns of the file, and searched for them again.
+
+Identifiers of the note's own record are looked for in every form they may be written in, and those of all records of
+the dataset, selected or not, where they point at one person. Equal values get equal tags in one extract and others in
+the next: tags are keyed with a secret of the extract.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.custody.extract.protected_records import Field
+from querygate.custody.extract.residue_check import count_left
+from querygate.custody.policy import ColumnPolicy, NotePolicy
+from querygate.custody.publish.publication_state import Progress
+from querygate.methods.notes import (
+    Hierarchy,
+    Kind,
+    Options,
+    PlausibleColumn,
+    ScrubbedColumn,
+    Scrubber,
+    explain_plausible,
+    explain_scrubbed,
+    generalise_column,
+)
+
+TOLD_EVERY = 500
+"""Notes after which progress is told."""
+
+LONGEST = 1_000_000
+"""Characters of a note."""
+
+WARNING = (
+    "{column}: what a text tells (an event, a rare disease, a post held) may identify somebody even where no name, "
+    "date or number is left. Count it among what nobody knows only if that is so."
+)
+_TAGS = {
+    "keyed": "[NAME:letters] and its like stand for an identifier of that kind, the same letters for the same value in "
+    "this extract",
+    "numbered": "[NAME-1] and its like stand for an identifier of that kind, the same number for the same value in one "
+    "text",
+    "kind": "[NAME] and its like stand for an identifier of that kind",
+}
+_DATES = {
+    "year": "dates are their year alone",
+    "shift": "all days of one person are moved back by the same number of days",
+    "tag": "dates are tags as well",
+}
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """The identifier columns: of the records that leave, in their order, and of everybody in the dataset."""
+
+    kinds: Mapping[str, Kind]
+    own: Mapping[str, Sequence[str | None]]
+    everybody: Mapping[str, Sequence[str | None]]
+    person: str = ""  # the column that tells persons apart
+
+    def records(self, columns: Mapping[str, Sequence[str | None]]) -> Iterator[dict[str, object]]:
+        names = list(self.kinds)
+        return (dict(zip(names, row, strict=True)) for row in zip(*(columns[name] for name in names), strict=True))
+
+
+@dataclass(frozen=True)
+class NoteReport:
+    """What became of a column of notes, in figures; no text and no value is in it."""
+
+    column: str
+    notes: int
+    missing: int
+    touched: int
+    nothing_found: int
+    spans: int
+    kinds: Mapping[str, int]
+    rules: Mapping[str, int]
+    searched: Mapping[str, str]  # identifier column -> what it was taken for
+    looked_for: int  # values of identifier columns that point at one person, in every note that leaves
+    left: int  # notes that still hold one: none, or nothing leaves
+    t: int = 0
+    generalised: int = 0  # notes with terms made more general
+    withheld: int = 0  # notes for which that was not enough
+    words: tuple[str, ...] = field(default=())
+
+
+def make_notes(
+    column: ColumnPolicy, raw: pa.ChunkedArray, identifiers: Identifiers, secret: bytes, progress: Progress
+) -> tuple[Field, pa.Array, NoteReport]:
+    """The column of the extract, what it means, and what was done."""
+    options = column.note or NotePolicy()
+    texts = raw.to_pylist()
+    long = sum(1 for text in texts if text is not None and len(text) > LONGEST)
+    if long:
+        raise ExtractRefused(
+            "QG605", f"{column.name}: {long:,} texts have more than {LONGEST:,} characters.", "Leave the column out."
+        )
+    scrubbed = _scrubbed(column.name, texts, identifiers, secret, options, progress)
+    plausible = _plausible(column.name, scrubbed.notes, options)
+    leaving = scrubbed.notes if plausible is None else plausible.notes
+    looked_for = _check(column.name, leaving, identifiers)
+    there = sum(1 for text in texts if text is not None)
+    known = replace(scrubbed, notes=tuple(text for text in scrubbed.notes if text is not None))
+    words = [f"{column.name}: {explain_scrubbed(known)}"]
+    words += [f"{column.name}: {explain_plausible(plausible)}"] if plausible is not None else []
+    report = NoteReport(
+        column=column.name,
+        notes=there,
+        missing=len(texts) - there,
+        touched=scrubbed.touched,
+        nothing_found=there - scrubbed.touched,
+        spans=sum(scrubbed.kinds.values()),
+        kinds={str(kind): count for kind, count in scrubbed.kinds.items()},
+        rules=dict(scrubbed.rules),
+        searched={name: str(kind) for name, kind in identifiers.kinds.items()},
+        looked_for=looked_for,
+        left=0,
+        t=options.t,
+        generalised=plausible.changed if plausible is not None else 0,
+        withheld=plausible.withheld if plausible is not None else 0,
+        words=(*words, *_silent(column.name, identifiers), WARNING.format(column=column.name)),
+    )
+    return (
+        Field(column.name, column.name, _meaning(options), column.title),
+        pa.array(leaving, type=pa.string()),
+        report,
+    )
+
+
+def _scrubbed(
+    name: str,
+    texts: Sequence[str | None],
+    identifiers: Identifiers,
+    secret: bytes,
+    options: NotePolicy,
+    progress: Progress,
+) -> ScrubbedColumn:
+    scrubber = Scrubber(
+        secret,
+        identifiers.kinds,
+        Options(
+            tags=options.tags,
+            dates=options.dates,
+            earliest_year=options.earliest_year or None,
+            unknown_words=options.unknown_words,
+        ),
+        identifiers.records(identifiers.everybody),
+    )
+    own = list(identifiers.records(identifiers.own)) or [{} for _ in texts]
+    made: list[str | None] = []
+    kinds: Counter[Kind] = Counter()
+    rules: Counter[str] = Counter()
+    for row, (text, record) in enumerate(zip(texts, own, strict=True)):
+        if row % TOLD_EVERY == 0:
+            progress(f"scrubbing {name}", row / len(texts))
+        if text is None:
+            made.append(None)
+            continue
+        done = scrubber.scrub(text, record, _whose(identifiers, record, row))
+        kinds.update(span.kind for span in done.found)
+        rules.update(span.rule for span in done.found)
+        made.append(done.text)
+    touched = sum(old != new for old, new in zip(texts, made, strict=True))
+    return ScrubbedColumn(tuple(made), dict(kinds.most_common()), dict(rules.most_common()), touched)
+
+
+def _whose(identifiers: Identifiers, record: Mapping[str, object], row: int) -> str | None:
+    """Whose dates move together: the person's, or the record's; without identifiers each record is somebody."""
+    if identifiers.person and record.get(identifiers.person):
+        return str(record[identifiers.person])
+    return None if any(record.values()) else f"\0{row}"
+
+
+def _plausible(name: str, notes: Sequence[str | None], options: NotePolicy) -> PlausibleColumn | None:
+    if not options.t:
+        return None
+    try:
+        return generalise_column(notes, Hierarchy(options.terms), options.t)
+    except ValueError as problem:
+        raise ExtractRefused("QG605", f"{name}: {problem}.", "Correct terms in the policy.") from None
+
+
+def _check(name: str, leaving: Sequence[str | None], identifiers: Identifiers) -> int:
+    """Values that were looked for in what leaves; a refusal where one is found, which says how many and never which."""
+    kinds = {column: str(kind) for column, kind in identifiers.kinds.items()}
+    found = count_left(leaving, identifiers.own, identifiers.everybody, kinds)
+    if found.any:
+        raise ExtractRefused(
+            "QG605",
+            f"{name}: identifiers are left in scrubbed texts: in {found.own:,} those of their own record, in "
+            f"{found.anybody:,} those of somebody.",
+            "Nothing was written. Say what the identifier columns are (kind in the policy), or leave the column out.",
+        )
+    return found.searched
+
+
+def _silent(name: str, identifiers: Identifiers) -> list[str]:
+    if identifiers.kinds:
+        return []
+    return [f"{name}: the policy has no identifier column, so that names were found by rules and dictionaries alone."]
+
+
+def _meaning(options: NotePolicy) -> str:
+    terms = f"; terms are so general that {options.t:,} texts or more are plausible" if options.t else ""
+    return (
+        f"free text without what names people: {_TAGS[options.tags]}; {_DATES[options.dates]}; 90+ stands for greater "
+        f"ages, [***] for what no tag may stand for{terms}"
+    )

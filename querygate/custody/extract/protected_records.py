@@ -1,0 +1,69 @@
+"""What every kind of extract comes to: the records that go out, and what must be known to measure them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from querygate.core.extract_spec import Kind
+from querygate.core.types import Ints
+from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.publish.method_comparison import Tried
+from querygate.custody.verify.guarantee_check import Kept
+
+if TYPE_CHECKING:
+    from querygate.custody.extract.note_columns import NoteReport
+    from querygate.custody.extract.sequence_columns import SequenceReport
+
+Side: TypeAlias = "tuple[float, float] | frozenset[str] | None"
+"""What a class says of a quasi-identifier: from where to where it lies, the values it is one of, or nothing."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of the extract: where it comes from and what its values mean. `labels` are those of a category."""
+
+    name: str
+    of: str
+    meaning: str
+    title: str = ""
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Records that may leave.
+
+    `table` is what goes out; record i of it belongs to class `classes[i]` and was made from row i of `raw` (of a
+    synthetic record only its class was). `usable` are plain numbers and texts in place of ranges, for models.
+    """
+
+    kind: Kind
+    method: str
+    k: int
+    table: pa.Table
+    raw: pa.Table
+    usable: pa.Table
+    classes: Ints
+    fields: tuple[Field, ...]
+    rows: int  # records that were asked for, those left out among them
+    loss: Mapping[str, float] = field(default_factory=dict)
+    tried: tuple[Tried, ...] = ()
+    kept: tuple[Kept, ...] = ()  # guarantees beyond k, measured
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    codes: tuple[CodeReport, ...] = ()  # what became of lists of codes
+    notes: tuple[NoteReport, ...] = ()  # of free texts
+    sequences: tuple[SequenceReport, ...] = ()  # of sequences
+    beside: pa.Table | None = None  # raw texts on their way, with identifiers; nothing of it leaves
+    sides: Mapping[str, Sequence[Side]] = field(default_factory=dict)  # per quasi-identifier what each class says of it
+
+    @property
+    def records(self) -> int:
+        return int(self.table.num_rows)
+
+    @property
+    def left_out(self) -> int:
+        return self.rows - self.records

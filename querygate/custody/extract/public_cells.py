@@ -1,0 +1,124 @@
+"""What releases and same-disease files share: records at public cells of the policy, in an order that tells nothing.
+
+Both are looked up in the population that the policy names, and neither makes classes of k by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.errors import ConfigError, ExtractRefused
+from querygate.core.extract_spec import A_KIND, Kind, invalid
+from querygate.core.types import Ints
+from querygate.custody.columns.population import Population
+from querygate.custody.extract.class_columns import Published
+from querygate.custody.extract.k_anonymous import Rows, by_seen, columns_of, outside
+from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.raw_tables import out_of
+from querygate.custody.policy import ColumnPolicy, Policy, ReleasePolicy
+from querygate.custody.publish.partition import quasi_identifiers, read_table
+from querygate.custody.publish.publication_state import Draft, Step
+from querygate.custody.publish.publish import code, load
+from querygate.methods.anonymise import boxes, loss_by_attribute, partition_check
+
+
+def check_looked_up(policy: Policy, kind: Kind, named: frozenset[str]) -> None:
+    """No condition on quasi-identifiers: it would tell of all records what is hidden of each."""
+    if policy.release is None:
+        raise ExtractRefused(
+            "QG605",
+            f"The policy has no table [release], which says what {A_KIND[kind]} may risk.",
+            "Ask for a k-anonymous extract, or have the dataset published under a policy with [release].",
+        )
+    told = sorted(named & {column.name for column in policy.named("quasi-identifier")})
+    if told:
+        raise invalid("where", f"{A_KIND[kind]} takes no condition on {told[0]}: it would tell more than its cells")
+
+
+def looked_up(policy: Policy, register: Population | None) -> tuple[ReleasePolicy, Population, list[ColumnPolicy]]:
+    """What the policy says of it, the population, and the quasi-identifiers that are to leave and that it has."""
+    if policy.release is None or register is None:
+        raise ExtractRefused("QG605", "There is no population to look records up in.", "Name one in [release].")
+    linked = [column for column in policy.named("quasi-identifier") if column.name in register.values]
+    if not linked:
+        raise invalid("columns", "none of them is one that the population has", *register.values)
+    return policy.release, register, linked
+
+
+def lay_into_cells(draft: Draft, rows: Rows, where: str) -> None:
+    """Read and code the selected records. Every combination of cells is a class of its own."""
+    try:
+        load(draft, rows.selected(where), ())
+    except ConfigError as problem:
+        if problem.code != "QG803":
+            raise
+        raise ExtractRefused("QG605", "No records are selected.", "Select more.") from None
+    code(draft)
+    draft.begin(Step.DIVIDE, "laying records into cells")
+    names = [column.name for column in quasi_identifiers(draft.policy)]
+    draft.workshop.prepare(names, [])
+    table = read_table(draft, 0, 0, by_record=False)
+    draft.labels = np.arange(table.counts.size, dtype=np.int64)
+    draft.workshop.add_classes(draft.labels)
+    draft.workshop.seal_classes()
+    draft.classes, draft.boxes = draft.labels.size, boxes(table, draft.labels)
+    lost = loss_by_attribute(table, draft.labels, draft.boxes)
+    draft.loss = dict(zip(names, lost.tolist(), strict=True))
+
+
+def drawn_members(draft: Draft, draw: Callable[[str], np.random.Generator]) -> pa.Table:
+    """The raw records with their classes. They come in the order of their values, which would tell them apart."""
+    members = draft.workshop.members([column.name for column in out_of(draft.policy)], [])
+    return members.take(pa.array(draw("order").permutation(members.num_rows)))
+
+
+def check_strays(published: Mapping[str, Published], members: pa.Table, classes: Ints) -> None:
+    """No record has a value that what is published of it does not allow."""
+    strays = sum(one.strays(classes, members[name]) for name, one in published.items())
+    if strays:
+        raise ExtractRefused(
+            "QG605",
+            f"What was made does not keep its promise: {strays} values stray.",
+            "Nothing was written. Tell the makers of the product.",
+        )
+
+
+def made_of(
+    draft: Draft,
+    members: pa.Table,
+    published: dict[str, Published],
+    classes: Ints,
+    *,
+    kind: Kind,
+    method: str,
+    loss: dict[str, float],
+) -> Protected:
+    """The records as they leave: what is published of the class of each, checked against what each has."""
+    out = list(out_of(draft.policy))
+    fields, arrays, usable = columns_of(out, published, members, classes)
+    table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
+    check_strays(published, members, classes)
+    seen = outside(table, fields, published)
+    return Protected(
+        kind=kind,
+        method=method,
+        k=partition_check.smallest_class(seen),
+        table=table,
+        raw=members.select([column.name for column in out]),
+        usable=pa.table(usable),
+        classes=seen,
+        fields=tuple(fields),
+        rows=draft.rows,
+        loss=loss,
+        sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
+    )
+
+
+def of_classes(classes: Ints, matches: Ints) -> Ints:
+    """The people who match each class: those who match any record of it."""
+    found = np.zeros(int(classes.max()) + 1, dtype=np.int64)
+    found[classes] = matches
+    return found

@@ -1,0 +1,172 @@
+"""Which recipe does best at what the recipient will do: each is tried on the recipient's own models.
+
+Without tolerances the recipe whose coefficients stay most like the original's is taken, at the k that was asked for.
+With tolerances, the largest k that keeps them; where none does, the request is refused and told by how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extract_spec import Model, Wish
+from querygate.custody.extract.condensed_records import Draw, Material, Recipe, recipe_for
+from querygate.custody.extract.extract_scope import SHARES
+from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.raw_tables import model_columns, model_levels, table_of
+from querygate.custody.policy import Policy
+from querygate.custody.publish.publication_state import Progress
+from querygate.methods.model_fit import Compared, Fit, Unfit, average, compare, fit
+
+REPETITIONS = 5
+"""How often each recipe is tried: synthetic records differ, and one lucky draw is not a method."""
+
+WEIGHTS = (0.1, 0.3, 0.5)
+"""Weights of the response that improved condensation is tried with; 0.5 is the published one, and less is often better
+(measured: docs/explanation/measured-extracts.md)."""
+
+OTHER_METHODS = ("snake", "mondrian-relaxed", "local")
+"""Ways to make classes that are tried, after the comparison of widths, where models must be kept."""
+
+LARGER = (1, 2, 4, 8)
+"""Times k that are tried where the request leaves k open and says what must be kept."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A recipe and what it did to each model, over the repetitions."""
+
+    recipe: Recipe
+    models: Mapping[str, Compared]
+
+    def worst(self, share: str) -> float:
+        """The largest share over the models."""
+        return max(float(getattr(compared, share)) for compared in self.models.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        shares = {share: self.worst(share) for share in SHARES}
+        return {"method": str(self.recipe), "k": self.recipe.k, **shares}
+
+
+def tune(wish: Wish, policy: Policy, material: Material, draw: Draw, progress: Progress) -> tuple[Recipe, list[Trial]]:
+    """The recipe to be used, and what was tried, the chosen one first."""
+    recipes = _recipes(wish, policy)
+    if not wish.models:
+        return recipes[0], []
+    before = fits(wish, policy, material.raw)
+    trials = []
+    for recipe in recipes:
+        progress(f"trying {recipe}, k = {recipe.k}")
+        trials.append(try_recipe(wish, material, recipe, before, draw))
+    limits = _limits(wish)
+    best = min(trials, key=lambda trial: _rank(trial, limits))
+    if _excess(best, limits) > 0:
+        raise _refused(best, limits)
+    return best.recipe, [best, *(trial for trial in trials if trial is not best)]
+
+
+def keeping_models(wish: Wish, policy: Policy, made: Callable[[str], Protected], progress: Progress) -> Protected:
+    """The classes of the method that was asked for or, where only models were named, of the first that keeps them."""
+    limits = _limits(wish)
+    methods = [wish.method] if wish.method or not limits else ["auto", *OTHER_METHODS]
+    found: list[tuple[float, Protected, Trial]] = []
+    for method in methods:
+        if method:
+            progress(f"trying {method}")
+        protected = made(method)
+        if not limits:
+            return protected
+        trial = Trial(Recipe(protected.method, protected.k), _changes(wish, policy, protected))
+        found.append((_excess(trial, limits), protected, trial))
+        if not found[-1][0]:
+            return protected
+    _, _, nearest = min(found, key=lambda one: one[0])
+    raise _refused(nearest, limits)
+
+
+def _changes(wish: Wish, policy: Policy, protected: Protected) -> dict[str, Compared]:
+    levels, columns = model_levels(policy, protected.raw), model_columns(protected.usable)
+    before = fits(wish, policy, protected.raw)
+    return {str(model): compare(before[str(model)], fitted(model, columns, levels)) for model in wish.models}
+
+
+def fits(wish: Wish, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
+    """Each model on the raw records."""
+    columns, levels = model_columns(raw), model_levels(policy, raw)
+    found = {}
+    for model in wish.models:
+        try:
+            found[str(model)] = fit(model, columns, levels)
+        except Unfit as problem:
+            raise ExtractRefused(
+                "QG605", f"The model {model} cannot be fitted to the records: {problem}.", "Ask for another model."
+            ) from None
+    return found
+
+
+def try_recipe(
+    wish: Wish,
+    material: Material,
+    recipe: Recipe,
+    before: Mapping[str, Fit],
+    draw: Draw,
+    repetitions: int = REPETITIONS,
+) -> Trial:
+    """Condense several times over and fit each model each time."""
+    levels = model_levels(material.policy, material.raw)
+    found: dict[str, list[Compared]] = {name: [] for name in before}
+    for number in range(repetitions):
+        made = material.made(recipe, draw(f"trial {recipe} {recipe.k} {number}"))
+        columns = model_columns(table_of(material.policy, made.data, material.raw))
+        for model in wish.models:
+            found[str(model)].append(compare(before[str(model)], fitted(model, columns, levels)))
+    return Trial(recipe, {name: average(many) for name, many in found.items()})
+
+
+def fitted(model: Model, columns: Mapping[str, Any], levels: Mapping[str, tuple[str, ...]]) -> Fit | None:
+    """The model, or none where it has no solution."""
+    try:
+        return fit(model, columns, levels)
+    except Unfit:
+        return None
+
+
+def _recipes(wish: Wish, policy: Policy) -> list[Recipe]:
+    methods = [wish.method] if wish.method else ["improved", "condensation"]
+    tuned = any(name in SHARES for name, _ in wish.tolerances)
+    sizes = [policy.k] if wish.k is not None or not tuned else [policy.k * times for times in LARGER]
+    found = []
+    for method in methods:
+        weights: Sequence[float] = WEIGHTS if method == "improved" and wish.models else (0.5,)
+        found += [recipe_for(wish, policy, method, k, weight) for k in sizes for weight in weights]
+    return found
+
+
+def _limits(wish: Wish) -> dict[str, float]:
+    return {name: limit for name, limit in wish.tolerances if name in SHARES}
+
+
+def _rank(trial: Trial, limits: Mapping[str, float]) -> tuple[float, ...]:
+    """Those that keep the limits first, of these the largest k, of these the one that changes least."""
+    changed = sum(trial.worst(share) for share in SHARES)
+    return _excess(trial, limits), -trial.recipe.k if limits else 0, changed, abs(trial.recipe.weight - 0.5)
+
+
+def _excess(trial: Trial, limits: Mapping[str, float]) -> float:
+    return max((max(0.0, trial.worst(share) - limit) for share, limit in limits.items()), default=0.0)
+
+
+def _refused(best: Trial, limits: Mapping[str, float]) -> ExtractRefused:
+    told = ", ".join(
+        f"{share} {best.worst(share):.1%} where {limit:.1%} is asked" for share, limit in sorted(limits.items())
+    )
+    return ExtractRefused(
+        "QG605",
+        f"Nothing that was tried keeps what the request asks for. The nearest, {best.recipe} with "
+        f"k = {best.recipe.k}, changes: {told}.",
+        "Ask for less, for a smaller k, or for fewer terms in the models.",
+    )

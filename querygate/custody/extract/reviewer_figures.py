@@ -1,0 +1,274 @@
+"""What a reviewer is shown of an extract, as one JSON object: the promise, the risk, and what it is still good for.
+
+Figures are aggregates of the raw records and of the extract; there is no record and no identifier in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extract_spec import A_KIND, Wish
+from querygate.core.types import Floats, Ints
+from querygate.custody.codes.code_items import explain_codes
+from querygate.custody.columns.population import Population
+from querygate.custody.extract.condensed_records import Draw, Material, Recipe
+from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.raw_tables import floats_of, model_columns, model_levels, out_of, table_of
+from querygate.custody.extract.recipe_trials import Trial, fits, fitted
+from querygate.custody.policy import Policy
+from querygate.methods.anonymise import partition_check
+from querygate.methods.model_fit import Compared, compare, conditional_privacy, similarity
+from querygate.methods.risk import (
+    Records,
+    attack,
+    class_sizes,
+    explain_attackers,
+    explain_drivers,
+    explain_membership,
+    explain_nearness,
+    explain_numbers_told,
+    explain_uniqueness,
+    explain_values_told,
+    leave_one_out,
+    linkage,
+    membership,
+    nearness,
+    numbers_told,
+    population_uniqueness,
+    sample_uniqueness,
+    values_told,
+)
+
+HOLDOUT = 0.5
+"""The share of records that a trial extract is made without, to see whether it tells who was in it."""
+
+SAID = 12
+"""Columns of which something is said in words."""
+
+LARGEST_COMPARED = 20_000
+"""Records of each side between which distances are taken; more are drawn by a fixed rule."""
+
+
+def promise(protected: Protected, policy: Policy, wish: Wish) -> dict[str, Any]:
+    """What was made, and what it keeps, as measured on the records that leave."""
+    return {
+        "kind": protected.kind,
+        "method": protected.method,
+        "k": protected.k,
+        "k_asked": wish.k if wish.kind in A_KIND else max(policy.k, wish.k or 0),
+        "records": protected.records,
+        "left_out": protected.left_out,
+        "classes": int(np.unique(protected.classes).size),
+        "columns": [field.name for field in protected.fields],
+        "parameters": dict(protected.parameters),
+        "guarantees": [asdict(kept) for kept in protected.kept],
+        "loss": dict(protected.loss),
+        "codes": [asdict(report) for report in protected.codes],
+        "notes": [asdict(report) for report in protected.notes],
+        "sequences": [asdict(report) for report in protected.sequences],
+        "tried": [asdict(tried) for tried in protected.tried],
+    }
+
+
+# -- risk ------------------------------------------------------------------------------------------------------------
+
+
+def before(policy: Policy, raw: pa.Table, population: Population | None) -> dict[str, Any]:
+    """How exposed the raw records are, and by which columns."""
+    quasi = [c.name for c in policy.named("quasi-identifier") if c.name in raw.column_names]
+    if not quasi:
+        return {"unique": None, "drivers": [], "population": None, "words": []}
+    codes = np.stack([_codes(raw[name]) for name in quasi], axis=1)
+    sizes = class_sizes(codes)
+    drivers = leave_one_out(codes, quasi)
+    words = [explain_drivers(drivers)]
+    in_population = None
+    if population is not None:
+        found = population_uniqueness(sizes, int(population.persons.sum()))
+        words.append(explain_uniqueness(found))
+        in_population = asdict(found)
+    return {
+        "unique": sample_uniqueness(sizes),
+        "drivers": [one.to_dict() for one in drivers],
+        "population": in_population,
+        "words": words,
+    }
+
+
+def risk_of_classes(
+    protected: Protected, policy: Policy, population: Population | None, people: Ints | None = None
+) -> dict[str, Any]:
+    """Of being found, and of what a class gives away. `people` are those who match each class, where they are known."""
+    sizes = np.bincount(protected.classes).astype(np.int64)
+    people = people if population is None else _people(protected, population)
+    found = attack(sizes, people, protected.left_out)
+    told, words = _told(protected, policy)
+    by_codes = filter(None, map(explain_codes, protected.codes))
+    return {"attackers": found.to_dict(), "told": told, "words": [explain_attackers(found), *by_codes, *words]}
+
+
+def _people(protected: Protected, population: Population) -> Ints:
+    """How many people of the population fit each class."""
+    names = [name for name in population.values if name in protected.sides]
+    values = [population.values[name] for name in names]
+    sides = [_known_sides(protected, population, name) for name in names]
+    found = [partition_check.fewest_matches([box], values, population.persons) for box in zip(*sides, strict=True)]
+    return np.array(found, dtype=np.int64)
+
+
+def _known_sides(protected: Protected, population: Population, name: str) -> list[partition_check.Side]:
+    place = {text: i for i, text in enumerate(population.texts.get(name, ()))}
+    return [
+        frozenset(place.get(text, -1) for text in side) if isinstance(side, frozenset) else side
+        for side in protected.sides[name]
+    ]
+
+
+def _told(protected: Protected, policy: Policy) -> tuple[list[dict[str, Any]], list[str]]:
+    lines, words = [], []
+    for column in policy.named("sensitive"):
+        raw = protected.raw[column.name]
+        if column.is_numeric:
+            width = float(column.guard or 2 * (column.grid or 0))
+            numbers = numbers_told(protected.classes, floats_of(raw), width)
+            lines.append({"column": column.name, "kind": "numbers", **numbers.to_dict()})
+            words.append(explain_numbers_told(numbers, column.name))
+        else:
+            values = values_told(protected.classes, _codes(raw))
+            line = {key: value for key, value in values.to_dict().items() if key != "gains"}
+            lines.append({"column": column.name, "kind": "values", **line})
+            words.append(explain_values_told(values, column.name))
+    more = len(words) - SAID
+    return lines, [*words[:SAID], f"{more} more columns are in the figures."] if more > 0 else words
+
+
+def risk_of_synthetic(
+    protected: Protected, policy: Policy, material: Material, recipe: Recipe, draw: Draw
+) -> dict[str, Any]:
+    """Of synthetic records: do they lie on real ones, follow them, or tell who was there?"""
+    original, synthetic = (
+        _records(policy, protected.raw, protected.raw),
+        _records(policy, protected.table, protected.raw),
+    )
+    rows = _drawn(len(original))
+    near = nearness(original.take(rows), synthetic.take(rows))
+    links = linkage(original.take(rows), synthetic.take(rows), protected.classes[rows], protected.classes[rows])
+    words = [explain_nearness(near)]
+    found: dict[str, Any] = {"nearness": near.to_dict(), "linkage": links.to_dict(), "membership": None}
+    guess = _membership(policy, material, recipe, draw)
+    if guess is not None:
+        found["membership"] = guess.to_dict()
+        words.append(explain_membership(guess))
+    return {**found, "words": words}
+
+
+def _membership(policy: Policy, material: Material, recipe: Recipe, draw: Draw) -> Any:
+    """Condense one half of the records, and guess from that who was in it; None where a half cannot be condensed."""
+    order = draw("holdout").permutation(material.raw.num_rows)
+    inside, out = np.split(order, [round(len(order) * (1 - HOLDOUT))])
+    half = Material(policy, material.raw.take(pa.array(inside)), material.data.take(inside))
+    try:
+        made = half.made(recipe, draw("half"))
+    except ExtractRefused:
+        return None
+    synthetic = _records(policy, table_of(policy, made.data, material.raw), material.raw)
+    sides = [_records(policy, material.raw.take(pa.array(rows)), material.raw) for rows in (inside, out)]
+    members, others, shown = (side.take(_drawn(len(side))) for side in (*sides, synthetic))
+    return membership(members, others, shown)
+
+
+def _drawn(size: int) -> Ints:
+    """Up to so many places, spread evenly: the records were put into an order that tells nothing."""
+    return np.linspace(0, size - 1, min(size, LARGEST_COMPARED)).astype(np.int64)
+
+
+def _records(policy: Policy, table: pa.Table, raw: pa.Table) -> Records:
+    levels = model_levels(policy, raw)
+    numbers = [floats_of(table[c.name]) for c in out_of(policy) if c.is_numeric]
+    codes = []
+    for name, texts in levels.items():
+        place: dict[str | None, int] = {None: -1, **{text: i for i, text in enumerate(texts)}}
+        values = table[name].cast(pa.string()).to_pylist()
+        codes.append(np.array([place[text] for text in values], dtype=np.int64))
+    size = table.num_rows
+    return Records(
+        np.stack(numbers, axis=1) if numbers else np.zeros((size, 0)),
+        np.stack(codes, axis=1) if codes else np.zeros((size, 0), dtype=np.int64),
+    )
+
+
+def _codes(column: pa.ChunkedArray) -> Ints:
+    """A number for each value, a missing one among them."""
+    return np.asarray(column.combine_chunks().dictionary_encode("encode").indices, dtype=np.int64)
+
+
+# -- utility -----------------------------------------------------------------------------------------------------------
+
+
+def utility(protected: Protected, policy: Policy, wish: Wish, trials: Sequence[Trial]) -> dict[str, Any]:
+    """What the recipient's models and the distributions look like before and after."""
+    levels = model_levels(policy, protected.raw)
+    old, new = model_columns(protected.raw), model_columns(protected.usable)
+    alike = similarity(old, new, levels)
+    models = {str(model): compare(fit, fitted(model, new, levels)) for model, fit in _fits(wish, policy, protected)}
+    return {
+        "distances": alike.distances,
+        "correlations": {
+            "names": list(alike.names),
+            "before": _rounded(alike.before),
+            "after": _rounded(alike.after),
+            "largest_difference": alike.largest_difference,
+        },
+        "models": [_model(name, compared, trials) for name, compared in models.items()],
+        "tried": [trial.to_dict() for trial in trials],
+        "privacy": _privacy(protected, policy),
+    }
+
+
+def _fits(wish: Wish, policy: Policy, protected: Protected) -> list[tuple[Any, Any]]:
+    found = fits(wish, policy, protected.raw)
+    return [(model, found[str(model)]) for model in wish.models]
+
+
+def _model(name: str, compared: Compared, trials: Sequence[Trial]) -> dict[str, Any]:
+    """This very extract beside the mean over repetitions of its recipe."""
+    over = trials[0].models.get(name) if trials else None
+    shares = ("significance", "sign", "outside")
+    return {
+        "model": name,
+        **{share: getattr(compared, share) for share in shares},
+        "repetitions": None
+        if over is None
+        else {"number": over.repetitions, **{share: getattr(over, share) for share in shares}},
+        "terms": [{key: _finite(value) for key, value in asdict(term).items()} for term in compared.terms],
+    }
+
+
+def _privacy(protected: Protected, policy: Policy) -> dict[str, float]:
+    """Conditional privacy of each number, in its own unit: how wide it stays for one who has the extract."""
+    found = {}
+    for column in out_of(policy):
+        if not column.is_numeric or column.name not in protected.usable.column_names:
+            continue
+        original, released = (floats_of(table[column.name]) for table in (protected.raw, protected.usable))
+        known = np.isfinite(original) & np.isfinite(released)
+        rows = np.flatnonzero(known)[_drawn(int(known.sum()))] if known.any() else np.zeros(0, dtype=np.int64)
+        if rows.size > 10:
+            found[column.name] = conditional_privacy(original[rows, None], released[rows, None])
+    return {name: value for name, value in found.items() if math.isfinite(value)}
+
+
+def _rounded(matrix: Floats) -> list[list[float]]:
+    return [[round(float(value), 4) for value in row] for row in matrix]
+
+
+def _finite(value: Any) -> Any:
+    """NaN and infinities have no place in JSON."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,326 @@
+"""Same-disease files: records in parts of the population that have about the same share in the file.
+
+In a file of one disease being listed is the disclosure, so what is promised is not k but the instance risk: how likely
+somebody who matches a class is in the file. It is no greater than under Safe Harbor, on average and at most, with as
+many classes, and no greater than the policy's own number where it has one. All of it is counted anew on what leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.types import DISCRETE, Ints
+from querygate.custody.columns.population import Population
+from querygate.custody.columns.value_groups import with_values
+from querygate.custody.extract import reviewer_figures
+from querygate.custody.extract.class_columns import Published, publish_column, texts_of
+from querygate.custody.extract.k_anonymous import Rows
+from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.public_cells import drawn_members, lay_into_cells, looked_up, made_of, of_classes
+from querygate.custody.extract.raw_tables import out_of
+from querygate.custody.extract.register_columns import Linked, Numbered, link
+from querygate.custody.extract.same_disease_check import Looked, Yardstick, look_at_safe_harbor, look_up
+from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.publish.publication_state import Draft, Progress
+from querygate.custody.verify.guarantee_check import Kept
+from querygate.methods.same_disease import (
+    Comparison,
+    InstanceRisk,
+    Partition,
+    Rules,
+    Study,
+    explain_comparison,
+    explain_instance,
+    partition,
+    tightened,
+)
+
+ROOM = 1e-9
+"""Relative, for the order in which shares are summed."""
+
+_HARBOR = "as under Safe Harbor on the same records"
+_RISKS = ("greatest_match", "average_match", "greatest_instance", "average_instance")
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """Records and register in the columns that both have, with Safe Harbor on them and what the file may risk."""
+
+    linked: Sequence[Linked]
+    study: Study
+    harbor: Yardstick
+    bound: float | None  # of the policy
+    k: int | None
+
+    @property
+    def limit(self) -> float:
+        """The greatest instance risk that there may be."""
+        return min(self.harbor.risk.greatest_instance, 1.0 if self.bound is None else self.bound)
+
+    @property
+    def enough(self) -> int:
+        """Classes that there must be: as many as Safe Harbor has, of those with k records where a k is asked for."""
+        return sum(1 for records in self.harbor.risk.class_records if records >= (self.k or 1))
+
+
+def make_same_disease(
+    policy: Policy,
+    rows: Rows,
+    where: str,
+    register: Population | None,
+    *,
+    k: int | None,
+    year: int,
+    draw: Callable[[str], np.random.Generator],
+    progress: Progress,
+) -> tuple[Protected, dict[str, Any]]:
+    """The selected records in parts of small instance risk, in an order that tells nothing, and what they risk."""
+    release, register, columns = looked_up(policy, register)
+    register = _whole(register, columns)
+    draft = Draft(replace(policy, k=1), rows.workshop(), progress)
+    try:
+        lay_into_cells(draft, rows, where)
+        members = drawn_members(draft, draw)
+        known = _known(draft, rows, where, columns)
+        progress("measuring Safe Harbor")
+        harbor = look_at_safe_harbor(columns, members, register, year)
+        linked = [link(c, members[c.name], register, draft.numbers.get(c.name), known.get(c.name, ())) for c in columns]
+        ground = _Ground(linked, _study(linked, register), harbor, release.instance, k)
+        _check_able(ground)
+        progress("partitioning the population")
+        for way in (tightened, partition):  # the second where the average, which the first lets rise a little, matters
+            made = way(ground.study, harbor.risk.classes, _rules(ground))
+            protected = _protected(draft, members, ground, made)
+            looked = look_up(protected.table, columns, register, known)
+            protected = replace(protected, kept=_promises(ground, looked.risk, protected.k))
+            if all(one.holds for one in protected.kept):
+                break
+    finally:
+        draft.workshop.close()
+    _check(ground, made, looked, protected.kept)
+    found = _figures(policy, ground, register, made, looked.risk)
+    compared = Comparison(harbor.harbor, made, ground.study.prevalence)
+    words = [explain_instance(looked.risk), explain_comparison(compared), *_notes(found)]
+    told = reviewer_figures.risk_of_classes(protected, policy, None, of_classes(protected.classes, looked.matches))
+    return protected, {**told, "same_disease": found, "words": [*words, *told["words"]]}
+
+
+# -- both sides --------------------------------------------------------------------------------------------------------
+
+
+def _whole(register: Population, columns: Sequence[ColumnPolicy]) -> Population:
+    """The register with whole numbers in columns of whole numbers: what is between two of them is not known."""
+    values = dict(register.values)
+    for column in columns:
+        if column.type in DISCRETE:
+            own = values[column.name]
+            values[column.name] = np.where(own == np.floor(own), own, np.nan)
+    return replace(register, values=values)
+
+
+def _known(draft: Draft, rows: Rows, where: str, columns: Sequence[ColumnPolicy]) -> dict[str, tuple[str, ...]]:
+    """The values that a category may have: those that the policy declares, and those of the whole source.
+
+    Not those of the selected records alone: what a text such as * stands for must not depend on who is selected.
+    """
+    texts = {column.name: draft.texts[column.name] for column in columns if not column.is_numeric}
+    if not texts or not where:
+        return texts
+    source = rows.selected("")
+    with source.reading():
+        batches: Any = source.batches(list(texts))
+        raw = batches.read_all()
+    found = {name: texts_of(raw[name].unique()) for name in texts}
+    return {name: tuple(sorted({*own, *(t for t in found[name] if t is not None)})) for name, own in texts.items()}
+
+
+def _study(linked: Sequence[Linked], register: Population) -> Study:
+    """The people whose values may be told, and the records, in the columns in which some record has a value."""
+    told = [one for one in linked if one.is_told]
+    if not told:
+        raise ExtractRefused("QG605", "No record has a value that the population has.", "Ask for other columns.")
+    able = np.logical_and.reduce([one.able for one in told])
+    people = {one.quasi.name: one.people[able] for one in told}
+    records = {one.quasi.name: one.records for one in told}
+    return Study.of([one.quasi for one in told], people, records, register.persons[able])
+
+
+def _check_able(ground: _Ground) -> None:
+    """What no way of publishing can change."""
+    study, k = ground.study, ground.k or 1
+    if study.records >= study.people:
+        raise ExtractRefused(
+            "QG605",
+            f"The population lists {study.people:,} people who could match, and the file has {study.records:,} "
+            "records: whoever matches is in it.",
+            "Name the whole population that the file is a part of, with its values spelled as the source does, and "
+            "the count column where a row stands for several people.",
+        )
+    if study.prevalence > ground.limit * (1 + ROOM):
+        raise ExtractRefused(
+            "QG605",
+            f"{study.prevalence:.4g} of the population are in the file, above the greatest instance risk of "
+            f"{ground.limit:.4g}: no way of publishing has less.",
+            "Select fewer records, name a larger population, or raise release.instance in the policy.",
+        )
+    if study.records < k:
+        raise ExtractRefused("QG605", f"Fewer records than k = {k} are selected.", "Select more, or lower k.")
+
+
+def _rules(ground: _Ground) -> Rules:
+    return Rules(min_records=ground.k or 1, limit=min(1.0, ground.limit * (1 + ROOM)))
+
+
+# -- what leaves -------------------------------------------------------------------------------------------------------
+
+
+def _protected(draft: Draft, members: pa.Table, ground: _Ground, made: Partition) -> Protected:
+    """Columns of the register by part, the others by cell: a class is what has the same part and the same cells."""
+    out = list(out_of(draft.policy))
+    cells: Ints = np.asarray(members["class"], dtype=np.int64)
+    pairs, classes = np.unique(np.stack([cells, made.part_of]), axis=1, return_inverse=True)
+    classes = classes.reshape(-1)
+    boxes, parts = {box.name: box for box in with_values(draft)}, _parts(ground.linked, made)
+    published: dict[str, Published] = {
+        c.name: Numbered(parts[c.name], pairs[1])
+        if c.name in parts
+        else Numbered(publish_column(draft, c, boxes[c.name]), pairs[0])
+        for c in out
+        if c.name in boxes
+    }
+    lost = dict(zip(made.names, made.loss.tolist(), strict=True))
+    loss = {name: lost.get(name, 0.0 if name in parts else share) for name, share in draft.loss.items()}
+    return made_of(draft, members, published, classes, kind="same-disease", method="partition", loss=loss)
+
+
+def _parts(linked: Sequence[Linked], made: Partition) -> dict[str, Published]:
+    place = {name: at for at, name in enumerate(made.names)}
+    return {
+        one.quasi.name: one.publish([part.cells[place[one.quasi.name]] for part in made.parts])
+        if one.quasi.name in place
+        else one.untold(len(made.parts))
+        for one in linked
+    }
+
+
+# -- the promise -------------------------------------------------------------------------------------------------------
+
+
+def _promises(ground: _Ground, found: InstanceRisk, k: int) -> tuple[Kept, ...]:
+    """What the file has to keep, by the figures that were counted on it."""
+    harbor = ground.harbor.risk
+    at_most = [
+        ("average instance risk R", found.average_instance, harbor.average_instance, _HARBOR),
+        ("greatest instance risk r", found.greatest_instance, harbor.greatest_instance, _HARBOR),
+    ]
+    if ground.bound is not None:
+        at_most.append(("greatest instance risk r", found.greatest_instance, ground.bound, "as the policy says"))
+    of_k = "" if ground.k is None else f" with {ground.k} records or more"
+    kept = [
+        Kept(
+            f"at least {ground.enough:,} classes, as many as Safe Harbor makes of the same records{of_k}",
+            "classes in the columns of the population",
+            found.classes,
+            found.classes >= ground.enough,
+        ),
+        *(
+            Kept(f"at most {most:.4g}, {whose}", measure, risk, risk <= most * (1 + ROOM))
+            for measure, risk, most, whose in at_most
+        ),
+    ]
+    if ground.k is not None:
+        kept.append(Kept(f"at least {ground.k} records that look alike", "smallest class", k, k >= ground.k))
+    return tuple(kept)
+
+
+def _check(ground: _Ground, made: Partition, looked: Looked, kept: Sequence[Kept]) -> None:
+    """Nothing leaves that does not keep its promise as it was counted on what leaves."""
+    found, harbor = looked.risk, ground.harbor.risk
+    told = [(getattr(made.risk, name), getattr(found, name)) for name in _RISKS]
+    if made.risk.classes != found.classes or any(abs(one - two) > ROOM for one, two in told):
+        raise ExtractRefused(
+            "QG605",
+            "What was made does not keep its promise: its risks are not those that were counted on it.",
+            "Nothing was written. Tell the makers of the product.",
+        )
+    broken = [one for one in kept if not one.holds]
+    if broken:
+        first = broken[0]
+        bound = "" if ground.bound is None else f" and at most {ground.bound:.4g} by the policy"
+        raise ExtractRefused(
+            "QG605",
+            f"The file would not keep its promise: {first.measure} {first.figure:.4g}, and not {first.promise}. It has "
+            f"{found.classes:,} classes against {harbor.classes:,} of Safe Harbor, R {found.average_instance:.4g} "
+            f"against {harbor.average_instance:.4g}, and r up to {found.greatest_instance:.4g} against "
+            f"{harbor.greatest_instance:.4g}{bound}.",
+            f"{'; '.join(_advice(ground))}.",
+        )
+
+
+def _advice(ground: _Ground) -> list[str]:
+    celled = [one.column.name for one in ground.linked if one.column.edges or one.column.groups]
+    return [
+        "Ask for fewer columns, select fewer records, or name a larger population",
+        *(["raise release.instance in the policy"] if ground.bound is not None else []),
+        *(["lower k"] if ground.k is not None else []),
+        *(
+            [f"make the policy's cells of {', '.join(celled)} finer, which Safe Harbor tells as it does"]
+            if celled
+            else []
+        ),
+    ]
+
+
+# -- what is said of it ------------------------------------------------------------------------------------------------
+
+
+def _figures(
+    policy: Policy, ground: _Ground, register: Population, made: Partition, risk: InstanceRisk
+) -> dict[str, Any]:
+    names, people = [one.column.name for one in ground.linked], ground.study.people
+    loss = dict(zip(made.names, made.loss.tolist(), strict=True))
+    theirs = dict(zip(names, ground.harbor.harbor.loss.tolist(), strict=True))
+    return {
+        "partition": _risk(risk),
+        "safe_harbor": _risk(ground.harbor.risk),
+        "floor": ground.study.prevalence,
+        "bound": ground.bound,
+        "loss": [
+            {
+                "column": name,
+                "partition": loss.get(name, 0.0),
+                "safe_harbor": theirs[name],
+                "does": ground.harbor.does[name],
+            }
+            for name in names
+        ],
+        "population": {"people": people, "left_out": int(register.persons.sum()) - people, "columns": names},
+        "unknown": [c.name for c in policy.named("quasi-identifier") if c.name not in names],
+    }
+
+
+def _risk(found: InstanceRisk) -> dict[str, Any]:
+    """Without how many records and people each class has."""
+    told: Mapping[str, Any] = found.to_dict()
+    return {name: value for name, value in told.items() if name not in ("class_records", "class_people")}
+
+
+def _notes(found: Mapping[str, Any]) -> list[str]:
+    words = []
+    if found["population"]["left_out"]:
+        words.append(
+            f"{found['population']['left_out']:,} people of the population are not counted: a value of theirs is "
+            "unknown or not public, and they match nothing that is told."
+        )
+    if found["unknown"]:
+        words.append(
+            f"The population does not have {', '.join(found['unknown'])}: told at the cells of the policy, they count "
+            "as known to nobody."
+        )
+    return words

@@ -1,0 +1,255 @@
+"""Exact numbers of groups to noisy ones, and noisy ones to the rows of an answer.
+
+A group is told whether anybody is in it or not: groups come from public domains. One person changes the numbers of all
+groups together by at most `sensitivity`, because a person has at most so many rows as the policy says; so every group
+gets the noise of the whole (parallel composition, McSherry 2009), and the numbers of one statement share its epsilon.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from querygate.core.budget import Cost
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.expression import Tabulated
+from querygate.core.plan import Key, Plan
+from querygate.core.ports import Limits
+from querygate.core.tally import Figure, Tallied, Wanted
+from querygate.core.types import Catalog, Scalar
+from querygate.custody.noise.expression_domains import public_domain
+from querygate.gate.render import key_value
+from querygate.methods.dp import (
+    Entropy,
+    Grid,
+    Mechanism,
+    Noisy,
+    consistent,
+    mean_cost,
+    noisy_mean,
+    noisy_quantile,
+    noisy_sum,
+    non_negative,
+    pure,
+)
+from querygate.sql.noisy_plan import NoisyPlan, Release
+
+FINEST = 2**20
+"""Steps that the domain of a sum is divided into: values are rounded to them, so that sums are whole and exact. The
+rounding of a million values weighs less than half of one, and the noise more than one."""
+
+COARSEST = 2**10
+"""Steps that the domain of a quantile is divided into: what it can be told as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How one number of the statement is made: what is counted for it, with which noise, at what cost."""
+
+    release: Release
+    wanted: tuple[Wanted, ...]
+    grid: Grid | None  # of values that are added or ranked
+    mechanism: Mechanism
+    epsilon: float
+    delta: float
+    rows: int  # of one person
+    cost: Cost
+    groups: int
+
+    @property
+    def half_width(self) -> float | None:
+        """In 95 of 100 answers the truth is no farther away than that; None where it depends on the data."""
+        if self.release.kind in ("avg", "quantile"):
+            return None
+        sensitivity = self.rows if self.grid is None else self.grid.sum_sensitivity(self.rows)
+        off = self.mechanism.half_width(sensitivity=sensitivity, epsilon=self.epsilon, delta=self.delta)
+        return off * (1.0 if self.grid is None else self.grid.step)
+
+    def perturb(self, exact: Sequence[Any], entropy: Entropy) -> dict[str, Any]:
+        """The cell of one group, from its exact numbers."""
+        if self.grid is None:
+            noisy = self.mechanism.release(
+                exact[0], sensitivity=self.rows, epsilon=self.epsilon, delta=self.delta, entropy=entropy
+            )
+            return self._cell(noisy)
+        if self.release.kind == "quantile":
+            return self._quantile(exact[0], self.grid, entropy)
+        more: dict[str, Any] = {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "entropy": entropy,
+            "rows_per_person": self.rows,
+            "mechanism": self.mechanism.name,
+        }
+        if self.release.kind == "sum":
+            return self._cell(noisy_sum(exact[0], self.grid, **more))
+        return self._cell(noisy_mean(exact[0], exact[1], self.grid, **more))
+
+    def _quantile(self, counted: dict[int, int], grid: Grid, entropy: Entropy) -> dict[str, Any]:
+        counts = [int(counted.get(step, 0)) for step in range(grid.first, grid.last + 1)]
+        place = noisy_quantile(
+            counts, self.release.share, epsilon=self.epsilon, entropy=entropy, rows_per_person=self.rows
+        )
+        value = (grid.first + place) * grid.step
+        return {"value": value, "noise": "choice", "scale": None, "interval95": None, "epsilon": self.epsilon}
+
+    def _cell(self, noisy: Noisy) -> dict[str, Any]:
+        return {
+            "value": noisy.value,
+            "noise": noisy.mechanism,
+            "scale": noisy.scale,
+            "interval95": [noisy.low95, noisy.high95],
+            "epsilon": self.epsilon,
+        }
+
+
+def figures_of(
+    release: Release, catalog: Catalog, plan: NoisyPlan, epsilon: float, mechanism: Mechanism, limits: Limits
+) -> Figures:
+    """What has to be counted for a number, and what it costs."""
+    options = catalog.noise
+    if options is None:
+        raise ValueError("the dataset gives no noisy answers")
+    delta = options.delta / plan.number
+    groups = sum(1 for chosen in plan.plan.sets for _ in _groups(plan.plan, chosen, catalog, limits))
+    grid = _grid(release, catalog)
+    rows = 1 if release.persons and not plan.plan.keys else options.rows_per_person  # one may be in several groups
+    if release.kind == "quantile":
+        cost = pure(epsilon)
+    elif release.kind == "avg":
+        cost = mean_cost(epsilon=epsilon, delta=delta, mechanism=mechanism.name)
+    else:
+        cost = mechanism.cost(epsilon=epsilon, delta=delta)
+    return Figures(release, _wanted(release, grid), grid, mechanism, epsilon, delta, rows, cost, groups)
+
+
+def _wanted(release: Release, grid: Grid | None) -> tuple[Wanted, ...]:
+    if grid is None:
+        return (Wanted("distinct" if release.kind == "distinct" else "count", release.value, release.where),)
+    figure: Figure = "histogram" if release.kind == "quantile" else "sum"
+    values = Wanted(figure, release.value, release.where, grid.first, grid.last, grid.step)
+    return (values, Wanted("count", release.value, release.where)) if release.kind == "avg" else (values,)
+
+
+def _grid(release: Release, catalog: Catalog) -> Grid | None:
+    """The public domain of what is added or ranked, in steps; None for counts."""
+    if release.of is None or release.given is None:
+        return None
+    domain = public_domain(release.of, release.given, catalog)
+    if domain is None:
+        raise UnsupportedSQL(
+            "QG216",
+            "One person may change this number without limit.",
+            "Aggregate a column with a public domain, or cut it: LEAST(x, 200).",
+        )
+    low, high = domain
+    steps = COARSEST if release.kind == "quantile" else FINEST
+    # a power of two, so that to divide by it is exact; of whole numbers at least one
+    step = 2.0 ** math.floor(math.log2((high - low or 1.0) / steps))
+    if release.of.type == "integer":
+        step = max(step, 1.0)
+    return Grid(low, max(high, low + step), step)
+
+
+# -- groups ----------------------------------------------------------------------------------------------------
+
+
+def perturbed(
+    plan: NoisyPlan, figures: Sequence[Figures], tallied: Sequence[Tallied], catalog: Catalog, entropy: Entropy
+) -> dict[str, Any]:
+    """Every group with its noisy numbers, called by what they mean: another wording finds its own among them."""
+    rows = []
+    for chosen, found in zip(plan.plan.sets, tallied, strict=True):
+        for group in _groups(plan.plan, chosen, catalog):
+            exact = iter(found.get(group, ()))
+            cells = {}
+            for figure in figures:
+                numbers = [next(exact, {} if wanted.figure == "histogram" else 0) for wanted in figure.wanted]
+                cells[figure.release.id] = figure.perturb(numbers, entropy)
+            keys = {plan.plan.keys[i].id: value for i, value in zip(chosen, group, strict=True)}
+            rows.append({"keys": keys, "cells": cells})
+    return {"rows": rows}
+
+
+def _groups(
+    plan: Plan, chosen: Sequence[int], catalog: Catalog, limits: Limits | None = None
+) -> Iterator[tuple[Scalar, ...]]:
+    """Every group there can be, from public domains."""
+    values = [_values(plan.keys[i], catalog) for i in chosen]
+    if limits is not None and math.prod(map(len, values)) > limits.max_groups:
+        raise UnsupportedSQL(
+            "QG212",
+            f"These make more than {limits.max_groups:,} groups, and noise is told of all of them.",
+            "Group by fewer columns, or in wider steps.",
+        )
+    return itertools.product(*values)
+
+
+def _values(key: Key, catalog: Catalog) -> tuple[Scalar, ...]:
+    """The values of a key; NULL only where it can occur."""
+    by = key.by
+    if isinstance(by, Tabulated):
+        column = catalog.column(by.column)
+        if column is not None and not column.nullable and None not in by.results[:-1]:
+            return tuple(value for value in key.values if value is not None)
+    return key.values
+
+
+def make_rows(plan: NoisyPlan, told: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of this wording: its columns, in its order, under its names."""
+    rows = []
+    for found in told["rows"]:
+        row: dict[str, Any] = {}
+        for output, item in zip(plan.plan.outputs, plan.items, strict=False):
+            if item is None:
+                key = found["keys"].get(plan.plan.keys[output.source].id)
+                row[output.name] = key_value(key, output.type)
+            else:
+                row[output.name] = found["cells"][plan.releases[item].id]
+        rows.append(row)
+    return rows
+
+
+def made_consistent(rows: list[dict[str, Any]], plan: NoisyPlan) -> list[dict[str, Any]]:
+    """Counts of which none is below zero and whose parts add up to the total, where the statement asked for both.
+
+    A function of what was told with noise already, so it costs nothing. Intervals stay those of the noise.
+    """
+    sets = plan.plan.sets
+    outputs = zip(plan.plan.outputs, plan.items, strict=False)
+    counted = [o.name for o, item in outputs if item is not None and plan.releases[item].kind in ("count", "distinct")]
+    total = len(sets) == 2 and sets[1] == () and len(rows) > 1
+    for name in counted:
+        values = [row[name]["value"] for row in rows]
+        summed = total and plan.releases[_item(plan, name)].kind == "count"  # someone may be distinct in several parts
+        if summed:
+            parts, whole = consistent(values[:-1], values[-1], whole=isinstance(values[-1], int))
+            values = [*parts, whole]
+        rows = [
+            {**row, name: {**row[name], "value": value}} for row, value in zip(rows, non_negative(values), strict=True)
+        ]
+    return rows
+
+
+def _item(plan: NoisyPlan, name: str) -> int:
+    return next(
+        item for o, item in zip(plan.plan.outputs, plan.items, strict=False) if o.name == name and item is not None
+    )
+
+
+def arranged(rows: list[dict[str, Any]], plan: Plan) -> list[dict[str, Any]]:
+    """ORDER BY and LIMIT over what is told: choosing among noisy numbers costs nothing more."""
+    for order in reversed(plan.orders):
+        name = plan.outputs[order.output].name
+
+        def place(row: dict[str, Any], name: str = name) -> Any:
+            value = row[name]
+            return value["value"] if isinstance(value, dict) else value
+
+        known = sorted((row for row in rows if place(row) is not None), key=place, reverse=order.descending)
+        unknown = [row for row in rows if place(row) is None]
+        rows = unknown + known if order.nulls_first else known + unknown
+    return rows[plan.offset :][: plan.limit]

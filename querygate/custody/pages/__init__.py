@@ -1,0 +1,1 @@
+"""Reports as pages: every template, and the one function that fills them."""

@@ -1,0 +1,74 @@
+"""The report as one HTML file: no script, nothing from elsewhere, every text escaped."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+TEMPLATE = "publish_report.html"
+LONGEST = 120
+"""Characters of a policy value that are shown."""
+
+
+def make_page(body: Mapping[str, Any], pictures: Mapping[str, bytes], *, can_draw: bool) -> str:
+    """The page of a report. `pictures` are PNG files by name; without any the page says how to get them."""
+    images = {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
+    return fill(TEMPLATE, report=body, images=images, can_draw=can_draw)
+
+
+def fill(template: str, **values: Any) -> str:
+    """A template of this folder with its values. What is not there is a mistake, and not an empty place."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value)
+    return environment.get_template(template).render(**values)
+
+
+def figure(number: float | None) -> str:
+    """A number for a person.
+
+    >>> figure(1234567), figure(117.68412), figure(0.000123456), figure(None), figure(5.0)
+    ('1,234,567', '117.7', '0.0001235', '–', '5')
+    """
+    if number is None:
+        return "–"
+    if float(number).is_integer() and abs(number) < 1e15:
+        return f"{int(number):,}"
+    return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"
+
+
+def whole(number: float) -> str:
+    """A number with all digits that matter, for arithmetic that somebody checks.
+
+    >>> whole(1265), whole(1100.25), whole(1 / 3)
+    ('1265', '1100.25', '0.3333333333')
+    """
+    return str(number) if isinstance(number, int) else f"{number:.10g}"
+
+
+def percent(share: float | None) -> str:
+    """A share for a person; the space does not break.
+
+    >>> [percent(share).replace("\\xa0", " ") for share in (0.12345, 0.00012, 0.0, 1.0)]
+    ['12.3 %', '0.012 %', '0 %', '100 %']
+    """
+    if share is None:
+        return "–"
+    places = 1 if share >= 0.001 else 3
+    return f"{100 * share:.{places}f}".rstrip("0").rstrip(".") + "\N{NO-BREAK SPACE}%"
+
+
+def value(given: Any) -> str:
+    """A value of a policy, shortened."""
+    text = "–" if given is None else given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

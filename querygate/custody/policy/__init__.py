@@ -1,0 +1,71 @@
+"""The privacy of one dataset, as its custodian wrote it down: read, checked, resolved, hashed.
+
+>>> from querygate.custody.policy import parse_policy
+>>> policy = parse_policy('''
+... dataset = "patients"
+... k = 5
+... [columns.age]
+... role = "quasi-identifier"
+... type = "integer"
+... domain = [0, 120]
+... ''')
+>>> policy.column("age").grid, policy.column("never named").role
+(2, 'withheld')
+"""
+
+from querygate.custody.policy.class_guarantees import NO_WISH
+from querygate.custody.policy.load import accepted_keys, load_policy, parse_policy
+from querygate.custody.policy.model import (
+    PUBLISHED,
+    AnonymiseOptions,
+    AnswerOptions,
+    AuditOptions,
+    CodesPolicy,
+    ColumnPolicy,
+    Diversity,
+    HierarchyPolicy,
+    JoinPolicy,
+    KMapPolicy,
+    NotePolicy,
+    Number,
+    Policy,
+    ProtectPolicy,
+    ReferencePolicy,
+    ReleasePolicy,
+    RepublishOptions,
+    SequencePolicy,
+    StatisticPolicy,
+    UtilityPolicy,
+)
+from querygate.custody.policy.public_edges import MAX_EDGES, bin_edges, closed, grid_edges
+
+__all__ = [
+    "load_policy",
+    "parse_policy",
+    "accepted_keys",
+    "Policy",
+    "ColumnPolicy",
+    "Diversity",
+    "HierarchyPolicy",
+    "CodesPolicy",
+    "ProtectPolicy",
+    "UtilityPolicy",
+    "NotePolicy",
+    "SequencePolicy",
+    "NO_WISH",
+    "AnonymiseOptions",
+    "AnswerOptions",
+    "AuditOptions",
+    "ReferencePolicy",
+    "ReleasePolicy",
+    "RepublishOptions",
+    "StatisticPolicy",
+    "JoinPolicy",
+    "KMapPolicy",
+    "Number",
+    "PUBLISHED",
+    "grid_edges",
+    "bin_edges",
+    "closed",
+    "MAX_EDGES",
+]

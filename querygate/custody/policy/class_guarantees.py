@@ -1,0 +1,141 @@
+"""What every class must keep of a sensitive column: one guarantee, or a list of them.
+
+diversity = { kind = "distinct", l = 3 }
+diversity = [{ kind = "entropy", l = 2 }, { kind = "t-closeness", t = 0.3 }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from querygate.core.types import DISCRETE
+from querygate.custody.policy.durations import Duration
+from querygate.custody.policy.model import ColumnPolicy, Diversity
+from querygate.custody.policy.toml_reader import Bound, Table, listed
+
+POSITIVE = Bound(above=0)
+FROM_TWO = Bound(least=2, whole=True)
+SHARE = Bound(above=0, most=1)
+
+PARAMETERS: dict[str, dict[str, Bound]] = {
+    "distinct": {"l": FROM_TWO},
+    "entropy": {"l": Bound(above=1)},
+    "recursive": {"c": POSITIVE, "l": FROM_TWO},
+    "t-closeness": {"t": SHARE},
+    "alpha": {"alpha": SHARE},
+    "p-sensitive": {"p": FROM_TWO},
+    "ke": {"e": POSITIVE},
+    "em": {"epsilon": Bound(least=0), "m": Bound(above=1)},
+    "personalised": {"share": SHARE},
+}
+"""The numbers that each kind needs ..."""
+
+OPTIONAL = {"t-closeness": ("distance",), "ke": ("distinct",), "personalised": ("groups",)}
+"""... what else it takes ..."""
+
+NAMED = {"personalised": ("by",)}
+"""... and the names it needs."""
+
+OF_NUMBERS = ("ke", "em")
+OF_CATEGORIES = ("personalised",)
+
+NO_WISH = "none"
+"""The wish of a person who guards nothing."""
+
+
+def read_diversity(table: Table, column: ColumnPolicy) -> tuple[Diversity, ...]:
+    """Every guarantee of the column's key `diversity`, in the order of the file."""
+    raw = table.raw["diversity"]
+    if not isinstance(raw, list):
+        found = [_read(table.table("diversity"), column)]
+    elif not raw:
+        table.fail("diversity", "is an empty list", "a table with kind and its parameters, or a list of such tables")
+        found = []
+    else:
+        path, pattern = (*table.path, "diversity"), "columns.*.diversity"
+        parts = [Table(part, (*path, str(i)), pattern, table.problems) for i, part in enumerate(raw, start=1)]
+        found = [_read(part, column) for part in parts]
+    read = tuple(diversity for diversity in found if diversity is not None)
+    if len(set(read)) < len(read):
+        table.fail("diversity", "names one guarantee twice", "a list of different guarantees")
+    return read
+
+
+def _read(table: Table, column: ColumnPolicy) -> Diversity | None:
+    kind = table.choice("kind") if table.is_table else None
+    if kind is None:
+        return None
+    wanted = (OF_NUMBERS, "integer, number or date") if kind in OF_NUMBERS else (OF_CATEGORIES, "category or boolean")
+    if kind in wanted[0] and column.is_numeric != (kind in OF_NUMBERS):
+        table.fail("kind", f"{kind} does not apply to type {column.type}", f"for type {wanted[1]}")
+        return None
+    numbers = {key: table.required(key, _bound(kind, key, bound, column)) for key, bound in PARAMETERS[kind].items()}
+    taken = (*numbers, *OPTIONAL.get(kind, ()), *NAMED.get(kind, ()))
+    for key in table.raw:
+        if key != "kind" and key not in taken and key in table.problems.vocabulary.accepted(table.pattern):
+            table.fail(key, f"is not a parameter of kind {kind}", listed(taken))
+    if column.values and (numbers.get("l") or numbers.get("p") or 0) > len(column.values):
+        table.fail(
+            "l" if "l" in numbers else "p", "is more than the column has values", f"at most {len(column.values)}"
+        )
+    return Diversity(cast(Any, kind), **cast(Any, numbers), **_further(table, kind, column))
+
+
+def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
+    """Distances along whole numbers and days are whole; along moments they are durations."""
+    if (kind, key) not in {("ke", "e"), ("em", "epsilon")} or column.type not in DISCRETE:
+        return bound
+    if column.type == "timestamp":
+        return Duration(above=0) if key == "e" else Duration(least=0)
+    return Bound(least=1 if key == "e" else 0, whole=True)
+
+
+def _further(table: Table, kind: str, column: ColumnPolicy) -> dict[str, Any]:
+    match kind:
+        case "t-closeness":
+            return {"distance": _distance(table, column)}
+        case "ke" if "distinct" in table:
+            return {"distinct": table.number("distinct", FROM_TWO)}
+        case "personalised":
+            return {"by": table.text("by", r"[\s\S]*\S[\s\S]*"), "groups": _groups(table, column)}
+    return {}
+
+
+def _distance(table: Table, column: ColumnPolicy) -> str | None:
+    """How far apart two values are. Categories have no order; what they have needs no word in the hash."""
+    distance = table.choice("distance", "ordered" if column.is_numeric else "equal")
+    accepted = ("equal", "ordered") if column.is_numeric else ("equal", *(["hierarchy"] if column.hierarchy else []))
+    if distance is not None and distance not in accepted:
+        table.fail("distance", f"{distance} does not apply to this column", listed(accepted))
+    return distance if column.is_numeric or distance == "hierarchy" else None
+
+
+def _groups(table: Table, column: ColumnPolicy) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    raw = table.raw.get("groups", {})
+    accepted = "a table of lists of values of the column, such as { heart = [...] }"
+    if not isinstance(raw, dict) or not all(isinstance(values, list) and values for values in raw.values()):
+        table.fail("groups", "is not a table of lists", accepted)
+        return ()
+    for name, values in raw.items():
+        if not all(isinstance(value, str) for value in values) or len(set(values)) < len(values):
+            table.fail("groups", f"{name} is not a list of distinct texts", accepted)
+            return ()
+        if column.values and not set(values) <= set(column.values):
+            table.fail("groups", f"{name} has a value that the column does not have", listed(column.values))
+        if name == NO_WISH or name in column.values or "|" in name:
+            table.fail("groups", f"{name} is not a name for a group", "a name that is no value, without a bar |")
+    return tuple(sorted((name, tuple(sorted(values))) for name, values in raw.items()))
+
+
+def check_wishes(top: Table, columns: Iterable[ColumnPolicy]) -> None:
+    """The column that holds people's wishes has rules of its own, and is not published: a wish tells a lot."""
+    known = {column.name: column for column in columns}
+    for column in known.values():
+        for diversity in column.diversity:
+            if diversity.by and (diversity.by not in known or known[diversity.by].is_published):
+                top.problems.add(
+                    ("columns", column.name, "diversity", "by"),
+                    f"{diversity.by} is not a column that stays in the vault",
+                    "a column that has a table [columns.NAME] with role withheld or identifier",
+                )

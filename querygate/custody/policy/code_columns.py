@@ -1,0 +1,251 @@
+"""A column of codes: which codes there are, how lists are written, what attackers may know, what may be put together.
+
+Everything that is needed to tell which codes are public stands in the policy or in a file beside it, never in the data.
+Codes are kept as they are written here; the code system says later what each of them means.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
+from querygate.custody.policy.model import CodesPolicy, ColumnPolicy, Protection, ProtectPolicy, UtilityPolicy
+from querygate.custody.policy.toml_reader import Bound, Table, listed
+
+SYSTEMS = ("icd9cm", "icd10cm", "ccs", "flat")
+_OF_SETS = ("cba", "ugaclip", "aclip", "least-frequent")
+METHODS: dict[Protection, tuple[str, ...]] = {
+    "k^m": (*_OF_SETS, "apriori"),
+    "itemsets": _OF_SETS,
+    "visits": _OF_SETS,
+    "complete": ("partition",),
+    "classes": ("classes",),
+    "coherence": ("coherence",),
+    "rules": ("rbat",),
+    "uncertainty": ("rho",),
+}
+"""The methods that protect what a kind asks for; the first is the default."""
+
+MOST_KNOWN = 4
+"""Codes that an attacker may know under k^m: the sets that have to be looked at grow with every one."""
+
+CATEGORY = {"icd9cm": 2, "icd10cm": 4}
+"""The level of three-character categories, where it is not the nearest."""
+
+_SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file beside the policy"
+_ROWS = "rows `code;ancestor;...;root`, one for each code, all of one length, with the same root"
+_SETS = "a list of lists of texts, or the name of a .csv file beside the policy with one set of codes in each row"
+_SHARE = Bound(above=0, most=0.999)
+_CODES = "a list of texts: codes, or groups of the system, which stand for all their codes"
+_RULES = 'a list of tables such as { known = ["401.2"], secret = ["295.00"] }'
+_PARAMETERS: dict[Protection, tuple[str, ...]] = {
+    "k^m": ("m", "k"),
+    "itemsets": ("itemsets", "k", "look_for"),
+    "visits": ("column", "between", "k", "look_for"),
+    "complete": ("k",),
+    "classes": ("m", "k"),
+    "coherence": ("sensitive", "m", "share", "k"),
+    "rules": ("rules", "share", "k"),
+    "uncertainty": ("sensitive", "m", "share"),
+}
+_UTILITY = {
+    "level": ("level",),
+    "groups": ("groups", "level", "spare"),
+    "diseases": ("level", "spare"),
+    "none": (),
+}
+_WITH_DISEASES = ("icd9cm", "ccs")
+"""Systems in whose codes the list of diseases that comes with the package is written."""
+
+
+def read_codes(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    """The column with what its table says about its codes; whatever is wrong is among the table's problems."""
+    system, rows = _system(table)
+    values = _values(table, system)
+    separator = table.text("separator")
+    protect = _protect(table)
+    method = table.choice("method", METHODS[protect.kind][0])
+    if method is not None and method not in METHODS[protect.kind]:
+        table.fail("method", f"does not protect what kind {protect.kind} asks for", listed(METHODS[protect.kind]))
+    codes = CodesPolicy(
+        system=system,
+        rows=rows,
+        separator=separator,
+        unknown=cast(Any, table.choice("unknown", "refuse")),
+        method=str(method),
+        protect=protect,
+        utility=_utility(table),
+    )
+    return replace(column, values=values, codes=codes)
+
+
+def check_visits(top: Table, columns: tuple[ColumnPolicy, ...]) -> None:
+    """A column of visits is one of the source that is not published itself."""
+    known = {column.name: column for column in columns}
+    for column in columns:
+        visits = column.codes.protect.column if column.codes else ""
+        if visits and (visits not in known or known[visits].role != "withheld"):
+            path = ("columns", column.name, "protect", "column")
+            top.problems.add(path, "names no withheld column", "a column of the policy with role withheld")
+
+
+# -- which codes there are -----------------------------------------------------------------------------------------
+
+
+def _system(table: Table) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """The name of a system, or the rows of a file."""
+    raw = table.raw.get("system")
+    if isinstance(raw, str) and raw in SYSTEMS:
+        return raw, ()
+    if not isinstance(raw, str) or not raw.lower().endswith(".csv"):
+        what = "is neither a code system nor a file" if "system" in table else "is missing"
+        table.fail("system", what, _SYSTEM)
+        return "", ()
+    rows = _file(table, "system", raw, _ROWS)
+    fault = fault_of(rows) if rows else ""
+    if fault:
+        table.fail("system", fault, _ROWS)
+    return "", rows
+
+
+def _values(table: Table, system: str) -> tuple[str, ...]:
+    """The codes of a flat system: nothing else says which there are, and the data must not."""
+    if system != "flat":
+        if "values" in table:
+            table.fail("values", "does not go with a system that lists its codes", 'nothing, or system = "flat"')
+        return ()
+    raw = table.raw.get("values")
+    if not isinstance(raw, list) or not raw or not all(isinstance(v, str) and v.strip() for v in raw):
+        table.fail("values", "is missing or no list of texts", "a list of distinct texts: the public list of codes")
+        return ()
+    if len({value.strip() for value in raw}) < len(raw):
+        table.fail("values", "names a code twice", "a list of distinct texts: the public list of codes")
+    return tuple(sorted(value.strip() for value in raw))
+
+
+# -- what attackers may know, and what may be put together ---------------------------------------------------------
+
+
+def _protect(table: Table) -> ProtectPolicy:
+    given = table.table("protect")
+    kind = cast("Protection | None", given.choice("kind", "k^m"))
+    if kind is None:
+        return ProtectPolicy(m=2)
+    wanted = _PARAMETERS[kind]
+    _check_parameters(given, kind, wanted)
+    visits = kind == "visits"
+    return ProtectPolicy(
+        kind=kind,
+        m=int(given.number("m", Bound(least=1, most=MOST_KNOWN, whole=True)) or 2) if "m" in wanted else 0,
+        itemsets=_sets(given, "itemsets") if "itemsets" in wanted else (),
+        column=given.text("column", r".+") if visits else "",
+        between=given.text("between") if visits else "",
+        k=int(given.number("k", Bound(least=2, whole=True)) or 0) if "k" in wanted else 0,
+        sensitive=_names(given, "sensitive", _CODES) if "sensitive" in wanted else (),
+        share=float(given.required("share", _SHARE) or 0) if "share" in wanted else 0.0,
+        rules=_rules(given) if "rules" in wanted else (),
+        look_for=cast(Any, given.choice("look_for", "rest") or "rest"),
+    )
+
+
+def _names(given: Table, key: str, accepted: str) -> tuple[str, ...]:
+    raw = given.raw.get(key)
+    if not isinstance(raw, list) or not raw or not all(isinstance(one, str) and one.strip() for one in raw):
+        given.fail(key, "is missing" if raw is None else "is no list of texts", accepted)
+        return ()
+    return tuple(sorted({one.strip() for one in raw}))
+
+
+def _rules(given: Table) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Rules from what is known to what is secret; a code is one or the other, the same in all of them."""
+    raw = given.raw.get("rules")
+    if not isinstance(raw, list) or not raw or not all(_is_rule(one) for one in raw):
+        given.fail("rules", "is missing" if raw is None else "is no list of rules", _RULES)
+        return ()
+    sides = ("known", "secret")
+    rules = [tuple(tuple(sorted({code.strip() for code in rule[side]})) for side in sides) for rule in raw]
+    both = {code for known, _ in rules for code in known} & {code for _, secret in rules for code in secret}
+    if both:
+        given.fail("rules", f"take {min(both)} as known in one place and as secret in another", "codes on one side")
+    return tuple(sorted({(known, secret) for known, secret in rules}))
+
+
+def _is_rule(raw: Any) -> bool:
+    return (
+        isinstance(raw, dict)
+        and set(raw) == {"known", "secret"}
+        and all(isinstance(one, list) and one for one in raw.values())
+        and all(isinstance(code, str) and code.strip() for one in raw.values() for code in one)
+    )
+
+
+def _utility(table: Table) -> UtilityPolicy:
+    given = table.table("utility")
+    kind = given.choice("kind", "level")
+    _check_parameters(given, kind, _UTILITY.get(str(kind), ()))
+    if kind == "none":
+        return UtilityPolicy(kind="none")
+    system = str(table.raw.get("system"))
+    if kind == "diseases" and system not in _WITH_DISEASES:
+        given.fail("kind", "diseases are listed in codes of ICD-9-CM", f"groups, or system {listed(_WITH_DISEASES)}")
+    usual = 0 if kind == "groups" else CATEGORY.get(system, 1)
+    return UtilityPolicy(
+        kind=cast(Any, kind or "level"),
+        level=int(given.number("level", Bound(least=1, whole=True)) or usual),
+        groups=_groups(given) if kind == "groups" else (),
+        spare=cast(Any, given.choice("spare", "none") or "none"),
+    )
+
+
+def _groups(given: Table) -> tuple[tuple[str, ...], ...]:
+    groups = _sets(given, "groups")
+    twice = [code for code, number in Counter(c for group in groups for c in group).items() if number > 1]
+    if twice:
+        what = f"puts {len(twice):,} codes into several groups, the first of them {twice[0]}"
+        given.fail("groups", what, "groups that have no code in common")
+    return groups
+
+
+def _check_parameters(given: Table, kind: str | None, accepted: tuple[str, ...]) -> None:
+    for key in given.raw:
+        if kind is not None and key != "kind" and key not in accepted:
+            given.fail(key, f"does not apply to kind {kind}", listed(accepted) or "nothing besides kind")
+
+
+def _sets(given: Table, key: str) -> tuple[tuple[str, ...], ...]:
+    """Sets of codes, written here or in the rows of a file; spaces around codes, and codes told twice, do not count."""
+    raw = given.raw.get(key)
+    found: list[list[Any]] = []
+    if isinstance(raw, str) and raw.lower().endswith(".csv"):
+        found = [list(row) for row in _file(given, key, raw, _SETS)]
+    elif isinstance(raw, list) and raw and all(isinstance(one, list) for one in raw):
+        found = raw
+    else:
+        given.fail(key, "is missing" if raw is None else "is no list of sets of codes", _SETS)
+        return ()
+    if not all(isinstance(code, str) for one in found for code in one):
+        given.fail(key, "holds something else than texts", _SETS)
+        return ()
+    sets = [tuple(sorted({code.strip() for code in one} - {""})) for one in found]
+    if not all(sets):
+        given.fail(key, f"has {sum(1 for one in sets if not one):,} sets without any code", _SETS)
+    return tuple(sorted(set(sets)))
+
+
+def _file(table: Table, key: str, name: str, accepted: str) -> tuple[tuple[str, ...], ...]:
+    path: Path = table.problems.folder / name
+    try:
+        rows = read_rows(path, ragged=accepted == _SETS)
+    except OSError as error:
+        table.fail(key, f"cannot be read: {error.strerror or type(error).__name__}", accepted)
+        return ()
+    except (UnicodeDecodeError, csv.Error):
+        table.fail(key, "is not a CSV file in UTF-8", accepted)
+        return ()
+    if not rows:
+        table.fail(key, "is empty", accepted)
+    return rows

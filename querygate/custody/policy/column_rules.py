@@ -1,0 +1,295 @@
+"""The rules of one column: which keys its role and type take, what each may be, and what silence means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, cast
+
+from querygate.core.types import DISCRETE
+from querygate.custody.policy.class_guarantees import check_wishes, read_diversity
+from querygate.custody.policy.code_columns import check_visits, read_codes
+from querygate.custody.policy.durations import Duration, round_duration, show_duration
+from querygate.custody.policy.hierarchy_rules import read_hierarchy
+from querygate.custody.policy.model import PUBLISHED, TRANSFORMED, ColumnPolicy, Number
+from querygate.custody.policy.number_rules import check_carry
+from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges, round_step
+from querygate.custody.policy.release_cells import read_edges, read_groups
+from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS
+from querygate.custody.policy.text_columns import read_identifier, read_transformed
+from querygate.custody.policy.toml_reader import VALUES, Bound, Table, listed, show_value
+
+NUMBERS = ("integer", "number", "date", "timestamp")
+TEXT_INSTEAD = "role withheld; or map it to few categories, or give it a hierarchy, with type category"
+SHOWN = ("quasi-identifier", "sensitive", "public")
+
+APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "domain": (SHOWN, NUMBERS),
+    "grid": (("quasi-identifier", "sensitive"), NUMBERS),
+    "cuts": (("quasi-identifier",), NUMBERS),
+    "edges": (("quasi-identifier",), NUMBERS),
+    "groups": (("quasi-identifier",), ("category", "boolean")),
+    "weight": (("quasi-identifier",), (*NUMBERS, "category", "boolean")),
+    "carry": (("sensitive",), NUMBERS),
+    "bins": (("sensitive", "sequence"), (*NUMBERS, "text")),
+    "guard": (("sensitive",), NUMBERS),
+    "values": ((*SHOWN, "codes"), ("category", "codes")),
+    "hierarchy": (("quasi-identifier", "sensitive"), ("category",)),
+    "diversity": (("sensitive",), ("category", "boolean", *NUMBERS)),
+    **dict.fromkeys(("system", "separator", "unknown", "protect", "utility"), (("codes",), ("codes",))),
+    **{key: ((role,), ("text",)) for role, keys in TEXT_KEYS.items() for key in keys if key not in ("method", "bins")},
+    "method": (("codes", "sequence"), ("codes", "text")),
+}
+"""Roles and types that a key is for. Role, type and title are for every column."""
+
+POSITIVE = Bound(above=0)
+WHOLE_STEP = Bound(least=1, whole=True)
+
+
+def read_columns(top: Table) -> tuple[ColumnPolicy, ...]:
+    """Every column of the file, in its order."""
+    raw = top.raw.get("columns", {})
+    if not isinstance(raw, dict):
+        top.fail("columns", "must be a table", "one table [columns.NAME] per column")
+        return ()
+    read = [_column(Table(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
+    columns = tuple(column for column in read if column is not None)
+    if len(columns) == len(read) and not any(column.role == "quasi-identifier" for column in columns):
+        accepted = "at least one column with role quasi-identifier (nothing would be protected without)"
+        top.fail("columns", "has no quasi-identifier", accepted)
+    check_wishes(top, columns)
+    check_visits(top, columns)
+    _check_names(top, [column.name for column in columns if column.is_published or column.is_transformed])
+    return columns
+
+
+def _check_names(top: Table, names: list[str]) -> None:
+    counts = Counter(name.lower() for name in names)
+    for name in names:
+        if counts[name.lower()] > 1:
+            accepted = "published names that differ by more than case, as SQL cannot tell them apart"
+            top.problems.add(("columns", name), "is published twice", accepted)
+
+
+def _column(table: Table) -> ColumnPolicy | None:
+    """One column; None where its role cannot be read."""
+    role = table.choice("role") if table.is_table else None
+    if role is None:
+        return None
+    if role in TRANSFORMED:
+        return _texts(table, ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, "text"), table.text("title")))
+    needs_type = role in PUBLISHED
+    is_codes = role == "codes"
+    kind = table.choice("type", "codes" if is_codes else None) if needs_type or "type" in table else None
+    if kind is not None and (kind == "codes") != is_codes:
+        what = f"does not go with role {role}: lists of codes have both role and type codes"
+        table.fail("type", what, "codes" if is_codes else "another type, or role codes")
+        kind = None
+    if needs_type and kind == "text":
+        table.fail("type", "text can hold anything about anybody and is never published", TEXT_INSTEAD)
+        kind = None
+    column = ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, kind), table.text("title"))
+    if needs_type and kind is None:
+        return column  # what the other keys may be depends on the type
+    _check_applies(table, column)
+    column = read_identifier(table, column)
+    if not needs_type:
+        return column
+    if is_codes:
+        return read_codes(table, column)
+    column = _number(table, column) if column.is_numeric else _category(table, column)
+    if "diversity" in table and role == "sensitive":
+        column = replace(column, diversity=read_diversity(table, column))
+    if role == "quasi-identifier":
+        default = 2.0 if column.is_numeric else 1.0
+        column = replace(column, weight=table.number("weight", POSITIVE) or default)
+    return column
+
+
+def _texts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    """A column of texts that are changed before they leave."""
+    if table.raw.get("type", "text") != "text":
+        table.fail("type", f"does not go with role {column.role}", "text, or nothing")
+    _check_applies(table, column)
+    return read_identifier(table, read_transformed(table, column))
+
+
+def _check_applies(table: Table, column: ColumnPolicy) -> None:
+    for key, (roles, types) in APPLIES.items():
+        if key in table and not (column.role in roles and column.type in types):
+            what = f"does not apply to role {column.role}" + (f", type {column.type}" if column.type else "")
+            if key == "k":
+                what += " (the one of the file: write k above the first [table])"
+            table.fail(key, what, f"for role {' or '.join(roles)} with type {' or '.join(types)}")
+
+
+# -- categories ------------------------------------------------------------------------------------------
+
+
+def _category(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    if column.type == "boolean":
+        column = replace(column, values=("false", "true"))
+    elif "values" in table:
+        raw = table.raw["values"]
+        is_list = isinstance(raw, list) and raw and all(isinstance(value, str) for value in raw)
+        if not is_list or len(set(raw)) < len(raw):
+            table.fail("values", "is not a list of distinct texts", "a list of distinct texts, one at least")
+        else:
+            column = replace(column, values=tuple(sorted(raw)))
+    if "hierarchy" in table and column.role in ("quasi-identifier", "sensitive"):
+        column = replace(column, hierarchy=read_hierarchy(table, table.problems.folder))
+    return read_groups(table, column) if "groups" in table and column.role == "quasi-identifier" else column
+
+
+# -- numbers: each step keeps what it could read, so that one mistake does not hide the next ---------------
+
+
+def _number(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    column = _domain(table, column)
+    if column.role == "public":
+        return column
+    if "edges" in table and column.role == "quasi-identifier":
+        return read_edges(table, column)
+    column = _grid(table, column)
+    return _cuts(table, column) if column.role == "quasi-identifier" else _sensitive(table, column)
+
+
+def _domain(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    accepted = f"[low, high], two {_values(column)}, low below high"
+    if "domain" not in table:
+        if column.role != "public":
+            table.fail("domain", "is missing", accepted)
+        return column
+    ends = table.increasing("domain", str(column.type))
+    if ends is None or len(ends) != 2:
+        table.fail("domain", "is not a domain", accepted)
+        return column
+    return replace(column, low=ends[0], high=ends[1])
+
+
+def _grid(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    grid = _step(table, column, "grid", _step_bound(column))
+    if column.low is None or column.high is None:
+        return column
+    if grid is None:
+        step = round_step(column.low, column.high, whole=column.type in DISCRETE)
+        grid = round_duration(column.low, column.high) if column.type == "timestamp" else step
+    column = replace(column, grid=grid)
+    _check_edges(table, column, "grid")
+    return column
+
+
+def _cuts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    if "cuts" not in table:
+        return column
+    cuts = table.increasing("cuts", str(column.type))
+    accepted = f"strictly increasing {_values(column)} inside the domain, its ends left out"
+    if cuts is None:
+        table.fail("cuts", "is not an increasing list", accepted)
+    elif column.low is None or column.high is None:
+        return column
+    elif not all(column.low < cut < column.high for cut in cuts):
+        table.fail("cuts", f"leaves the domain {_shown_domain(column)}", accepted)
+    else:
+        column = replace(column, cuts=cuts)
+        _check_edges(table, column, "cuts")
+    return column
+
+
+def _sensitive(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+    carry = table.choice("carry", "bins")
+    any_width = Bound(least=0, whole=column.type in DISCRETE)
+    guard = _step(table, column, "guard", Duration(least=0) if column.type == "timestamp" else any_width)
+    written = None
+    if carry == "bins":
+        written = _read_bins(table, column)
+    elif carry is not None and "bins" in table:
+        table.fail("bins", f"does not apply to carry {carry}", 'for carry = "bins"')
+    column = replace(column, carry=cast(Any, carry))
+    if column.grid is None:
+        return column
+    two_steps = min(2 * column.grid, _width(column))
+    guard = two_steps if guard is None else guard
+    column = replace(column, guard=guard)
+    check_carry(table, column)
+    if written is not None:
+        return _fit_bins(table, column, written)
+    return replace(column, bins=max(two_steps, guard)) if carry == "bins" else column
+
+
+def _read_bins(table: Table, column: ColumnPolicy) -> Number | tuple[Number, ...] | None:
+    """A width or a list of edges; None where the file is silent or wrong."""
+    if "bins" not in table:
+        return None
+    bins: Number | tuple[Number, ...] | None
+    if isinstance(table.raw["bins"], list):
+        bins = table.increasing("bins", str(column.type)) or None
+    else:
+        bins = _step_bound(column).read(table.raw["bins"])
+    if bins is None:
+        width = _step_bound(column).phrase
+        accepted = f"a width, {width}, or a list of edges, strictly increasing {_values(column)}"
+        table.fail("bins", "is neither a width nor a list of edges", accepted)
+    return bins
+
+
+def _fit_bins(table: Table, column: ColumnPolicy, bins: Number | tuple[Number, ...]) -> ColumnPolicy:
+    """Bins within the domain, none narrower than the guard e."""
+    low, high, guard = column.low or 0, column.high or 0, column.guard or 0
+    if isinstance(bins, tuple):
+        fits = low <= bins[0] and bins[-1] <= high
+        bins = tuple(sorted({low, *bins, high}))
+        narrowest = min(exact(b) - exact(a) for a, b in pairwise(bins))
+    else:
+        fits = bins <= _width(column)
+        narrowest = exact(bins)
+    if not fits:
+        accepted = f"edges within it, or a width of at most {_shown_width(column)}"
+        table.fail("bins", f"leaves the domain {_shown_domain(column)}", accepted)
+    elif narrowest < exact(guard):
+        accepted = f"width at least {guard}, the guard e (silent: two grid steps), up to the domain's ends"
+        table.fail("bins", "has a bin narrower than the guard", accepted)
+    else:
+        column = replace(column, bins=bins)
+        _check_edges(table, column, "bins")
+    return column
+
+
+def _step(table: Table, column: ColumnPolicy, key: str, bound: Bound) -> Number | None:
+    """A step along the column, not wider than its domain; None where the file is silent or wrong."""
+    step = table.number(key, bound)
+    if step is not None and column.low is not None and step > _width(column):
+        table.fail(key, "is wider than the domain", f"{bound.phrase} and at most {_shown_width(column)}")
+        return None
+    return step
+
+
+def _check_edges(table: Table, column: ColumnPolicy, key: str) -> None:
+    try:
+        _ = bin_edges(column) if key == "bins" else grid_edges(column)
+    except ValueError as error:
+        table.fail(key, str(error), "a wider step or fewer edges")
+
+
+def _step_bound(column: ColumnPolicy) -> Bound:
+    if column.type == "timestamp":
+        return Duration(above=0)
+    return WHOLE_STEP if column.type in DISCRETE else POSITIVE
+
+
+def _width(column: ColumnPolicy) -> Number:
+    width = exact(column.high or 0) - exact(column.low or 0)
+    return int(width) if column.type in DISCRETE else float(width)
+
+
+def _shown_width(column: ColumnPolicy) -> Number | str:
+    return show_duration(_width(column)) if column.type == "timestamp" else _width(column)
+
+
+def _values(column: ColumnPolicy) -> str:
+    return VALUES[str(column.type)]
+
+
+def _shown_domain(column: ColumnPolicy) -> str:
+    return f"[{listed(show_value(str(column.type), end) for end in (column.low or 0, column.high or 0))}]"

@@ -1,0 +1,44 @@
+"""The table [laplace]: how much privacy noisy answers may cost, in all, for one person, and for one question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from querygate.core.types import NoiseOptions
+from querygate.custody.policy.model import ColumnPolicy
+from querygate.custody.policy.toml_reader import Bound, Table, listed
+
+_EPSILON = Bound(above=0, most=100)
+
+
+def read_noise(top: Table, modes: tuple[str, ...], person: str, columns: Sequence[ColumnPolicy]) -> NoiseOptions | None:
+    """What is written there; None where the policy knows no noisy answers."""
+    if "laplace" not in modes:
+        if "laplace" in top:
+            top.fail("laplace", "is written, but no answer is of that mode", 'answers.modes = ["interval", "laplace"]')
+        return None
+    if "laplace" not in top:
+        top.fail("laplace", "is missing", "a table [laplace] with epsilon_per_query, epsilon_total, epsilon_per_user")
+        return None
+    table = top.table("laplace")
+    each, total, user = (
+        float(table.required(key, _EPSILON) or 1.0)
+        for key in ("epsilon_per_query", "epsilon_total", "epsilon_per_user")
+    )
+    project = table.number("epsilon_per_project", _EPSILON) if "epsilon_per_project" in table else None
+    limits = {"epsilon_total": total, "epsilon_per_user": user, "epsilon_per_project": project}
+    for key, limit in limits.items():
+        if limit is not None and limit < each:
+            table.fail(key, "is less than one question costs", f"at least epsilon_per_query ({each})")
+    delta = float(table.number("delta", Bound(least=0, most=1e-3)) or 0.0)
+    mechanism = table.choice("mechanism", "geometric") or "geometric"
+    if mechanism.startswith("gaussian") != (delta > 0):
+        table.fail("delta", "fits the Gaussian mechanisms, and only those", '0, or mechanism = "gaussian-discrete"')
+    rows = int(table.number("rows_per_person", Bound(least=1, most=1000, whole=True)) or 1)
+    named = table.text("person") if "person" in table else person
+    known = [column.name for column in columns if column.role == "identifier"]
+    if named and named not in known:
+        table.fail("person", "is not an identifier", listed(known) or "a column with role identifier: there is none")
+    if rows > 1 and not named:
+        table.fail("rows_per_person", "needs a column that tells persons apart", 'person = "COLUMN"')
+    return NoiseOptions(each, total, user, None if project is None else float(project), delta, mechanism, named, rows)

@@ -1,0 +1,217 @@
+"""Text of a policy file -> Policy, or one error that names every mistake with its key path and what is accepted.
+
+Nothing is ignored: a key that is unknown or does not apply to its column is an error. A policy that loads means what it
+says.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, cast
+
+from querygate.core.errors import ConfigError, Span
+from querygate.custody.policy.code_columns import METHODS as CODE_METHODS
+from querygate.custody.policy.column_rules import read_columns
+from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
+from querygate.custody.policy.laplace import read_noise
+from querygate.custody.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions, ColumnPolicy, Policy
+from querygate.custody.policy.number_rules import check_moments, moments_warnings
+from querygate.custody.policy.public_edges import bin_edges
+from querygate.custody.policy.release_cells import check_tight, read_release
+from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
+from querygate.custody.policy.text_columns import SEQUENCE_METHODS
+from querygate.custody.policy.toml_reader import Bound, Problems, Table, Vocabulary, dotted
+from querygate.custody.policy.version_rules import read_person, read_republish
+from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
+
+KEYS = {
+    "": (
+        *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
+        *("references", "join", "k_map", "person", "republish", "release"),
+    ),
+    "columns.*": (
+        *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
+        *("values", "diversity", "hierarchy", "edges", "groups"),
+        *("system", "separator", "unknown", "method", "protect", "utility"),
+        *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
+    ),
+    "columns.*.diversity": (
+        *("kind", "l", "c", "t", "alpha", "distance", "p", "e", "distinct", "epsilon", "m", "by", "share", "groups"),
+    ),
+    "columns.*.protect": (
+        *("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules", "look_for"),
+    ),
+    "columns.*.utility": ("kind", "level", "groups", "spare"),
+    "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
+    "answers": ("modes", "min_group"),
+    "laplace": (
+        *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project"),
+        *("delta", "mechanism", "person", "rows_per_person"),
+    ),
+    "audit": ("on_differencing",),
+    "references.*": ("file", "key", "columns"),
+    "join.*": ("source", "on", "columns", "kind", "many"),
+    "k_map": ("population", "k", "columns", "count"),
+    "republish": ("on_overlap", "few_changes"),
+    "release": ("population", "count", "columns", "threshold", "instance"),
+}
+
+CHOICES = {
+    "columns.*.role": (
+        *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"),
+    ),
+    "columns.*.type": ("integer", "number", "date", "timestamp", "category", "boolean", "text", "codes"),
+    "columns.*.carry": ("bins", "hull", "univariate", "joint"),
+    "columns.*.diversity.kind": (
+        *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),
+    ),
+    "columns.*.unknown": ("refuse", "other"),
+    "columns.*.method": (
+        *dict.fromkeys(name for names in CODE_METHODS.values() for name in names),
+        *SEQUENCE_METHODS,
+    ),
+    "columns.*.kind": IDENTIFIER_KINDS,
+    "columns.*.dates": ("year", "shift", "tag"),
+    "columns.*.tags": ("keyed", "numbered", "kind"),
+    "columns.*.lattice": ("iupac", "dnala"),
+    "columns.*.within": ("file", "classes"),
+    "columns.*.protect.kind": tuple(CODE_METHODS),
+    "columns.*.protect.look_for": ("rest", "whole"),
+    "columns.*.utility.kind": ("level", "groups", "diseases", "none"),
+    "columns.*.utility.spare": ("none", "listed"),
+    "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
+    "anonymise.method": (
+        *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished"),
+        *("boxes", "top-down", "bottom-up", "univariate"),
+    ),
+    "anonymise.edges": ("grid", "tight"),
+    "anonymise.class_moments": ("none", "rounded", "exact"),
+    "anonymise.search": ("guarded", "blind"),
+    "answers.modes": ("interval", "laplace"),
+    "laplace.mechanism": ("geometric", "laplace", "gaussian-discrete", "gaussian-analytic"),
+    "audit.on_differencing": ("alert", "warn", "refuse"),
+    "references.*.columns": ("category", "integer", "number"),
+    "join.*.kind": ("left", "inner"),
+    "join.*.many": ("refuse",),
+    "republish.on_overlap": ("refuse", "sticky", "retire"),
+    "republish.few_changes": ("refuse", "report"),
+}
+
+VOCABULARY = Vocabulary(KEYS, CHOICES)
+
+
+def load_policy(path: str | PathLike[str]) -> Policy:
+    """Read a policy file. Raises ConfigError QG801."""
+    name = str(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigError("QG801", f"{name}: cannot be read: {reason}", "Name a policy file in TOML.") from None
+    except UnicodeDecodeError:
+        raise ConfigError("QG801", f"{name}: is not text; accepted: UTF-8", "Save it as UTF-8.") from None
+    return parse_policy(text, name, Path(path).parent)
+
+
+def parse_policy(text: str, name: str = "policy", folder: Path = Path()) -> Policy:
+    """Read the text of a policy; `name` stands for the file in errors, and files it names are seen from `folder`.
+
+    Raises ConfigError QG801.
+    """
+    problems = Problems(name, VOCABULARY, folder)
+    policy = _policy(Table(_toml(text, name), (), "", problems))
+    problems.check()
+    return replace(policy, warnings=tuple(_warnings(policy)))
+
+
+def accepted_keys() -> tuple[str, ...]:
+    """Every key this version takes, as `columns.*.role`: what the reference has to explain."""
+    return tuple(f"{table}.{key}".lstrip(".") for table in KEYS for key in VOCABULARY.accepted(table))
+
+
+def _toml(text: str, name: str) -> dict[str, Any]:
+    remedy = "The policy file is TOML; see https://toml.io for the notation."
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).rpartition(" (at ")
+        found = re.fullmatch(r"line (\d+), column (\d+)\)", place)
+        last = text.split("\n")  # "at end of document" has no numbers of its own
+        line, column = map(int, found.groups()) if found else (len(last), len(last[-1]) + 1)
+        detail = f"{name}: line {line}, column {column}: {message}"
+        raise ConfigError("QG801", detail, remedy, span=Span(line, column)) from None
+    except (ValueError, RecursionError):  # thousands of digits, thousands of brackets
+        detail = f"{name}: a number or a list is too long to read; accepted: numbers of 64 bits, flat lists"
+        raise ConfigError("QG801", detail, remedy) from None
+
+
+def _policy(top: Table) -> Policy:
+    anonymise, answers, audit = top.table("anonymise"), top.table("answers"), top.table("audit")
+    dataset = top.text("dataset", NAME)
+    k = int(top.required("k", Bound(least=2, whole=True)) or 0)
+    columns = read_columns(top)
+    class_moments = anonymise.choice("class_moments", "none")
+    method = anonymise.choice("method", "auto")
+    check_method(anonymise, method, columns)
+    check_moments(anonymise, class_moments, k, columns)
+    check_tight(anonymise, columns)
+    modes, person = answers.choices("modes", ("interval",)), read_person(top, columns)
+    return Policy(
+        dataset=dataset,
+        k=k,
+        columns=columns,
+        title=top.text("title"),
+        unit=top.text("unit"),
+        anonymise=AnonymiseOptions(
+            method=cast(Any, method),
+            edges=cast(Any, anonymise.choice("edges", "grid")),
+            class_moments=cast(Any, class_moments),
+            search=cast(Any, anonymise.choice("search", "guarded")),
+            statistics=read_statistics(anonymise, columns),
+            max_width=read_max_width(anonymise, columns),
+            largest_k=read_largest_k(anonymise),
+        ),
+        answers=AnswerOptions(
+            modes=modes,
+            min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
+        ),
+        audit=AuditOptions(on_differencing=cast(Any, audit.choice("on_differencing", "alert"))),
+        references=read_references(top, dataset),
+        joins=read_joins(top, columns),
+        k_map=read_population(top, columns),
+        person=person,
+        noise=read_noise(top, modes, person, columns),
+        republish=read_republish(top),
+        release=read_release(top, columns),
+    )
+
+
+def _warnings(policy: Policy) -> Iterator[str]:
+    """What the custodian may choose, but should not choose unknowingly."""
+    if policy.anonymise.edges == "tight":
+        yield "anonymise.edges: tight: class edges are real people's values"
+    yield from moments_warnings(policy.anonymise.class_moments)
+    if policy.republish.few_changes == "report":
+        yield "republish.few_changes: report: who has two versions and knows who came or left reads their values"
+    for column in policy.named("sensitive", "note"):
+        for key, warning in _column_warnings(column):
+            yield f"{dotted(('columns', column.name, key))}: {warning}"
+
+
+def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
+    if column.note is not None:
+        yield "role", "note: scrubbed of names and numbers, but a text may identify somebody by what it tells"
+        if column.note.dates == "shift":
+            yield "dates", "shift: days are told, moved; this is not Safe Harbor"
+        return
+    if not column.is_numeric and not column.diversity:
+        yield "diversity", "not set: a class may be homogeneous, and then tells the value of everyone in it"
+    if column.guard == 0:
+        yield "guard", "0 is off: a class may show the values of its members as narrowly as one bin or one grid step"
+    if column.carry == "bins" and len(bin_edges(column)) == 2:
+        yield "bins", "one bin covers the whole domain: nothing is told about this column beyond its domain"

@@ -1,0 +1,46 @@
+"""What is told about sensitive numbers beyond their intervals, and what that needs: a guard, members, a k.
+
+A number that is told more sharply is told to colluders too. The rules here are those that the policy alone can decide;
+what the data decides (the range that is left for each member) is tested at publication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from querygate.custody.policy.model import ColumnPolicy
+from querygate.custody.policy.toml_reader import Table
+
+LEAST_K_EXACT = 10
+"""Exact sums are told for classes of so many at least: who pools all values but one of a class knows the last."""
+
+
+def check_carry(table: Table, column: ColumnPolicy) -> None:
+    """Intervals that follow the data need a guard: without one they end where values are."""
+    if column.carry in ("univariate", "joint") and column.guard == 0:
+        table.fail("guard", f"0 is off, and carry {column.carry} is refused without a guard", "a number above 0")
+
+
+def check_moments(anonymise: Table, wanted: str | None, k: int, columns: Iterable[ColumnPolicy]) -> None:
+    """Moments of classes: a step of e / k needs a guard e, and exact sums need classes that are not small."""
+    if wanted not in ("rounded", "exact"):
+        return
+    bare = [c.name for c in columns if has_moments(c) and not c.guard]
+    if bare:
+        what = f"{wanted} needs a guard, and {', '.join(bare)} has none"
+        anonymise.fail("class_moments", what, "none, or a guard above 0 for every sensitive number")
+    if wanted == "exact" and k < LEAST_K_EXACT:
+        anonymise.fail("class_moments", f"exact needs k of {LEAST_K_EXACT}", f"none, rounded, or k >= {LEAST_K_EXACT}")
+
+
+def has_moments(column: ColumnPolicy) -> bool:
+    """Whether class sums of a column mean anything: numbers that are added, and not days."""
+    return column.role == "sensitive" and column.type in ("integer", "number")
+
+
+def moments_warnings(wanted: str) -> Iterator[str]:
+    if wanted == "exact":
+        yield (
+            "anonymise.class_moments: exact: all members of a class but one, who pool their values, know the value of "
+            "the last exactly"
+        )

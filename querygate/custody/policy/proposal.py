@@ -1,0 +1,335 @@
+"""A policy proposed from figures of a source: roles, types, public domains, and why. The custodian decides.
+
+Whatever looks like an identifier or like free text stays in the vault, and so does what the gate could not publish
+well. Each proposal says why, in figures; no value of the data is written except the names of categories that at least
+k records share. Domains are rounded outward to numbers that look public, since the least and the greatest value of a
+column belong to two people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from querygate.core.column_figures import ColumnFigures
+from querygate.core.types import Role, folded
+from querygate.custody.policy import column_names
+from querygate.custody.policy.identifier_signs import LISTS, MOSTLY, identifier_sign, traces
+from querygate.custody.policy.proposal_domains import date_keys, domain_of, number_keys, toml_list, toml_text
+
+MOST_QUASI, MOST_SENSITIVE = 8, 6
+"""Columns that are published: each one more makes every class wider. The rest is one edit away."""
+
+FEW = 50
+"""Values up to which a category lists them."""
+
+CODED = 12
+"""Whole numbers of so few values are taken for codes."""
+
+MANY = 500
+"""Values from which a category needs a hierarchy."""
+
+NEARLY_UNIQUE = 0.95
+MOSTLY_ONE, NEARLY_ALL = 0.8, 0.9
+WORDY = 4.0
+
+WELL_KNOWN, NAMED, UNSURE = range(3)
+"""How sure it is what a column means: a quantity of medicine, a name that says so, none of it."""
+
+MISSED = "Most records miss it, and every class would need enough that do not: classes would be large."
+ALIKE = "Most records have the same value, and every class would need others: classes would be large."
+AGAIN = "Another column tells the {once} already, and two together would tell more."
+OVER = f"Left out: {MOST_QUASI} quasi-identifiers and {MOST_SENSITIVE} sensitive columns are enough to begin with."
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is proposed for one column. `keys` are written as they stand.
+
+    Columns of low `rank` come first where not all can be published. Of the columns that say the same thing (`once`) the
+    first by rank is published.
+    """
+
+    name: str
+    role: Role
+    type: str = ""
+    keys: dict[str, str] = field(default_factory=dict)
+    why: tuple[str, ...] = ()
+    warning: str = ""
+    rank: tuple[int, int] = (UNSURE, 0)  # how sure its meaning is, and how many values are missing
+    offer: str = ""  # of a withheld column, the role in which it could be published
+    once: str = ""
+
+
+Rule = Callable[[ColumnFigures, int], "Proposal | None"]
+
+
+def propose(columns: Iterable[ColumnFigures], k: int) -> tuple[Proposal, ...]:
+    """A proposal for each column, in the order of the source."""
+    proposals = [_with_figures(next(filter(None, (rule(c, k) for rule in RULES))), c) for c in columns]
+    return _limited(_once(proposals))
+
+
+def choose_k(rows: int) -> int:
+    """10 for a table of ordinary size; less only where 10 would leave a handful of classes."""
+    return 10 if rows >= 200 else 5 if rows >= 30 else 2
+
+
+# -- one column: the first rule that has something to say ----------------------------------------------------------
+
+
+def _empty(c: ColumnFigures, k: int) -> Proposal | None:
+    if c.distinct > 1 or (c.distinct == 1 and c.missing):
+        return None
+    return Proposal(c.name, "withheld", why=("Nothing in it differs between records: it would tell nothing.",))
+
+
+def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
+    sign = identifier_sign(c.name, c.matches, c.distinct)
+    if sign is None or (column_names.says(column_names.AGE, c.name)):
+        return None
+    by = ["its name says so"] if sign.named else []
+    by += [f"{sign.share:.0%} of the values look like it"] if sign.share >= 0.01 else []
+    why = [f"Likely {_article(sign.kind)}: {' and '.join(by)}."]
+    if sign.kind == "record number" and 1 < c.distinct < NEARLY_UNIQUE * c.known:
+        per = c.known / c.distinct
+        why.append(f"{per:.1f} records share a value: if it stands for a person, k would count records and not people.")
+    return Proposal(c.name, "identifier", why=tuple(why), warning=_article(sign.kind))
+
+
+def _compact_date(c: ColumnFigures, k: int) -> Proposal | None:
+    if c.matches.get("compact date", 0) < 0.99 or c.distinct < CODED:
+        return None
+    what = "date of birth" if column_names.says(column_names.BIRTH, c.name) else "date"
+    why = f"Likely a {what} written as eight digits, which reads as a number."
+    return Proposal(
+        c.name, "withheld", why=(why, "To publish it, write it as 2024-01-31 in the source."), warning=f"a {what}"
+    )
+
+
+def _date(c: ColumnFigures, k: int) -> Proposal | None:
+    kind = next((kind for kind in ("date", "timestamp") if c.all_are(kind)), None)
+    if kind is None or c.low is None or c.high is None:
+        return None
+    is_birth = column_names.says(column_names.BIRTH, c.name)
+    why = ["Others may know the day: edges are coarse, and cuts are public."]
+    if is_birth:
+        why = ["Likely a date of birth, which with sex and place names most people: years are the finest to publish."]
+    keys = date_keys(kind, int(c.low), int(c.high), yearly=is_birth)
+    if not is_birth:
+        return Proposal(c.name, "quasi-identifier", kind, keys, tuple(why))
+    rank = (UNSURE, c.missing)  # an age comes first
+    return Proposal(c.name, "quasi-identifier", kind, keys, tuple(why), "a date of birth", rank, once="age")
+
+
+def _free_text(c: ColumnFigures, k: int) -> Proposal | None:
+    found = [f"{sign.share:.1%} of the values hold {_article(sign.kind)}" for sign in traces(c.contains)]
+    if c.words < WORDY or (c.distinct <= FEW and not found) or c.all_are("number") or c.all_are("timestamp"):
+        return None
+    why = [
+        f"Free text ({c.words:.0f} words on average): it can hold anything about anybody, so no query reaches it.",
+        "To let it leave in extracts that name it, scrubbed of names, dates and numbers, give it role note.",
+    ]
+    reasons = (*why, *(f"{text}." for text in found))
+    return Proposal(c.name, "withheld", why=reasons, warning="free text", offer="note")
+
+
+def _sequence(c: ColumnFigures, k: int) -> Proposal | None:
+    if c.matches.get("sequence", 0.0) < 0.98:
+        return None
+    why = (
+        "Likely sequences of DNA, which name people: no query reaches them.",
+        "To let them leave in extracts that name them, generalised until k records have the same, give it role "
+        "sequence; they must be aligned.",
+    )
+    return Proposal(c.name, "withheld", why=why, warning="a sequence of DNA", offer="sequence")
+
+
+def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
+    """Several codes in most values; the others have one code. A column of lists is shown in brackets."""
+    system, mark = max(LISTS, key=lambda one: c.matches.get(" by ".join(one), 0.0))
+    several, lists = c.matches.get(f"{system} by {mark}", 0.0), c.matches.get("in brackets", 0.0)
+    if several < MOSTLY or max(lists, several + c.matches.get(system, 0.0)) < NEARLY_ALL:
+        return None
+    title = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM"}[system]
+    why = (
+        f"Likely lists of codes of {title}: {several:.0%} of the values are several of them.",
+        "Published as sets of generalised codes. Say in `protect` what others may know of them, and in `utility` which "
+        "codes may go together.",
+    )
+    keys = {"system": toml_text(system)} | ({} if lists >= NEARLY_ALL else {"separator": toml_text(mark)})
+    return Proposal(c.name, "codes", keys=keys, why=why, rank=(NAMED, c.missing))
+
+
+def _key(c: ColumnFigures, k: int) -> Proposal | None:
+    """A value for each record leads back to it, whatever it is called. Measured numbers have fractions."""
+    whole = c.all_are("integer")
+    if c.known < FEW or (c.all_are("number") and not whole) or column_names.says(column_names.AGE, c.name):
+        return None
+    if c.distinct < (c.known if whole else NEARLY_UNIQUE * c.known):
+        return None
+    why = f"Likely a key: {c.distinct / c.known:.1%} of its values occur once."
+    return Proposal(c.name, "identifier", why=(why,), warning="a key of the records")
+
+
+def _age(c: ColumnFigures, k: int) -> Proposal | None:
+    in_years = c.all_are("integer") and (c.low or 0) >= 0 and (c.high or 0) <= 120
+    if not column_names.says(column_names.AGE, c.name) or not in_years:
+        return None
+    keys = {"domain": "[0, 120]", "grid": "1", "cuts": "[10, 20, 30, 40, 50, 60, 70, 80, 90]"}
+    why = ("Age: cut at decades, which questions are aligned with.",)
+    return Proposal(c.name, "quasi-identifier", "integer", keys, why, rank=(NAMED, c.missing), once="age")
+
+
+def _boolean(c: ColumnFigures, k: int) -> Proposal | None:
+    if not c.all_are("boolean") or c.distinct != 2:
+        return None
+    return _published(c, "boolean", {}, ["Two values that read as false and true."], "quasi-identifier")
+
+
+def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:
+    named = column_names.says(column_names.DIAGNOSIS, c.name)
+    system = max(("icd9cm", "icd10cm"), key=lambda s: c.matches.get(s, 0.0))
+    share = c.matches.get(system, 0.0)
+    if (
+        column_names.says(column_names.PROCEDURE, c.name)
+        or share < (0.9 if named else 0.98)
+        or not (named or (system == "icd10cm" and c.distinct >= FEW))
+    ):
+        return None
+    title = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM"}[system]
+    why = [f"Likely codes of {title}: {share:.0%} of the values look like it."]
+    if c.distinct <= FEW:
+        return replace(_category(c, k), why=tuple(why), role="sensitive")
+    why.append("So many codes that a rare one names a person: generalised along the chapters, like what others know.")
+    keys, rank = {"hierarchy": toml_text(system)}, (NAMED, c.missing)
+    return Proposal(c.name, "quasi-identifier", "category", keys, tuple(why), rank=rank, once="diagnosis")
+
+
+def _postcode(c: ColumnFigures, k: int) -> Proposal | None:
+    if not column_names.says(column_names.POSTCODE, c.name) or c.distinct > 100_000:
+        return None
+    keys = {"hierarchy": '"digits"'}
+    why = "Likely postcodes: generalised by leaving out digits from the right."
+    return Proposal(c.name, "quasi-identifier", "category", keys, (why,), rank=(NAMED, 0))
+
+
+def _number(c: ColumnFigures, k: int) -> Proposal | None:
+    if not c.all_are("number") or c.low is None or c.high is None:
+        return None
+    whole = c.all_are("integer")
+    few = c.distinct <= CODED and not column_names.says(column_names.AMOUNT, c.name)
+    if whole and (few or column_names.says(column_names.CODE, c.name) or c.high - c.low < 4):
+        return None  # codes, and what has too few steps to be an interval
+    why = [f"{'Whole numbers' if whole else 'Numbers'}; the domain is rounded outward, so that its ends are nobody's."]
+    domain, known = domain_of(c.name, c.low, c.high, whole=whole)
+    if known:
+        why = [f"{'Whole numbers' if whole else 'Numbers'}; the domain is what is usual for such a quantity."]
+    found = _published(c, "integer" if whole else "number", number_keys(domain, whole=whole), why, "sensitive")
+    found = replace(found, rank=(WELL_KNOWN, 0)) if known else found
+    if found.role == "sensitive" and c.missing > MOSTLY * c.rows:
+        return replace(found, role="withheld", offer=found.role, why=(*why, MISSED))
+    if found.role == "sensitive" and c.largest > MOSTLY_ONE * c.known:
+        return replace(found, role="withheld", offer=found.role, why=(*why, ALIKE))
+    return found
+
+
+def _category(c: ColumnFigures, k: int) -> Proposal:
+    rare = sum(1 for _, n in c.values if n < k)
+    keys, why = {}, []
+    if c.distinct <= FEW and not rare:
+        keys["values"] = toml_list(toml_text(value) for value, _ in c.values)
+    elif c.distinct <= FEW:
+        why.append(
+            f"{rare} of its values have fewer than {k} records: `values` is left out, so that they are not written "
+            "here. They will be public names at publication; join them to others in the source if they should not."
+        )
+    if c.all_are("integer"):
+        why.append("Whole numbers of few values, taken for codes: if they measure something, give it type and domain.")
+    found = _published(c, "category", keys, why, "quasi-identifier")
+    if found.role == "sensitive" and max(c.largest, c.missing) > NEARLY_ALL * c.rows:
+        return replace(found, role="withheld", offer="sensitive", why=(*why, ALIKE))
+    return found
+
+
+def _few_values(c: ColumnFigures, k: int) -> Proposal | None:
+    return _category(c, k) if c.distinct <= MANY and c.distinct <= max(FEW, c.known / 2) else None
+
+
+def _rest(c: ColumnFigures, k: int) -> Proposal:
+    read = max(("number", "date", "timestamp"), key=lambda kind: c.readable.get(kind, 0))
+    share = c.readable.get(read, 0) / max(1, c.known)
+    if MOSTLY <= share < 1:
+        why = f"{share:.1%} of the values read as {read}: to publish it, leave the others empty in the source."
+        return Proposal(c.name, "withheld", why=(why,))
+    why = f"{c.distinct:,} different texts: give it a hierarchy, or map it to few categories, to publish it."
+    return Proposal(c.name, "withheld", why=(why,), warning="a text of many values")
+
+
+RULES: tuple[Rule, ...] = (
+    *(_empty, _compact_date, _age, _identifier, _date, _code_list, _free_text, _sequence, _key, _diagnosis, _postcode),
+    *(_boolean, _number, _few_values, _rest),
+)
+
+
+def _published(c: ColumnFigures, kind: str, keys: dict[str, str], why: list[str], default: Role) -> Proposal:
+    """A column to publish, in the role that its name or its type suggests."""
+    rank = NAMED
+    if column_names.says(column_names.FINER_AGE, c.name):
+        return Proposal(c.name, "withheld", kind, keys, (*why, "Likely an age, finer than in years."))
+    if column_names.says(column_names.QUASI, c.name):
+        role: Role = "quasi-identifier"
+        why = [*why, "Others could know it about a person."]
+    elif column_names.says(column_names.SENSITIVE, c.name):
+        role = "sensitive"
+        why = [*why, "Not to be learned about a person."]
+    else:
+        role, rank = default, UNSURE
+        why = [*why, "Its name says nothing about its role: decide."]
+    if role == "sensitive" and kind in ("category", "boolean"):
+        keys = {**keys, "diversity": '{ kind = "distinct", l = 2 }'}
+    return Proposal(c.name, role, kind, keys, tuple(why), rank=(rank, 0))
+
+
+def _with_figures(proposal: Proposal, c: ColumnFigures) -> Proposal:
+    values = "1 value" if c.distinct == 1 else f"{c.distinct:,} different values"
+    figures = f"{values}; missing in {c.missing:,} of {c.rows:,} records."
+    return replace(proposal, why=(figures, *proposal.why))
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+# -- the table as a whole ------------------------------------------------------------------------------------------
+
+
+def _once(proposals: list[Proposal]) -> list[Proposal]:
+    """Age is published once, and a date of birth only where there is no age; so is one of several diagnoses."""
+    first: dict[str, str] = {}
+    for p in sorted(proposals, key=lambda p: p.rank):
+        first.setdefault(p.once, p.name)
+    return [
+        replace(p, role="withheld", offer=p.role, why=(*p.why, AGAIN.format(once=p.once)))
+        if p.once and p.name != first[p.once]
+        else p
+        for p in proposals
+    ]
+
+
+def _limited(proposals: list[Proposal]) -> tuple[Proposal, ...]:
+    """Not more than can be published well: those first whose names say what they are."""
+    kept = set()
+    for role, most in (("quasi-identifier", MOST_QUASI), ("sensitive", MOST_SENSITIVE)):
+        ranked = sorted((p for p in proposals if p.role == role), key=lambda p: p.rank[0])
+        kept |= {p.name for p in ranked[:most]}
+    seen: set[str] = set()
+    result = []
+    for p in proposals:
+        published = p.role in ("quasi-identifier", "sensitive")
+        if published and (p.name not in kept or folded(p.name) in seen):
+            p = replace(p, role="withheld", offer=p.role, why=(*p.why, OVER))
+        elif published:
+            seen.add(folded(p.name))
+        result.append(p)
+    return tuple(result)

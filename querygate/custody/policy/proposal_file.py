@@ -1,0 +1,70 @@
+"""A proposed policy as a TOML file: every choice with its reason beside it, valid as it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from querygate.custody.policy.proposal import Proposal
+from querygate.custody.policy.proposal_domains import toml_text
+from querygate.custody.policy.toml_reader import dotted
+
+WIDTH = 110
+
+
+def dataset_name(source: str) -> str:
+    """A name for the dataset, from that of its source.
+
+    >>> dataset_name("exports/Blood-Pressure 2024.csv.gz"), dataset_name("duckdb:hospital.duckdb#visits")
+    ('blood_pressure_2024', 'visits')
+    """
+    last = re.split(r"[/\\#]", source.rstrip("/\\#"))[-1]
+    words = re.sub(r"[^a-z0-9]+", "_", last.rpartition(".")[2].lower() if "#" in source else last.split(".")[0].lower())
+    return re.sub(r"^[^a-z]+", "", words).strip("_")[:63] or "dataset"
+
+
+def write_policy(dataset: str, rows: int, proposals: Sequence[Proposal], k: int) -> str:
+    """The text of the file."""
+    lines = [*_head(rows, proposals), f"dataset = {toml_text(dataset)}", f"k = {k}"]
+    lines.append(
+        '# unit = "person"  # if one row is one person; where people have several rows, k does not count people'
+    )
+    for proposal in proposals:
+        lines += ["", *_column(proposal)]
+    return "\n".join(lines) + "\n"
+
+
+def _head(rows: int, proposals: Sequence[Proposal]) -> Iterator[str]:
+    by_role = {role: [p for p in proposals if p.role == role] for role in ROLES}
+    counts = ", ".join(f"{len(found)} {role}" for role, found in by_role.items() if found)
+    yield f"# A proposal from {rows:,} records and {len(proposals)} columns: {counts}."
+    yield from _comment(
+        "Look at every column before publishing. Figures beside the columns are of the raw data: this file is for the "
+        "custodian alone until they are taken out."
+    )
+    for p in proposals:
+        if p.warning:
+            yield f"# Found: {dotted([p.name])} is likely {p.warning}."
+    if not by_role["quasi-identifier"]:
+        yield from _comment("No column looks like something others know of people: a policy needs one at least.")
+    yield ""
+
+
+ROLES = ("identifier", "quasi-identifier", "sensitive", "codes", "withheld")
+
+
+def _column(proposal: Proposal) -> Iterator[str]:
+    for reason in proposal.why:
+        yield from _comment(reason)
+    yield f"[columns.{dotted([proposal.name])}]"
+    yield f"role = {toml_text(proposal.role)}"
+    published = proposal.role in ("quasi-identifier", "sensitive", "codes")
+    offered = {"role": toml_text(proposal.offer)} if proposal.offer else {}
+    offered |= {"type": toml_text(proposal.type)} if proposal.type else {}
+    for key, value in (offered | proposal.keys).items():
+        yield f"{'' if published else '# '}{key} = {value}"
+
+
+def _comment(text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent="# ", subsequent_indent="# ")

@@ -1,0 +1,35 @@
+"""The path of a proposal: look over a source, propose a role and a domain for each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from querygate.core.column_figures import Surveyor
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Source
+from querygate.custody.policy.identifier_signs import PATTERNS
+from querygate.custody.policy.proposal import Proposal, choose_k, propose
+from querygate.custody.policy.proposal_file import dataset_name, write_policy
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedPolicy:
+    """A policy file to be edited, and what it says of each column."""
+
+    text: str
+    dataset: str
+    k: int
+    rows: int
+    columns: tuple[Proposal, ...]
+
+
+def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
+    """Propose a policy for a source. `name` is what the source is called; the dataset is named after it."""
+    figures = survey(source, PATTERNS)
+    rows = figures[0].rows if figures else 0
+    if rows < 2:
+        raise ConfigError("QG802", "The source has no rows to propose a policy from.", "Name a source that holds data.")
+    k = choose_k(rows)
+    columns = propose(figures, k)
+    dataset = dataset_name(name)
+    return DraftedPolicy(write_policy(dataset, rows, columns, k), dataset, k, rows, columns)

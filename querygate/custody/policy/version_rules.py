@@ -1,0 +1,26 @@
+"""What a policy says about versions: who is the same person in two, and what is done where they tell too much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from querygate.custody.policy.model import ColumnPolicy, RepublishOptions
+from querygate.custody.policy.toml_reader import Table, listed
+
+
+def read_person(top: Table, columns: Sequence[ColumnPolicy]) -> str:
+    """The identifier that tells persons apart; empty where the file names none."""
+    person = top.text("person")
+    known = [column.name for column in columns if column.role == "identifier"]
+    if person and person not in known:
+        top.fail("person", "is not an identifier", listed(known) or "a column with role identifier: there is none")
+    return person
+
+
+def read_republish(top: Table) -> RepublishOptions:
+    table = top.table("republish")
+    return RepublishOptions(
+        on_overlap=cast(Any, table.choice("on_overlap", "refuse")),
+        few_changes=cast(Any, table.choice("few_changes", "refuse")),
+    )

@@ -1,0 +1,103 @@
+"""The statistics a policy wants sharp, and how wide their ranges may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from querygate.custody.policy.model import ColumnPolicy, StatisticPolicy
+from querygate.custody.policy.toml_reader import Bound, Table, listed
+
+KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count": 0}
+"""Columns that each statistic is of."""
+
+WIDTH = Bound(above=0)
+
+
+def read_statistics(table: Table, columns: Sequence[ColumnPolicy]) -> tuple[StatisticPolicy, ...]:
+    """The list `statistics`; none where the file is silent."""
+    raw = table.raw.get("statistics", [])
+    if not isinstance(raw, list):
+        table.fail("statistics", "is not a list of texts", f"a list of {_accepted(columns)}")
+        return ()
+    return tuple(statistic for _, statistic in _distinct(table, "statistics", raw, columns))
+
+
+def read_max_width(table: Table, columns: Sequence[ColumnPolicy]) -> tuple[tuple[StatisticPolicy, float], ...]:
+    """The table `max_width`: a width for each statistic it names."""
+    raw = table.raw.get("max_width", {})
+    if not isinstance(raw, dict):
+        table.fail("max_width", "must be a table", 'a width for each statistic, as { "mean(x)" = 5 }')
+        return ()
+    found = []
+    for text, statistic in _distinct(table, "max_width", list(raw), columns):
+        limit = WIDTH.read(raw[text])
+        if limit is None:
+            table.fail("max_width", f"the width of {statistic} is not an accepted number", WIDTH.phrase)
+        else:
+            found.append((statistic, float(limit)))
+    return tuple(found)
+
+
+def read_largest_k(table: Table) -> bool:
+    wanted: object = table.raw.get("largest_k", False)
+    if not isinstance(wanted, bool):
+        table.fail("largest_k", "is neither true nor false", "true, false")
+        return False
+    if wanted and not table.raw.get("max_width"):
+        table.fail("largest_k", "has no limit to stop at", "true together with max_width")
+    return wanted
+
+
+def check_method(table: Table, method: str | None, columns: Sequence[ColumnPolicy]) -> None:
+    """A method for one number needs a policy with one."""
+    quasi = [column for column in columns if column.role == "quasi-identifier"]
+    if method == "univariate" and not (len(quasi) == 1 and quasi[0].is_numeric):
+        table.fail("method", "univariate divides one number", "for policies with one quasi-identifier, not a category")
+
+
+def _distinct(
+    table: Table, key: str, raw: list[Any], columns: Sequence[ColumnPolicy]
+) -> Iterator[tuple[str, StatisticPolicy]]:
+    """What is named, as written and as read, each once; problems for what cannot be read."""
+    seen = set()
+    for text in raw:
+        found = _parsed(text, columns) if isinstance(text, str) else None
+        if found is None:
+            table.fail(key, f"{text!r} is not a statistic of this policy", _accepted(columns))
+        elif found in seen:
+            table.fail(key, f"names {found} twice", "each statistic once")
+        else:
+            seen.add(found)
+            yield text, found
+
+
+def _parsed(text: str, columns: Sequence[ColumnPolicy]) -> StatisticPolicy | None:
+    """`corr(age, sbp)` of known columns; a name may hold commas and brackets of its own."""
+    word, _, inside = text.strip().partition("(")
+    kind = word.strip()
+    if kind not in KINDS or (bool(inside) and not inside.endswith(")")) or bool(inside) != bool(KINDS[kind]):
+        return None
+    names = _named(inside[:-1], {column.name for column in _numeric(columns)}, KINDS[kind])
+    return None if names is None else StatisticPolicy(cast(Any, kind), names)
+
+
+def _named(text: str, known: set[str], number: int) -> tuple[str, ...] | None:
+    if number == 0:
+        return ()
+    if number == 1:
+        return (text.strip(),) if text.strip() in known else None
+    splits = [(text[: m.start()].strip(), text[m.end() :].strip()) for m in re.finditer(",", text)]
+    fits = [pair for pair in splits if known.issuperset(pair) and pair[0] != pair[1]]
+    return tuple(sorted(fits[0])) if fits else None
+
+
+def _numeric(columns: Sequence[ColumnPolicy]) -> list[ColumnPolicy]:
+    return [column for column in columns if column.is_published and column.is_numeric]
+
+
+def _accepted(columns: Sequence[ColumnPolicy]) -> str:
+    forms = [f"{kind}({', '.join('xy'[:number])})" if number else kind for kind, number in KINDS.items()]
+    names = listed(column.name for column in _numeric(columns)) or "none here"
+    return f"{listed(forms)}, with published numbers ({names})"

@@ -1,0 +1,1 @@
+"""From a source to a published version, as an ordered tuple of steps."""

@@ -1,0 +1,146 @@
+"""How wide the guaranteed ranges of a policy's statistics would be under a partition: the same engine as answers use.
+
+Rounded class moments, which can narrow a range further, are not taken into account: a width here is never too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from querygate.core.types import IN_SQL, Bools, Cells, Floats, Ints, Range
+from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
+from querygate.custody.publish.count_workload import Workload
+from querygate.custody.publish.publication_state import Draft
+from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Intervals, Table, boxes
+from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
+
+
+class Utility:
+    """Measures partitions of one table, which has a row for each record."""
+
+    def __init__(self, draft: Draft, statistics: Sequence[StatisticPolicy]) -> None:
+        self.draft, self.statistics = draft, tuple(statistics)
+
+    def widths(self, table: Table, labels: Ints) -> dict[str, float]:
+        """The width of each statistic; of count, as a share of the records."""
+        return {str(statistic): self._width(statistic, table, labels) for statistic in self.statistics}
+
+    def _width(self, statistic: StatisticPolicy, table: Table, labels: Ints) -> float:
+        if statistic.kind == "count":
+            return self._workload.mean_width(table, labels)
+        sides = [self._ends(name, table, labels) for name in statistic.columns]
+        if len(sides) == 1:
+            low, high, least, most = grouped([sides[0].low, sides[0].high], sides[0].certain, sides[0].possible)
+            column = self.draft.policy.column(statistic.columns[0])
+            cells = Cells(low, high, least, most, integer=column.type == "integer")
+            return _wide(STATISTICS.get(IN_SQL[statistic.kind]).range(cells))
+        x, y = sides
+        ends = [x.low, x.high, y.low, y.high]
+        pairs = PairCells(*grouped(ends, x.certain & y.certain, x.possible & y.possible))
+        return _wide(PAIR_STATISTICS.get(IN_SQL[statistic.kind]).range(pairs))
+
+    def _ends(self, name: str, table: Table, labels: Ints) -> _Ends:
+        """The interval of each record, as it would be published."""
+        numbers = self.draft.numbers[name]
+        box = next((b for b in boxes(table, labels) if b.name == name), None)
+        if isinstance(box, Intervals):
+            low, high, nulls = box.low[labels], box.high[labels], box.nulls[labels]
+        else:
+            low = high = self._codes(name)
+            nulls = np.where(low < 0, ALL_NULLS, NO_NULLS)
+            if self.draft.policy.column(name).carry == "hull":
+                low, high, nulls = _hulls(low, labels)
+        possible = nulls != ALL_NULLS
+        ends = [
+            np.append(ends, 0)[np.where(possible, code, -1)]
+            for ends, code in ((numbers.low, low), (numbers.high, high))
+        ]
+        return _Ends(ends[0], ends[1], nulls == NO_NULLS, possible)
+
+    def middles(self, name: str) -> Floats:
+        """The value of each record, as far as its code tells; nan where it is missing."""
+        attributes = self.draft.table.attributes if self.draft.table else ()
+        codes = next((a.codes for a in attributes if a.name == name), None)
+        codes = self._codes(name) if codes is None else codes
+        numbers = self.draft.numbers[name]
+        middle = (numbers.low.astype(np.float64) + numbers.high) / 2
+        return np.where(codes < 0, np.nan, middle[codes]) if numbers.size else np.full(codes.size, np.nan)
+
+    def _codes(self, name: str) -> Ints:
+        """The code of each record in a column that is carried by record."""
+        if name not in self._known:
+            row, code, _ = self.draft.workshop.counts_by_combination(name)
+            self._known[name] = np.empty_like(code)
+            self._known[name][row] = code
+        return self._known[name]
+
+    @cached_property
+    def _known(self) -> dict[str, Ints]:
+        return {}
+
+    @cached_property
+    def _workload(self) -> Workload:
+        if self.draft.table is None:
+            raise ValueError("there is no table yet")
+        return Workload(self.draft.table.attributes, public_domains(self.draft.policy.columns))
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """What would be published of a number for each record; it may, or must, be there."""
+
+    low: Any
+    high: Any
+    certain: Bools
+    possible: Bools
+
+
+def _hulls(codes: Ints, labels: Ints) -> tuple[Ints, Ints, Ints]:
+    """Least and greatest code in the class of each record, and whether values are missing there."""
+    classes, known = int(labels.max()) + 1, codes >= 0
+    low, high = np.full(classes, np.iinfo(np.int64).max), np.full(classes, -1)
+    np.minimum.at(low, labels[known], codes[known])
+    np.maximum.at(high, labels[known], codes[known])
+    missing = np.bincount(labels[~known], minlength=classes) > 0
+    nulls = np.where(high < 0, ALL_NULLS, np.where(missing, SOME_NULLS, NO_NULLS))
+    return np.where(high < 0, -1, low)[labels], high[labels], nulls[labels]
+
+
+def grouped(ends: Sequence[Any], certain: Bools, possible: Bools) -> list[Any]:
+    """Different intervals among the records, with the least and the most records that are there.
+
+    >>> low, high, least, most = grouped([np.array([1, 1, 5]), np.array([2, 2, 9])], np.ones(3, bool), np.ones(3, bool))
+    >>> low, high, least, most
+    (array([1, 5]), array([2, 9]), array([2, 1]), array([2, 1]))
+    """
+    key = np.zeros(certain.size, dtype=np.int64)
+    for values in ends:
+        found, place = np.unique(values, return_inverse=True)
+        key = np.unique(key * found.size + place.reshape(-1), return_inverse=True)[1].reshape(-1)
+    first = np.unique(key, return_index=True)[1]
+    least, most = (np.bincount(key, flags).astype(np.int64) for flags in (certain, possible))
+    return [*(values[first] for values in ends), least, most]
+
+
+def _wide(found: Range) -> float:
+    if found.low is None or found.high is None:
+        return 0.0
+    return float(found.high) - float(found.low)
+
+
+def public_domains(columns: Sequence[ColumnPolicy]) -> dict[str, tuple[float, float]]:
+    return {c.name: (float(c.low), float(c.high)) for c in columns if c.low is not None and c.high is not None}
+
+
+def statistics_of(policy: Policy) -> tuple[StatisticPolicy, ...]:
+    """What partitions are judged by: what the policy names, or else counts and the mean of every published number."""
+    named = (*policy.anonymise.statistics, *(statistic for statistic, _ in policy.anonymise.max_width))
+    if named:
+        return tuple(dict.fromkeys(named))
+    means = (StatisticPolicy("mean", (c.name,)) for c in policy.columns if c.is_published and c.is_numeric)
+    return (StatisticPolicy("count"), *means)

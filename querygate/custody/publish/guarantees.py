@@ -1,0 +1,138 @@
+"""From the guarantees of a policy to the guards that a method has to satisfy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from querygate.core.types import Floats, Ints
+from querygate.custody.columns.personal_privacy import read_wishes
+from querygate.custody.columns.population import Population
+from querygate.custody.columns.value_groups import group_codes
+from querygate.custody.policy import ColumnPolicy, Diversity
+from querygate.custody.publish.publication_state import Draft
+from querygate.methods.anonymise import (
+    Alpha,
+    Closeness,
+    Distinct,
+    Entropy,
+    Guard,
+    KMap,
+    Numbers,
+    NumericHull,
+    Personalised,
+    Proximity,
+    PSensitive,
+    Recursive,
+    Sensitive,
+    Spread,
+    TreeCloseness,
+)
+
+
+def make_guards(draft: Draft, population: Population | None = None) -> list[Guard]:
+    """Every guard of the policy, over the combinations of the draft."""
+    guards: list[Guard] = []
+    p_sensitive: dict[int, list[Sensitive]] = defaultdict(list)
+    for column in draft.policy.named("sensitive"):
+        guards += _hull(draft, column)
+        for wanted in column.diversity:
+            if wanted.kind == "p-sensitive":
+                p_sensitive[int(wanted.p or 0)].append(_values(draft, column))
+            else:
+                guards.append(_guard(draft, column, wanted))
+    guards += [PSensitive(columns, p) for p, columns in p_sensitive.items()]
+    if population is not None and draft.policy.k_map is not None and draft.table is not None:
+        people = {name: _on_axis(draft, population, name) for name in population.values}
+        guards.append(KMap(draft.table, people, population.persons, draft.policy.k_map.k))
+    return guards
+
+
+def _hull(draft: Draft, column: ColumnPolicy) -> list[Guard]:
+    found, name = draft.combinations, column.name
+    if not column.is_numeric or not column.guard or found is None:
+        return []
+    ends = found.low[name], found.high[name], found.low_code[name], found.high_code[name]
+    return [NumericHull(name, *ends, column.guard)]
+
+
+def _guard(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guard:
+    match wanted.kind:
+        case "ke":
+            return Spread(_numbers(draft, column), float(wanted.e or 0), wanted.distinct or 1)
+        case "em":
+            return Proximity(_numbers(draft, column), float(wanted.epsilon or 0), float(wanted.m or 0))
+        case "personalised":
+            return _personalised(draft, column, wanted)
+    sensitive = _values(draft, column)
+    match wanted.kind:
+        case "distinct":
+            return Distinct(sensitive, int(wanted.l or 0))
+        case "entropy":
+            return Entropy(sensitive, float(wanted.l or 0))
+        case "recursive":
+            return Recursive(sensitive, float(wanted.c or 0), int(wanted.l or 0))
+        case "alpha":
+            return Alpha(sensitive, float(wanted.alpha or 0))
+        case "t-closeness":
+            if wanted.distance == "hierarchy":
+                return TreeCloseness(sensitive, float(wanted.t or 0), _levels(draft, column))
+            return Closeness(sensitive, float(wanted.t or 0), ordered=wanted.distance == "ordered")
+        case _:
+            raise ValueError(f"{wanted.kind} is no guarantee of one column")
+
+
+def _values(draft: Draft, column: ColumnPolicy) -> Sensitive:
+    """The published values that occur in the whole table, in order, by combination; a missing value is one of them,
+    above the others.
+    """
+    combination, code, count = draft.workshop.counts_by_combination(column.name)
+    whole = draft.code_counts(column.name)
+    present = np.flatnonzero(whole)
+    value = np.searchsorted(present, np.where(code < 0, whole.size - 1, code))
+    return Sensitive(column.name, combination, value, count, present.size, whole[present])
+
+
+def _levels(draft: Draft, column: ColumnPolicy) -> Ints:
+    """The ancestors of the values that occur, at every height. A missing value stands alone below the root."""
+    tree = draft.trees[column.name]
+    profile = draft.profiles[column.name]
+    place = {leaf: i for i, leaf in enumerate(tree.leaves)}
+    leaves = np.array([place[text] for text in sorted(map(str, profile.values))], dtype=np.int64)
+    levels = [level[leaves] for level in tree.levels]
+    if profile.missing:
+        levels = [*(np.append(level, -1) for level in levels[:-1]), np.append(levels[-1], levels[-1][:1])]
+    return np.stack(levels)
+
+
+def _numbers(draft: Draft, column: ColumnPolicy) -> Numbers:
+    combination, raw, count = draft.workshop.raw_counts([column.name], by="combination")
+    return Numbers(column.name, combination, raw[column.name], count)
+
+
+def _personalised(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guard:
+    combination, raw, count = draft.workshop.raw_counts([column.name, str(wanted.by)], by="combination")
+    texts = draft.texts[column.name]
+    place = {text: i for i, text in enumerate(texts)}
+    value = np.array([place.get(text, len(texts)) for text in raw[column.name].tolist()], dtype=np.int64)
+    which, sets = read_wishes(column, wanted, texts, value, raw[str(wanted.by)])
+    pairs, pair = np.unique(value * len(sets) + which, return_inverse=True)
+    held = Sensitive(column.name, combination, pair.reshape(-1), count, pairs.size)
+    return Personalised(
+        held, pairs // len(sets), [sets[i] for i in (pairs % len(sets)).tolist()], float(wanted.share or 0)
+    )
+
+
+def _on_axis(draft: Draft, population: Population, name: str) -> Floats:
+    """Values of the population as the codes of the table know them; a text that nobody in the table has is unknown."""
+    values = population.values[name]
+    if name not in population.texts:
+        return values
+    tree, column = draft.trees.get(name), draft.policy.column(name)
+    if column.groups:
+        codes = np.append(group_codes(column, population.texts[name]), -1).astype(np.float64)
+        return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]
+    place = {text: i for i, text in enumerate(tree.leaves if tree else draft.texts[name])}
+    codes = np.array([*(place.get(text, -1) for text in population.texts[name]), -1], dtype=np.float64)
+    return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]

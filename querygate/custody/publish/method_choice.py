@@ -1,0 +1,218 @@
+"""Which partition is published: the method of the policy, or the best of several; and the k that keeps ranges narrow.
+
+`auto` makes several partitions, each of which keeps every promise, and takes the one whose ranges of the policy's
+statistics are narrowest. The choice looks at the data, so it tells something of it: which of a short public list of
+methods did best, and nothing else. The comparison itself is for the custodian alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.core.types import Ints
+from querygate.custody.policy import Policy
+from querygate.custody.publish.expected_widths import Utility, statistics_of
+from querygate.custody.publish.method_comparison import Tried
+from querygate.custody.publish.publication_state import Draft
+from querygate.custody.publish.width_limits import Limits
+from querygate.methods.anonymise import (
+    ANONYMISERS,
+    Guard,
+    Infeasible,
+    Method,
+    Progress,
+    Table,
+    Unsuitable,
+    blind,
+    directed,
+    ncp,
+    statistic_weights,
+)
+
+COMPARED_ROWS = 200_000
+"""With more records `auto` is Mondrian alone: comparing would take longer than the rest of the publication."""
+
+POLISHED_ROWS = 5_000
+"""With more records the polish is left out of the comparison: it alone would take longer than all the others."""
+
+MARGIN = {True: 0.97, False: 0.9}
+"""Mondrian stays unless the mean width of another method is below this share of its own: its boxes do not overlap,
+which is worth something to every question that nobody named, and they change least when the data does, so that versions
+laid over each other tell least. By whether the policy names statistics."""
+
+Clock = Callable[[], float]
+
+
+def needs_records(policy: Policy, rows: int) -> bool:
+    """Whether classes are made of records: the method parts equal ones, or ranges are measured, which needs each."""
+    method = policy.anonymise.method
+    if is_measured(policy):
+        return True
+    return rows <= COMPARED_ROWS if method == "auto" else ANONYMISERS.get(method).by_record
+
+
+def choose(draft: Draft, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints, tuple[Tried, ...]]:
+    """The class of each row of the draft's table, and how the choice was made, the chosen one first."""
+    table = _table(draft)
+    measured = is_measured(draft.policy) or (draft.policy.anonymise.method == "auto" and draft.rows <= COMPARED_ROWS)
+    maker = Maker(draft, guards, Utility(draft, statistics_of(draft.policy)) if measured else None, clock_s)
+    limits = Limits(draft.policy.anonymise.max_width)
+    found = []
+    ways = _ways(draft, maker.utility)
+    for i, way in enumerate(ways):
+        draft.say(f"making classes: {way.name}")
+        found.append((way, *maker.made(way, table, draft.policy.k, partial(_part, draft.within, i, len(ways)))))
+    best = _best([tried for _, _, tried in found], limits, MARGIN[is_measured(draft.policy)])
+    way, labels, tried = found.pop(best)
+    others = tuple(other for _, _, other in found)
+
+    def again(k: int, reduced: Table = table) -> tuple[Ints, Tried]:
+        return maker.made(way, reduced, k)
+
+    if limits.excess(tried) > 1:
+        raise limits.refusal(table, tried, again)
+    if draft.policy.anonymise.largest_k:
+        draft.say("looking for the largest k")
+        labels, tried = limits.largest(table.records, labels, tried, again)
+    return labels, (replace(tried, chosen=True), *others)
+
+
+def is_measured(policy: Policy) -> bool:
+    return bool(policy.anonymise.statistics or policy.anonymise.max_width)
+
+
+def _table(draft: Draft) -> Table:
+    if draft.table is None:
+        raise ValueError("there is no table yet")
+    return draft.table
+
+
+# -- ways to make classes ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Way:
+    """A method, and the weights it is given: none where those of the policy stay."""
+
+    name: str
+    method: str
+    weights: Mapping[str, float] = field(default_factory=dict)
+    is_directed: bool = False
+    note: str = ""
+
+    def weighed(self, table: Table) -> Table:
+        if self.is_directed:
+            return directed(table, self.weights)
+        attributes = (replace(a, weight=self.weights.get(a.name, a.weight)) for a in table.attributes)
+        return replace(table, attributes=tuple(attributes))
+
+
+def _ways(draft: Draft, utility: Utility | None) -> list[Way]:
+    method = draft.policy.anonymise.method
+    pull = _pull(draft, utility)
+    if method != "auto":
+        return [Way(method, method, pull, is_directed=bool(pull) and method == "boxes")]
+    if draft.rows > COMPARED_ROWS:
+        return [Way("mondrian", "mondrian", note=f"not compared: more than {COMPARED_ROWS:,} records")]
+    ways = [Way("mondrian", "mondrian")]
+    numbers = [a for a in _table(draft).attributes if a.ordered and a.tree is None]
+    for weight in (2.0, 4.0):
+        if any(a.weight != weight for a in numbers):
+            name = f"mondrian, numbers weigh {weight:g}"
+            ways.append(Way(name, "mondrian", {a.name: weight for a in numbers}))
+    ways.append(Way("mondrian-relaxed", "mondrian-relaxed"))
+    if draft.rows <= POLISHED_ROWS and "snake-polished" in ANONYMISERS:
+        ways.append(Way("snake-polished", "snake-polished"))
+    if pull:
+        ways.append(Way("mondrian, directed", "mondrian", pull, is_directed=True))
+        ways.append(Way("boxes", "boxes", pull, is_directed=True))
+    if len(numbers) == len(_table(draft).attributes) == 1:
+        ways.append(Way("univariate", "univariate"))
+    return ways
+
+
+def _pull(draft: Draft, utility: Utility | None) -> dict[str, float]:
+    """Weights from the statistics that the policy names, for the attributes of the table; none if they name none."""
+    named = statistics_of(draft.policy) if is_measured(draft.policy) else ()
+    attributes = {a.name: a for a in _table(draft).attributes}
+    columns = {name for statistic in named for name in statistic.columns}
+    if utility is None or not columns & set(attributes):
+        return {}
+    values = {name: utility.middles(name) for name in columns}
+    spans = {name: attributes[name].span if name in attributes else 1.0 for name in columns}
+    weights = statistic_weights([(s.kind, s.columns) for s in named], values, spans)
+    inside = {name: weight for name, weight in weights.items() if name in attributes}
+    greatest = max(inside.values(), default=0.0)
+    return {name: weight / greatest for name, weight in inside.items()}
+
+
+def again(draft: Draft, name: str) -> Method:
+    """The way that a comparison calls `name`, to be used once more on the table of another draft."""
+
+    def run(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
+        ways = _ways(draft, Utility(draft, statistics_of(draft.policy)))
+        way = next((way for way in ways if way.name == name), ways[0])
+        return ANONYMISERS.get(way.method)(way.weighed(table), k, guards, progress=progress)
+
+    return Method(run, by_record=True)
+
+
+class Maker:
+    """Makes and measures partitions."""
+
+    def __init__(self, draft: Draft, guards: Sequence[Guard], utility: Utility | None, clock_s: Clock) -> None:
+        self.draft, self.guards, self.utility, self.clock_s = draft, guards, utility, clock_s
+
+    def made(self, way: Way, table: Table, k: int, progress: Progress | None = None) -> tuple[Ints, Tried]:
+        """Classes of a table in one way, and what they are worth."""
+        began = self.clock_s()
+        labels = divided(ANONYMISERS.get(way.method), way.weighed(table), self.draft.policy, k, self.guards, progress)
+        seconds = self.clock_s() - began
+        widths = self.utility.widths(table, labels) if self.utility else {}
+        return labels, Tried(way.name, k, int(labels.max()) + 1, ncp(table, labels), widths, seconds, note=way.note)
+
+
+def _part(progress: Progress, place: int, number: int, share: float) -> None:
+    """The share of one of several equal parts, told as a share of all."""
+    progress((place + share) / number)
+
+
+def divided(
+    method: Method, table: Table, policy: Policy, k: int, guards: Sequence[Guard], progress: Progress | None = None
+) -> Ints:
+    """The class of each row, as the policy wants the search; ConfigError where the method cannot make classes."""
+    run = blind(method) if policy.anonymise.search == "blind" else method
+    try:
+        return run(table, k, guards, progress=progress)
+    except Infeasible as infeasible:
+        raise ConfigError(
+            "QG803",
+            f"Even all records together do not satisfy {infeasible.guarantee}.",
+            "Relax it in the policy, or withhold the column.",
+        ) from None
+    except Unsuitable as unsuitable:
+        remedy = 'Choose another method in the policy: method = "auto" always works.'
+        raise ConfigError("QG803", f"The method cannot be used: {unsuitable}.", remedy) from None
+
+
+def _best(tried: Sequence[Tried], limits: Limits, margin: float) -> int:
+    """The place of the narrowest among those that keep the limits, or come nearest to it; the first has a lead."""
+    scores = [margin, *(_score(tried[0], other) for other in tried[1:])]
+    return min(range(len(tried)), key=lambda i: (limits.excess(tried[i]), scores[i]))
+
+
+def _score(first: Tried, tried: Tried) -> float:
+    """Mean width in terms of the first one's."""
+    ratios = [_ratio(tried.widths[name], width) for name, width in first.widths.items()]
+    return float(np.mean(ratios)) if ratios else 1.0
+
+
+def _ratio(width: float, base: float) -> float:
+    if not base or not np.isfinite(base):
+        return 1.0 if width == base else (0.0 if width < base else 2.0)
+    return min(width / base, 2.0)

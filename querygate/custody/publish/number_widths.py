@@ -1,0 +1,145 @@
+"""How sharp the answers about each sensitive number are under the choice that was made, and under its alternatives.
+
+Widths are those of the mean and of the variance over all records, as a researcher would be answered; leaks are what
+the choice tells about single members. All figures are about intervals and classes, none is a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from querygate.core.types import Cells, ClassCells, Ints, Range
+from querygate.custody.columns.value_codes import NumberCodes, bin_codes, grid_codes
+from querygate.custody.policy import ColumnPolicy
+from querygate.custody.policy.number_rules import LEAST_K_EXACT, has_moments
+from querygate.custody.publish.class_moments import members_of, moments_of, own_intervals
+from querygate.custody.publish.publication_state import Draft
+from querygate.methods.anonymise.class_moments import Members, Told
+from querygate.stats import STATISTICS
+from querygate.stats.knowledge.class_ranges import CLASS_STATISTICS
+
+AFFORDABLE = 300_000
+"""Distinct values of classes beyond which only the choice itself is measured."""
+
+
+MOST_RECORDS = 2_000_000
+"""Records beyond which values are not read once more to describe what nobody asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """How wide the ranges of the mean and of the variance over all records are."""
+
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True)
+class NumberReport:
+    """A sensitive number: what was chosen, widths by way of telling it (`bins`, `hull, rounded`, ...), and leaks.
+
+    `told` and `told_variance` are the shares of classes that tell a sum and a variance. `narrow` is the share of
+    classes whose raw hull is below the guard. `residual` is the least range that is left for a member of a class when
+    all others pool their values; None where no sums are told.
+    """
+
+    column: str
+    chosen: str
+    guard: float
+    widths: Mapping[str, Width]
+    told: float
+    told_variance: float
+    narrow: float
+    residual: float | None
+
+
+def describe_numbers(draft: Draft) -> tuple[NumberReport, ...]:
+    """A report on every sensitive number that can be averaged; of very large tables on those that tell sums."""
+    if draft.rows > MOST_RECORDS and not draft.told:
+        return ()
+    return tuple(_describe(draft, column) for column in draft.published if has_moments(column))
+
+
+def _describe(draft: Draft, column: ColumnPolicy) -> NumberReport:
+    wanted = draft.policy.anonymise.class_moments
+    members = members_of(draft, column)
+    chosen = _name(str(column.carry), wanted)
+    told = draft.told.get(column.name)
+    widths = {chosen: overall_width(members, told)}
+    if members.label.size <= AFFORDABLE:
+        for carry, other in _alternatives(draft, column, members):
+            for kind in ("none", "rounded", *(["exact"] if draft.policy.k >= LEAST_K_EXACT else [])):
+                name = _name(carry, kind)
+                if name not in widths and (kind == "none" or column.guard):
+                    known = None if kind == "none" else moments_of(other, column, kind, draft.policy.k)
+                    widths[name] = overall_width(other, known)
+    hull = members.greatest(members.value) - members.least(members.value)
+    classes = max(draft.classes, 1)
+    return NumberReport(
+        column=column.name,
+        chosen=chosen,
+        guard=float(column.guard or 0),
+        widths=widths,
+        told=0.0 if told is None else float(told.kept.sum()) / classes,
+        told_variance=0.0 if told is None else float((~np.isnan(told.var_low)).sum()) / classes,
+        narrow=float((hull < (column.guard or 0)).mean()) if hull.size else 0.0,
+        residual=None if told is None or not told.kept.any() else float(told.residual[told.kept].min()),
+    )
+
+
+def _name(carry: str, moments: str) -> str:
+    return carry if moments == "none" else f"{carry}, {moments}"
+
+
+def _alternatives(draft: Draft, column: ColumnPolicy, members: Members) -> Iterator[tuple[str, Members]]:
+    """The same classes with the number carried in other ways. Boxed jointly it would make other classes."""
+    profile, k = draft.profiles[column.name], draft.policy.k
+    for carry in ("bins", "hull", "univariate"):
+        if carry == column.carry:
+            yield carry, members
+            continue
+        if carry == "univariate" and not column.guard:
+            continue
+        numbers: NumberCodes = grid_codes(column)
+        if carry == "bins":
+            width = max(2 * (column.grid or 1), column.guard or 0)
+            bins = bin_codes(replace(column, carry="bins", bins=width))
+            counts: Ints = np.bincount(bins.of(profile.values), profile.counts, bins.size).astype(np.int64)
+            numbers = bins.merged(bins.joined(counts, k))
+        elif carry == "univariate":
+            numbers = own_intervals(column, profile, k)
+        yield carry, members_of(draft, column, numbers, carry)
+    if column.carry == "joint":
+        yield "joint", members
+
+
+def overall_width(members: Members, told: Told | None) -> Width:
+    """Widths of the ranges of mean and variance over everybody."""
+    if not members.label.size:
+        return Width(0.0, 0.0)
+    new = np.ones(members.label.size, dtype=np.bool_)
+    new[1:] = (np.diff(members.label) != 0) | (np.diff(members.low) != 0)
+    starts = np.flatnonzero(new)
+    size, low, high = np.add.reduceat(members.count, starts), members.low[starts], members.high[starts]
+    cells = Cells(low, high, size, size, members.whole)
+    found = [STATISTICS.get(name).range(cells) for name in ("avg", "var_pop")]
+    if told is not None and told.kept.any():
+        group = members.group[starts]
+        sums = [np.bincount(group, size * end, told.classes.size) for end in (low, high)]
+        slack = 1e-12 * np.abs(np.stack(sums)).max(axis=0)
+        classes = ClassCells(
+            low, high, low, high, size, size, size, group,
+            np.where(told.kept, told.sum_low, sums[0] - slack), np.where(told.kept, told.sum_high, sums[1] + slack),
+            told.var_low, told.var_high, members.whole, apart=True,
+        )  # fmt: skip
+        sharper = [CLASS_STATISTICS[name](classes) for name in ("avg", "var_pop")]
+        found = [plain if other is None else _both(plain, other) for plain, other in zip(found, sharper, strict=True)]
+    return Width(*((r.high or 0.0) - (r.low or 0.0) for r in found))
+
+
+def _both(a: Range, b: Range) -> Range:
+    low, high = max(a.low or 0.0, b.low or 0.0), min(a.high or 0.0, b.high or 0.0)
+    return Range(low, max(low, high))

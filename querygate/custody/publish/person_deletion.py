@@ -1,0 +1,111 @@
+"""Deleting a person: out of what is served, out of every vault, and on record without a name.
+
+First a version without the person is served and those that counted them are retired, then their rows are taken out of
+every vault. Each step is whole by itself and finds out anew what is left to do, so a deletion that was cut off is
+finished by asking for it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Source
+from querygate.custody.policy import Policy
+from querygate.custody.publish.publish import Report, Shelf
+from querygate.custody.publish.republication_guard import Handling
+
+Person = tuple[str, str]
+
+
+class Vaults(Shelf, Protocol):
+    """Where versions lie, with their raw rows."""
+
+    def served(self, dataset: str) -> int | None: ...
+
+    def readable(self, dataset: str) -> tuple[int, ...]: ...
+
+    def holding(self, dataset: str, person: Person) -> dict[int, int]: ...
+
+    def without(self, dataset: str, version: int, more: Sequence[str], person: Person) -> Source: ...
+
+    def retire(self, dataset: str, version: int) -> None: ...
+
+    def remove(self, dataset: str, person: Person) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What was done. Nothing here tells who it was."""
+
+    dataset: str
+    rows: int  # taken out of vaults
+    held: tuple[int, ...]  # versions that counted the person
+    retired: tuple[int, ...]
+    version: int | None  # published in their place; None where none that is served counted the person
+
+
+def person_of(policy: Policy, key: str) -> Person:
+    """The person meant; the policy has to say how persons are told apart."""
+    if not policy.person:
+        raise ConfigError(
+            "QG801",
+            "The policy does not say which column tells persons apart.",
+            'Name it: person = "..." above the first table, of a column with role identifier.',
+        )
+    if any(policy.person in join.columns for join in policy.joins):
+        raise ConfigError(
+            "QG801",
+            f"person: {policy.person} is brought by a join.",
+            "Delete the person in both tables, publish with --on-overlap sticky, and retire the versions before.",
+        )
+    return policy.person, key
+
+
+def delete_person(
+    policy: Policy,
+    person: Person,
+    shelf: Vaults,
+    publish: Callable[[Source, Handling], Report],
+    *,
+    source: Source | None = None,
+    keep_versions: bool = False,
+    begin: Callable[[tuple[int, ...], int], None] = lambda versions, rows: None,
+) -> Deletion:
+    """Delete somebody. `publish` makes the next version of a source; `source` stands in for the rows of the version
+    that is served. `begin` is told the versions and the number of rows before anything is changed.
+    """
+    dataset = policy.dataset
+    held = shelf.holding(dataset, person)
+    if not held:
+        raise ConfigError(
+            "QG804",
+            f"No version of {dataset} has rows of that person.",
+            f"The key is compared with {person[0]} as a text. If this finishes an earlier deletion, all is done.",
+        )
+    begin(tuple(held), sum(held.values()))
+    served = shelf.served(dataset)
+    counted = tuple(version for version in shelf.readable(dataset) if version in held)
+    retire = () if keep_versions else counted
+    version = None
+    if served in held:
+        few = policy.republish.few_changes == "report"
+        given = source or _rows_left(policy, shelf, served, person)
+        version = publish(given, Handling("sticky", few, retire)).version
+    else:
+        for old in retire:
+            shelf.retire(dataset, old)
+    return Deletion(dataset, shelf.remove(dataset, person), tuple(held), retire, version)
+
+
+def _rows_left(policy: Policy, shelf: Vaults, served: int, person: Person) -> Source:
+    if policy.joins:
+        raise ConfigError(
+            "QG801",
+            "The policy joins other tables, and the vault has their rows joined already.",
+            "Name the source: --source. Rows of the person are left out of it.",
+        )
+    withheld = [column.name for column in policy.columns]
+    return shelf.without(policy.dataset, served, withheld, person)

@@ -1,0 +1,288 @@
+"""A new version beside the earlier ones: nobody who was hidden in each of them may be found by laying them together.
+
+All versions that can still be read are laid over the new one before it is served, once as it was planned and once more
+as it was written. Where people would be told apart in groups that are too small, the policy says what happens: the
+publication is refused with a plan, classes are made anew so that those of earlier versions stay together, or the
+earlier versions are retired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from querygate.core.errors import ConfigError
+from querygate.core.version_overlap import Keeping, Meeting, Met
+from querygate.custody.policy import ColumnPolicy, Diversity, Policy
+from querygate.custody.publish.publication_state import Draft, tell_nobody
+from querygate.methods.anonymise import Infeasible, Method, stay_together
+from querygate.methods.anonymise.version_overlay import Small, Verdict, in_the_way, judge, only, pairwise
+
+OnOverlap = Literal["refuse", "sticky", "retire"]
+
+DOUBLINGS = 4
+"""How often a plan doubles k to find one that would do."""
+
+MOST_RECORDS = 2_000_000
+"""Beyond so many, a plan tries nothing out."""
+
+Redivide = Callable[[Method | None, int], None]
+"""Divide the records anew, by another method or by the policy's own, and for another k."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """What is done about earlier versions. `retire`: these are, whatever is found; `compare` off leaves them alone."""
+
+    on_overlap: OnOverlap = "refuse"
+    few_changes: bool = False  # people who came or left in groups below k are only reported
+    retire: tuple[int, ...] = ()
+    compare: bool = True
+
+    @classmethod
+    def by(cls, policy: Policy, on_overlap: OnOverlap | None = None) -> Handling:
+        """As the policy says; `on_overlap` stands in for its own, for this publication."""
+        options = policy.republish
+        return cls(on_overlap or options.on_overlap, options.few_changes == "report")
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What two versions tell together: the new one over an earlier one, or over all of them."""
+
+    smallest: int  # fewest people who were together and are together now
+    divided: int  # people in parts of a class that are too small
+    left: int  # people who left, or were left behind, in groups that are too small
+    came: int
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Overlap:
+        return cls(verdict.smallest, verdict.divided.people, verdict.left.people, verdict.came.people)
+
+
+@dataclass(frozen=True, slots=True)
+class Republished:
+    """How the new version goes with the earlier ones. `by_version` has an entry for each that was laid over it."""
+
+    by_person: bool
+    sticky: bool
+    retired: tuple[int, ...]
+    together: Overlap
+    by_version: dict[int, Overlap]
+
+
+def make_keeping(policy: Policy) -> Keeping:
+    """What every group has to keep besides k: the different values that a guarantee stands for, and the guards."""
+    sensitive = policy.named("sensitive")
+    values = {column.name: least for column in sensitive if (least := _least(column)) > 1}
+    widths = {column.name: float(column.guard) for column in sensitive if column.is_numeric and column.guard}
+    return Keeping(policy.person or None, values, widths)
+
+
+def _least(column: ColumnPolicy) -> int:
+    return max(map(_implied, column.diversity), default=1)
+
+
+def _implied(diversity: Diversity) -> int:
+    """How many different values a class has at least that keeps the guarantee."""
+    match diversity.kind:
+        case "distinct" | "entropy" | "recursive":
+            return math.ceil(diversity.l or 1)
+        case "p-sensitive":
+            return int(diversity.p or 1)
+        case "alpha":
+            return math.ceil(1 / (diversity.alpha or 1))
+        case "ke":
+            return int(diversity.distinct or 2)
+        case "em" | "t-closeness":
+            return 2
+        case _:
+            return 1
+
+
+# -- before it is written ----------------------------------------------------------------------------------------
+
+
+def go_with_earlier(draft: Draft, meeting: Meeting, handling: Handling, redivide: Redivide) -> tuple[int, ...]:
+    """See that the classes of the draft go with the earlier versions; returns which of these are to be retired.
+
+    Raises ConfigError QG803 with a plan where they do not, and the policy does not say how to go on.
+    """
+    draft.say("laying versions together")
+    k, met = draft.policy.k, meeting.met()
+    if _is_fine(met, meeting, handling, k):
+        return handling.retire
+    if handling.on_overlap == "retire":
+        return _to_retire(met, meeting, handling, k)
+    before = _Tried(met, judge(met, k), _loss(draft))
+    if handling.on_overlap == "sticky" and meeting.by_person | (0 in meeting.changed):
+        redivide(sticky(meeting, handling), k)
+        if _is_fine(meeting.met(), meeting, handling, k):
+            return handling.retire
+    raise _refusal(draft, meeting, handling, before, redivide)
+
+
+def sticky(meeting: Meeting, handling: Handling) -> Method:
+    """The method by which what earlier versions left together stays together."""
+
+    def run(table: Any, k: int, guards: Sequence[Any] = (), *, progress: Any = None) -> Any:
+        return stay_together(table, meeting.history(), k, guards, apart=not handling.few_changes, progress=progress)
+
+    return Method(run, by_record=True)
+
+
+def _is_fine(met: Met, meeting: Meeting, handling: Handling, k: int) -> bool:
+    """Do all versions that stay readable go with the new one? With those that are to be retired it need not be known
+    who came and who left, but no class of theirs is divided either: what they answered is known.
+    """
+    if not meeting.by_person and 0 not in meeting.changed:
+        return False  # who has changed and who is new cannot be told apart
+    rest = [place for place, version in enumerate(meeting.versions) if version not in handling.retire]
+    lenient = handling.few_changes or len(rest) < len(meeting.versions)
+    return judge(met, k).keeps(few_changes=lenient) and (
+        not rest or judge(only(met, rest), k).keeps(few_changes=handling.few_changes)
+    )
+
+
+def _to_retire(met: Met, meeting: Meeting, handling: Handling, k: int) -> tuple[int, ...]:
+    if not meeting.by_person and 0 not in meeting.changed:
+        return meeting.versions
+    return tuple(meeting.versions[place] for place in in_the_way(met, k, few_changes=handling.few_changes))
+
+
+# -- after it was written ------------------------------------------------------------------------------------------
+
+
+def measure(
+    meeting: Meeting | None, handling: Handling, k: int, *, sticky: bool, retired: Sequence[int]
+) -> Republished:
+    """Lay together what was written; `meeting` has the versions that stay readable, None where there are none."""
+    if meeting is None:
+        nothing = Overlap(0, 0, 0, 0)
+        return Republished(True, sticky, tuple(retired), nothing, {})
+    met = meeting.met()
+    if not _is_fine(met, meeting, handling, k):
+        raise ConfigError(
+            "QG803",
+            "The verifier found that the release would not keep: groups of all versions together.",
+            "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
+        )
+    by_version = dict(zip(meeting.versions, map(Overlap.of, pairwise(met, k)), strict=True))
+    return Republished(meeting.by_person, sticky, tuple(retired), Overlap.of(judge(met, k)), by_version)
+
+
+# -- the plan ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """One way to divide the records: what it tells, and what it loses."""
+
+    met: Met
+    verdict: Verdict
+    loss: float
+
+
+def _loss(draft: Draft) -> float:
+    return sum(draft.loss.values()) / max(1, len(draft.loss))
+
+
+def _refusal(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, redivide: Redivide) -> ConfigError:
+    """What was found, and every way on, with figures."""
+    draft.say("trying ways on")
+    draft.progress = tell_nobody  # nothing is published after this
+    gone, new = meeting.changed
+    is_known = meeting.by_person or 0 in (gone, new)
+    lines = _found(draft.policy.k, meeting, before.verdict, handling) if is_known else []
+    plan = []
+    if not is_known:
+        lines.append(
+            f"{gone:,} records of {_versions(meeting.versions)} are not in the new version as they were, and {new:,} "
+            "of the new one were not in them. Who is new and who has only changed cannot be told."
+        )
+        plan.append('name the column that tells persons apart: person = "..." above the first table, role identifier')
+    elif draft.rows <= MOST_RECORDS:
+        plan += _tried(draft, meeting, handling, before, redivide)
+        plan += _accepted(draft, meeting, handling, before, redivide)
+    which = _to_retire(before.met, meeting, handling, draft.policy.k) or meeting.versions
+    plan.append(
+        f'retire {_versions(which)}: republish.on_overlap = "retire", or --on-overlap retire this once. What is '
+        "retired is never served again; what it answered remains known to those who asked"
+    )
+    return ConfigError("QG803", "\n".join(lines), "Ways on:\n" + "\n".join(f"- {step}." for step in plan))
+
+
+def _found(k: int, meeting: Meeting, verdict: Verdict, handling: Handling) -> list[str]:
+    lines = [
+        f"Laid over {_versions(meeting.versions)}, the new version would tell people apart in groups below k = {k}"
+    ]
+    lines[0] += " or with too few different values:"
+    if verdict.divided.parts:
+        lines.append(f"  {_counted(verdict.divided, 'part')} of earlier classes")
+    if verdict.left.parts and not handling.few_changes:
+        lines.append(f"  {_counted(verdict.left, 'group')} that some left")
+    if verdict.came.parts and not handling.few_changes:
+        lines.append(f"  {_counted(verdict.came, 'group')} that came")
+    lines.append(f"The smallest group that stays has {verdict.smallest:,}.")
+    return lines
+
+
+def _tried(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, redivide: Redivide) -> list[str]:
+    """What sticky classes would do, and which k. Nothing is published after this, so the draft may be divided anew."""
+    k, plan = draft.policy.k, []
+    if before.verdict.left.parts and not handling.few_changes:
+        return []  # those who left are gone, however the others are divided
+    if (found := _try(draft, meeting, handling, redivide, sticky(meeting, handling), k)) is not None:
+        plan.append(
+            'keep classes together: republish.on_overlap = "sticky". '
+            f"Mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}, smallest group {found.verdict.smallest:,}"
+        )
+    larger = [k << step for step in range(1, DOUBLINGS + 1) if k << step <= draft.rows]
+    for wanted in larger:
+        if (found := _try(draft, meeting, handling, redivide, None, wanted)) is not None:
+            plan.append(f"raise k to {wanted}: mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}")
+            break
+    else:
+        plan += [f"raise k further: none up to {larger[-1]} would do"] if larger else []
+    return plan
+
+
+def _accepted(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, redivide: Redivide) -> list[str]:
+    """What to do about a few who came or left: wait for more of them, or let them be told."""
+    came, left = before.verdict.came.people, before.verdict.left.people
+    if handling.few_changes or not came + left:
+        return []
+    plan = ["wait until more people have come, so that they can have classes of their own"] if came else []
+    step = 'accept that a few came or left: republish.few_changes = "report"'
+    if before.verdict.divided.parts:
+        lenient = replace(handling, few_changes=True)
+        found = _try(draft, meeting, lenient, redivide, sticky(meeting, lenient), draft.policy.k)
+        if found is None:
+            return plan
+        step += f' with on_overlap = "sticky", mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}'
+    return [*plan, f"{step}. Whoever has two versions and knows who came or left then reads these people's values"]
+
+
+def _try(
+    draft: Draft, meeting: Meeting, handling: Handling, redivide: Redivide, method: Method | None, k: int
+) -> _Tried | None:
+    """Divide the records so, and see; None where it would not do either."""
+    try:
+        redivide(method, k)
+    except (Infeasible, ConfigError):
+        return None
+    met = meeting.met()
+    if not _is_fine(met, meeting, replace(handling, on_overlap="refuse"), draft.policy.k):
+        return None
+    return _Tried(met, judge(met, draft.policy.k), _loss(draft))
+
+
+def _counted(small: Small, part: str) -> str:
+    people = "1 person" if small.people == 1 else f"{small.people:,} people"
+    return f"{people} in {small.parts:,} {part}{'s' * (small.parts != 1)}"
+
+
+def _versions(versions: Sequence[int]) -> str:
+    return f"version{'s' * (len(versions) > 1)} {', '.join(map(str, versions))}"

@@ -1,0 +1,114 @@
+"""Statistics as a researcher would be answered, beside the truth that only the custodian may see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from querygate.bounds import moment_columns
+from querygate.core.errors import Refusal
+from querygate.core.ports import Limits
+from querygate.core.types import IN_SQL, Column, Group
+from querygate.custody.policy import StatisticPolicy
+from querygate.custody.publish.expected_widths import statistics_of
+from querygate.custody.publish_report.report_case import Case, scale_of
+from querygate.gate.ranges import compute_groups
+from querygate.sql import understand
+
+LIMITS = Limits(timeout_s=60.0)
+MOST_VALUES = 25
+"""Categories of more values are not counted value by value: nobody would read it."""
+
+ROOM = 1e-9
+"""For rounding in the truth, which the database computes."""
+
+
+def statistics(case: Case) -> list[dict[str, Any]]:
+    """Range and truth of what the policy names, or of the mean of every number. One that is refused has no range."""
+    return [_line(case, statistic) for statistic in statistics_of(case.policy) if statistic.kind != "count"]
+
+
+def _line(case: Case, statistic: StatisticPolicy) -> dict[str, Any]:
+    columns = [column for name in statistic.columns if (column := case.catalog.column(name)) is not None]
+    scale = 1.0
+    for column in columns:  # a variance is in squares; a median of days is in days
+        scale *= scale_of(column) if statistic.kind != "corr" else 1.0
+    scale = scale**2 if statistic.kind == "var" else scale
+    truth = case.rows.truth(statistic.kind, statistic.columns)
+    low, high = _asked(case, statistic, columns)
+    known = None if truth is None else truth / scale
+    return {
+        "statistic": str(statistic),
+        "low": low,
+        "high": high,
+        "width": None if low is None or high is None else high - low,
+        "truth": known,
+        "holds": low is None or high is None or known is None or _within(low, known, high),
+        "domain": _domain(columns[0]) if statistic.kind in ("mean", "median") else None,
+    }
+
+
+def _domain(column: Column) -> list[float] | None:
+    return (
+        None
+        if column.low is None or column.high is None
+        else [float(e) / scale_of(column) for e in (column.low, column.high)]
+    )
+
+
+def _within(low: float, truth: float, high: float) -> bool:
+    room = ROOM * max(abs(low), abs(high), abs(truth))
+    return low - room <= truth <= high + room
+
+
+def _asked(case: Case, statistic: StatisticPolicy, columns: list[Column]) -> tuple[float | None, float | None]:
+    function = IN_SQL[statistic.kind].upper()
+    groups = _answered(case, f"{function}({', '.join(map(_number, columns))})")
+    if not groups:
+        return None, None
+    found = groups[0].ranges[0]
+    return (None if found.low is None else float(found.low)), (None if found.high is None else float(found.high))
+
+
+def _number(column: Column) -> str:
+    """A column as a number: dates as days since 1970."""
+    name = _quoted(column.name)
+    return f"DATE_DIFF('day', DATE '1970-01-01', {name})" if column.type in ("date", "timestamp") else name
+
+
+def counts(case: Case) -> list[dict[str, Any]]:
+    """Counts by value of every category of few values."""
+    lines = []
+    for column in case.catalog.columns:
+        if column.is_numeric or column.is_codes or not 0 < len(column.values) <= MOST_VALUES:
+            continue
+        name = _quoted(column.name)
+        groups = _answered(case, f"{name}, COUNT(*)", f"GROUP BY {name}")
+        truth = case.rows.counts(column.name)
+        for group in groups:
+            key = None if group.keys[0] is None else str(group.keys[0])
+            key = key.lower() if key is not None and column.type == "boolean" else key
+            lines.append(
+                {
+                    "column": column.name,
+                    "value": key,
+                    "low": group.ranges[0].low,
+                    "high": group.ranges[0].high,
+                    "truth": truth.get(key, 0),
+                }
+            )
+    return lines
+
+
+def _answered(case: Case, wanted: str, grouped: str = "") -> list[Group]:
+    """As the gate would answer, without a log: nobody but the custodian asks. Nothing where it is refused."""
+    sql = " ".join(["SELECT", wanted, "FROM", case.catalog.dataset, grouped])
+    try:
+        plan = understand(sql, case.catalog, case.native, LIMITS)
+        block = case.release.project(plan.columns, LIMITS, moment_columns(plan, case.catalog))
+        return compute_groups(plan, block, lambda: None)
+    except Refusal:
+        return []
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,121 @@
+"""What the report on a version is made of: the file that is served, the raw rows, and what publishing said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from querygate.core.ports import Native, Release, Source, Workshop
+from querygate.core.types import Bools, Catalog, Column, Floats, Ints
+from querygate.custody.columns.population import Population
+from querygate.custody.policy import Policy
+from querygate.custody.publish.publish import Report
+from querygate.custody.verify.verify import Written
+
+PER_DAY = 86_400e6
+"""Microseconds: timestamps are told in days, as dates are."""
+
+
+class Rows(Protocol):
+    """The raw rows of the version. Aggregates come out of it, and a sample for the picture that shows raw values."""
+
+    rows: int
+
+    def truth(self, kind: str, columns: Sequence[str]) -> float | None: ...
+
+    def counts(self, column: str) -> dict[str | None, int]: ...
+
+    def hulls(self, column: str) -> tuple[Ints, Floats, Floats]: ...
+
+    def far_out(self, column: str) -> int: ...
+
+    def sample(self, columns: Sequence[str], most: int) -> tuple[Ints, Mapping[str, Floats]]: ...
+
+    def source(self, most: int) -> Source:
+        """Up to so many of the rows, drawn by a fixed rule."""
+
+    def workshop(self) -> Workshop:
+        """An empty one that leaves nothing behind."""
+
+
+@dataclass
+class Case:
+    """A published version, and everything the report may look at. `before` is the report on the version before."""
+
+    policy: Policy
+    published: Report
+    written: Written
+    release: Release
+    rows: Rows
+    native: Native
+    clock_s: Callable[[], float]
+    population: Population | None = None
+    before: Mapping[str, Any] | None = None
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        return self.written.catalog()
+
+    @cached_property
+    def quasi(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.catalog.columns if column.role == "quasi-identifier")
+
+    @cached_property
+    def cells(self) -> dict[str, Any]:
+        """The cells as they are served, with `box`: the class as an outsider sees it."""
+        return self.written.cells([column.index for column in self.quasi])
+
+    @cached_property
+    def box(self) -> Ints:
+        return np.asarray(self.cells["box"], dtype=np.int64)
+
+    @cached_property
+    def counts(self) -> Ints:
+        return np.asarray(self.cells["n"], dtype=np.int64)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Records of each box; boxes are numbered from 0."""
+        return np.bincount(self.box, self.counts).astype(np.int64)
+
+    @cached_property
+    def first(self) -> Ints:
+        """A cell of each box: what is published of its quasi-identifiers is the same in all."""
+        return np.unique(self.box, return_index=True)[1]
+
+    def ends(self, column: Column) -> tuple[Floats, Floats, Bools]:
+        """Of a number in each cell: low, high, and whether it is known there."""
+        low, high = (np.ma.asarray(self.cells[f"c{column.index}_{end}"]) for end in ("lo", "hi"))
+        return (
+            np.asarray(low.data, dtype=np.float64),
+            np.asarray(high.data, dtype=np.float64),
+            ~np.ma.getmaskarray(low),
+        )
+
+    def nulls(self, column: Column) -> Ints:
+        """In each cell: 0 where no value is missing, 1 where some may be, 2 where all are."""
+        found = self.cells.get(f"c{column.index}_null")
+        return np.zeros(self.box.size, dtype=np.int64) if found is None else np.asarray(found, dtype=np.int64)
+
+    def box_hulls(self, column: str) -> tuple[Floats, Floats]:
+        """Smallest and largest raw value in each box; NaN where it has none."""
+        box_of = np.zeros(int(np.max(self.cells["class"])) + 1, dtype=np.int64)
+        box_of[self.cells["class"]] = self.box
+        classes, low, high = self.rows.hulls(column)
+        ends = np.full(self.sizes.size, np.inf), np.full(self.sizes.size, -np.inf)
+        np.fmin.at(ends[0], box_of[classes], low)
+        np.fmax.at(ends[1], box_of[classes], high)
+        return tuple(np.where(np.isfinite(end), end, np.nan) for end in ends)  # type: ignore[return-value]
+
+
+def unit_of(column: Column) -> str:
+    return "days" if column.type in ("date", "timestamp") else ""
+
+
+def scale_of(column: Column) -> float:
+    """What a width in the store is divided by for people."""
+    return PER_DAY if column.type == "timestamp" else 1.0

@@ -1,0 +1,70 @@
+"""Bringing what is published in a site's folder to a server that gates read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from querygate.core.errors import ConfigError
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.catalog_json import catalog_to_json
+from querygate_adapters.store.duckdb_store import DuckDBRelease, current_version, version_file
+from querygate_adapters.store.retired_versions import readable_in, retired_in
+from querygate_adapters.vault.postgres_writer import PostgresShelf
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy did for one dataset: the versions that were brought, and the one that is served there now."""
+
+    dataset: str
+    copied: tuple[int, ...]
+    served: int
+
+
+def copy_store(
+    opened: OpenSite,
+    location: str,
+    datasets: tuple[str, ...] = (),
+    *,
+    user: str,
+    progress: Callable[[str], None] = lambda text: None,
+) -> tuple[Copied, ...]:
+    """Bring every version that is missing there, then serve the ones that are served here; all of it on record."""
+    root = opened.site.store
+    here = tuple(sorted(path.parent.name for path in root.glob("*/current")))
+    unknown = sorted(set(datasets) - set(here))
+    if unknown:
+        known = ", ".join(here) or "none"
+        raise ConfigError("QG804", f"There is nothing published of {', '.join(unknown)}.", f"Datasets here: {known}.")
+    shelf = PostgresShelf(location)
+    done = []
+    for dataset in datasets or here:
+        copied = _copy_dataset(opened, shelf, dataset, progress)
+        done.append(copied)
+        body = {"copied": list(copied.copied), "served": copied.served}
+        opened.log.note("store.copy", user=user, dataset=dataset, body=body)
+    return tuple(done)
+
+
+def _copy_dataset(opened: OpenSite, shelf: PostgresShelf, dataset: str, progress: Callable[[str], None]) -> Copied:
+    folder = opened.site.store / dataset
+    there = shelf.versions(dataset)
+    missing = [version for version in readable_in(folder) if version not in there]
+    served = current_version(folder)
+    if served is None:
+        raise ConfigError("QG804", f"No version of {dataset} is served here.", "Publish it, then copy it.")
+    if served in there and catalog_to_json(DuckDBRelease(version_file(folder, served)).catalog) != there[served]:
+        raise ConfigError(
+            "QG804",
+            f"Version {served} of {dataset} in PostgreSQL was published from another site.",
+            "Copy into a schema of its own: postgresql://user@host/database#schema.",
+        )
+    for version in missing:
+        progress(f"{dataset}: copying version {version}")
+        shelf.copy(version_file(folder, version))
+    shelf.serve(dataset, served)
+    for version in sorted(set(there) & set(retired_in(folder))):
+        progress(f"{dataset}: removing version {version}, which was retired")
+        shelf.remove(dataset, version)
+    return Copied(dataset, tuple(missing), served)

@@ -1,0 +1,131 @@
+"""The custodian's watch: follows the log of a dataset and tells what each answer, with those before it, made known.
+
+It decides as the inline auditor would, over the same views, but afterwards and in the custodian's own process. An alert
+names the queries, the users and the number of records; it has no SQL, no value and no answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from querygate.control.alerts import Alerts
+from querygate.control.log_tail import Answered, follow
+from querygate.core.audit_records import Unanswerable
+from querygate.core.errors import ConfigError
+from querygate.core.types import Catalog
+from querygate.custody.audit.answer_ledger import Found, Ledger, in_smallest
+from querygate.custody.roots.known_columns import open_structure
+from querygate.custody.roots.log_coalitions import POOLED, views_of
+from querygate.methods.inference.live import ITSELF, WHOLE
+from querygate.site.open_gate import OpenSite
+from querygate.sql.logged_statement import Unreadable
+
+SAID = {
+    "small": "is about so few",
+    "pair": "differs by so few from",
+    "linear": "with earlier ones fixes the total of so few",
+    "tied": "with earlier ones ties so few to each other",
+    "cap": "is one of more different sets than can be followed",
+}
+
+Alert = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of one look at the log."""
+
+    alerts: tuple[Alert, ...]
+    queries: int
+    unread: tuple[tuple[str, str], ...]  # (query, why it could not be audited)
+
+
+class Watching:
+    """One dataset, from where the last watch of it ended."""
+
+    def __init__(self, opened: OpenSite, dataset: str, *, user: str, channels: tuple[str, ...] = ()) -> None:
+        self._opened, self._dataset, self._user, self._channels = opened, dataset, user, channels
+        self._served = opened.store.current(dataset).catalog
+        self._alerts = Alerts(opened.log.database, opened.log)
+        self._ledgers: dict[int, Ledger | None] = {}  # by version; None where its raw records are gone
+        self._read = 0  # entries in the ledgers
+        self._capped: set[tuple[int, str]] = set()
+
+    def look(self) -> Seen:
+        """Everything that was answered since: what is found is on record, and is to be sent, when this returns.
+
+        What was looked at before is taken in again first, without a word, where this process is a new one.
+        """
+        found: list[Alert] = []
+        unread: list[tuple[str, str]] = []
+        queries = 0
+        seen = self._alerts.seen(self._dataset)
+        for entry in follow(self._opened.log, self._dataset, self._read):
+            is_new = entry.seq > seen
+            try:
+                alerts = self._alerts_of(entry, judge=is_new)
+            except (Unreadable, Unanswerable, ConfigError) as problem:
+                alerts = []
+                unread += [(entry.query_id, str(problem))] if is_new else []
+            self._read = entry.seq
+            if is_new:
+                queries += 1
+                found += self._alerts.record(self._dataset, entry.seq, alerts, self._channels, user=self._user)
+        return Seen(tuple(found), queries, tuple(unread))
+
+    def _alerts_of(self, entry: Answered, *, judge: bool) -> list[Alert]:
+        """What an answer made known. It is taken in whatever comes of it."""
+        ledger = self._ledger(entry.version)
+        if ledger is None:
+            raise Unanswerable(f"The raw records of version {entry.version} are not in the vault.")
+        sets = ledger.structure.sets(entry.sql)
+        found = ledger.judge(entry.user, sets, views_of(self._opened)) if judge else []
+        ledger.take(entry.user, entry.query_id, sets)
+        return [make_alert(self._dataset, entry, one) for one in in_smallest(found) if self._is_news(entry, one)]
+
+    def _is_news(self, entry: Answered, found: Found) -> bool:
+        """That a view has more sets than can be followed is told once."""
+        if found.verdict.rule != "cap":
+            return True
+        told = (entry.version, found.view) in self._capped
+        self._capped.add((entry.version, found.view))
+        return not told
+
+    def _ledger(self, version: int) -> Ledger | None:
+        if version not in self._ledgers:
+            catalog: Catalog = replace(self._served, version=version)
+            try:
+                self._ledgers[version] = Ledger(open_structure(self._opened.site, catalog), catalog.k, POOLED)
+            except ConfigError:
+                self._ledgers[version] = None
+        return self._ledgers[version]
+
+
+def make_alert(dataset: str, entry: Answered, found: Found) -> Alert:
+    """The id follows from what it is about: the same finding has it in every process."""
+    about = (dataset, entry.version, entry.query_id, found.view, found.verdict.rule)
+    ident = "a_" + hashlib.blake2b("\n".join(map(str, about)).encode(), digest_size=10).hexdigest()
+    return {
+        "id": ident,
+        "dataset": dataset,
+        "version": entry.version,
+        "time": entry.time,
+        "query": entry.query_id,
+        "with": found.verdict.other or None,
+        "user": entry.user,
+        "view": found.view,
+        "rule": found.verdict.rule,
+        "records": found.verdict.records,
+    }
+
+
+def explain_alert(alert: Alert) -> str:
+    """The alert in a sentence or two."""
+    people = "1 record" if alert["records"] == 1 else f"{alert['records']} records"
+    beside = {WHOLE: " everybody", ITSELF: " another group of itself"}.get(alert["with"], f" {alert['with'] or ''}")
+    said = f"{alert['query']} of {alert['user']} {SAID[alert['rule']]}{beside}".rstrip()
+    told = f": {people}" if alert["records"] else ""
+    return f"{said}{told}. View: {alert['view']}; {alert['dataset']}, version {alert['version']}; {alert['id']}."

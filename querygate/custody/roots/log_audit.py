@@ -1,0 +1,142 @@
+"""The custodian's audits: of the site's own log, and of any other system's log beside its data."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from querygate.core.errors import ConfigError
+from querygate.custody.audit.audit import Audit, Entry, Options, audit
+from querygate.custody.audit.audit_body import Audited
+from querygate.custody.audit.true_totals import exact_totals
+from querygate.custody.roots.log_coalitions import POOLED, views_of
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.store.duckdb_store import version_file
+from querygate_adapters.vault.raw_records import DuckDBRecords
+
+
+def audit_file(log: Path, source: str, options: Options, *, exact: bool) -> Audited:
+    """Audit a log of another system, JSON lines or CSV, against the data it was asked of.
+
+    With `exact`, true totals of the isolated people are read from the data, beside what the answers tell.
+    """
+    return _audited(list(read_log(log)), source, options, 0, exact=exact)
+
+
+def audit_site(opened: OpenSite, dataset: str, options: Options, *, exact: bool) -> list[Audited]:
+    """Audit the answered queries of a dataset, version by version: a version is a records of its own.
+
+    Views are each user, each project and organisation, the groups of `options`, and everybody. Answers are ranges
+    computed from the published store, so whatever is isolated is an attempt: no range tells more than the store does.
+    """
+    catalog = opened.store.current(dataset).catalog
+    secret = tuple(c.name for c in catalog.columns if c.role == "sensitive")
+    known = tuple(c.name for c in catalog.columns if c.role != "sensitive")
+    public = {c.name: (c.low, c.high) for c in catalog.columns if c.low is not None and c.high is not None}
+    options = replace(options, k=catalog.k, secret=secret, known=known, domains=public, person=catalog.person)
+    by_version: dict[int, list[Entry]] = {}
+    for line in opened.log.queries(dataset=dataset):
+        if line["outcome"] == "answered" and line["version"] is not None:
+            entry = Entry(line["id"], line["user"], line["sql"], line["time"], _rows(line["answer"]))
+            by_version.setdefault(int(line["version"]), []).append(entry)
+    views = views_of(opened, options.groups)
+    audited = []
+    for version, entries in sorted(by_version.items()):
+        path = version_file(opened.site.vault / dataset, version)
+        groups = _with_several(views, {entry.user for entry in entries})
+        if path.exists():
+            one = _audited(entries, f"duckdb:{path}#rows", replace(options, groups=groups), version, exact=exact)
+            audited.append(replace(one, found=_attempts(one.found)))
+        else:
+            why = f"The raw records of version {version} are not in the vault."
+            nothing = Audit((), len(entries), tuple((entry.id, why) for entry in entries), (), 0)
+            audited.append(Audited(nothing, entries, options.k, groups, version))
+    return audited
+
+
+def _with_several(views: Mapping[str, Sequence[str]], asked: set[str]) -> dict[str, list[str]]:
+    """Views in which more than one person asked; each person alone, and everybody, are looked at anyway."""
+    here = {name: [user for user in members if user in asked] for name, members in views.items() if name != POOLED}
+    return {name: members for name, members in here.items() if len(members) > 1}
+
+
+def _audited(entries: list[Entry], source: str, options: Options, version: int, *, exact: bool) -> Audited:
+    records = DuckDBRecords(open_source(source))
+    found = audit(entries, records, options)
+    true = exact_totals(found, records) if exact else {}
+    return Audited(found, entries, options.k, options.groups, version, true, options.domains)
+
+
+def _attempts(found: Audit) -> Audit:
+    """An answer of the gate is a function of the store, so no combination narrows anybody below what is published."""
+    return replace(
+        found,
+        findings=tuple(
+            (one if one.severity == "notice" else replace(one, severity="attempt"), where)
+            for one, where in found.findings
+        ),
+    )
+
+
+def _rows(answer: Any) -> Any:
+    """The rows of a logged answer, without what the gate says about each group."""
+    if not isinstance(answer, dict) or "rows" not in answer:
+        return None
+    return [{name: value for name, value in row.items() if name != "_group"} for row in answer["rows"]]
+
+
+# -- logs of others ----------------------------------------------------------------------------------------------------
+
+
+def read_log(path: Path) -> Iterator[Entry]:
+    """JSON lines, or CSV with a header: id, user and sql, and where there are any time and answer."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(
+            "QG802", f"The log {path.name} cannot be read.", "Give a file of JSON lines or CSV."
+        ) from None
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    records = _json_lines(lines) if first.lstrip().startswith("{") else enumerate(csv.DictReader(lines), 2)
+    for number, record in records:
+        yield _entry(number, record)
+
+
+def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise ConfigError("QG802", f"Line {number} of the log is not a JSON object.", "Write one object a line.")
+        yield number, record
+
+
+def _entry(number: int, record: dict[str, Any]) -> Entry:
+    wanted = [record.get(name) for name in ("id", "user", "sql")]
+    if not wanted[2] or wanted[1] is None:
+        raise ConfigError(
+            "QG802", f"Line {number} of the log has no user or no sql.", "Each line needs id, user and sql."
+        )
+    answer = record.get("answer")
+    if isinstance(answer, str):
+        answer = _parsed(answer)
+    ident = str(wanted[0]) if wanted[0] not in (None, "") else f"line {number}"
+    return Entry(ident, str(wanted[1]), str(wanted[2]), str(record.get("time") or ""), answer)
+
+
+def _parsed(text: str) -> Any:
+    """An answer of a CSV: JSON where it is some, else a number as it is written."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text or None

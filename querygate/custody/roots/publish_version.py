@@ -1,0 +1,106 @@
+"""The custodian's root: everything of the gate, and the vault. Never imported by a process that serves researchers."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from querygate.control import stamp
+from querygate.core.ports import Source
+from querygate.custody.policy import Policy
+from querygate.custody.policy.policy_json import read_policy, write_policy
+from querygate.custody.publish.publication_state import Progress, tell_nobody
+from querygate.custody.publish.publish import Report, publish
+from querygate.custody.publish.republication_guard import Handling, OnOverlap
+from querygate.site.audit_rule import check_differencing
+from querygate.site.open_gate import OpenSite, now
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.version_writer import PublisherShelf
+
+
+def open_shelf(opened: OpenSite) -> PublisherShelf:
+    return PublisherShelf(opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"])
+
+
+def publish_to(
+    opened: OpenSite,
+    policy: Policy,
+    source: str | Source,
+    *,
+    user: str,
+    beside: Path = Path(),
+    progress: Progress = tell_nobody,
+    on_overlap: OnOverlap | None = None,
+    handling: Handling | None = None,
+) -> Report:
+    """Publish a source into a site and put it on record. `beside` is the folder of the policy file.
+
+    `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions.
+    """
+    check_differencing(policy.audit.on_differencing, opened.site.settings)
+    report = publish(
+        policy,
+        open_source(source) if isinstance(source, str) else source,
+        open_shelf(opened),
+        now=lambda: stamp(now()),
+        clock_s=time.perf_counter,
+        open_beside=lambda specification: open_source(specification, beside),
+        progress=progress,
+        handling=handling or Handling.by(policy, on_overlap),
+        kept=keep(policy, beside),
+    )
+    body: dict[str, Any] = {
+        "version": report.version,
+        "rows": report.rows,
+        "k": report.measured.k,
+        "policy_hash": policy.hash,
+    }
+    body |= {"references": dict(report.references)} if report.references else {}
+    if report.versions is not None:
+        body["versions"] = {
+            "laid_over": sorted(report.versions.by_version),
+            "smallest": report.versions.together.smallest,
+            "sticky": report.versions.sticky,
+            "retired": list(report.versions.retired),
+        }
+    opened.log.note("publish", user=user, dataset=policy.dataset, body=body)
+    for version in report.versions.retired if report.versions else ():
+        _note_retired(opened, policy.dataset, version, report.version, user)
+    return report
+
+
+def keep(policy: Policy, beside: Path) -> str:
+    """The policy and the folder of its file, as a version keeps them. Where joined tables came from is left out: they
+    are in the rows, and a source may have a password in its name.
+    """
+    return json.dumps({"policy": write_policy(replace(policy, joins=())), "beside": str(beside.absolute())})
+
+
+def kept(text: str) -> tuple[Policy, Path] | None:
+    """What `keep` kept; None where there is nothing that can be read."""
+    try:
+        body = json.loads(text)
+        return read_policy(body["policy"]), Path(body["beside"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> int | None:
+    """Serve an earlier or later version; returns the one served before."""
+    before = PublisherShelf(opened.site.store, opened.site.vault).serve_version(dataset, version)
+    opened.log.note("rollback", user=user, dataset=dataset, body={"from": before, "to": version})
+    return before
+
+
+def retire_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> None:
+    """Never serve a version again, and put that on record."""
+    shelf = open_shelf(opened)
+    shelf.retire(dataset, version)
+    _note_retired(opened, dataset, version, shelf.served(dataset), user)
+
+
+def _note_retired(opened: OpenSite, dataset: str, version: int, by: int | None, user: str) -> None:
+    opened.log.note("version.retire", user=user, dataset=dataset, body={"version": version, "by": by})

@@ -1,0 +1,130 @@
+"""Publishing with a report on what was published, and finding it again.
+
+The version serves before its report is begun. Whatever becomes of the report, a kill included, the publication stands.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from querygate.core.errors import ConfigError, QueryGateError
+from querygate.core.ports import Source
+from querygate.custody.columns.population import read_population
+from querygate.custody.policy import Policy
+from querygate.custody.publish.publication_state import Progress, tell_nobody
+from querygate.custody.publish.publish import Report
+from querygate.custody.publish.republication_guard import OnOverlap
+from querygate.custody.publish_report.report import make_files
+from querygate.custody.publish_report.report_case import Case
+from querygate.custody.roots.publish_version import open_shelf, publish_to
+from querygate.gate.incidents import make_fault
+from querygate.site.open_gate import OpenSite
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.store.duckdb_store import DuckDBRelease
+from querygate_adapters.vault.report_rows import ReportRows
+from querygate_adapters.vault.version_writer import WrittenStore
+
+Kind = Literal["none", "json", "full"]
+
+FILES = {"json": "report.json", "full": "report.html"}
+"""By kind of report the file to be looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A publication, and where its report is; or why there is none."""
+
+    published: Report
+    file: Path | None = None
+    problem: QueryGateError | None = None
+
+
+def publish_with_report(
+    opened: OpenSite,
+    policy: Policy,
+    source: str | Source,
+    *,
+    user: str,
+    kind: Kind = "full",
+    beside: Path = Path(),
+    progress: Progress = tell_nobody,
+    on_overlap: OnOverlap | None = None,
+) -> Reported:
+    """Publish, and then make the report. A report that fails is told of, and changes nothing."""
+    before = None if kind == "none" else last_report(opened, policy.dataset)
+    published = publish_to(opened, policy, source, user=user, beside=beside, progress=progress, on_overlap=on_overlap)
+    if kind == "none":
+        return Reported(published)
+    try:
+        progress("making the report")
+        folder = report_on(opened, policy, published, full=kind == "full", beside=beside, before=before, tell=progress)
+    except QueryGateError as problem:
+        return Reported(published, problem=problem)
+    except Exception as error:  # the engine's own, and it may quote what it read
+        return Reported(published, problem=make_fault(error))
+    return Reported(published, folder / FILES[kind])
+
+
+def report_on(
+    opened: OpenSite,
+    policy: Policy,
+    published: Report,
+    *,
+    full: bool = True,
+    beside: Path = Path(),
+    before: dict[str, Any] | None = None,
+    tell: Progress = tell_nobody,
+) -> Path:
+    """Make the report on a version and keep it with the raw rows; returns its folder."""
+    shelf = open_shelf(opened)
+    store, vault = shelf.files(policy.dataset, published.version)
+    with closing(ReportRows(vault, memory_mb=opened.site.settings["publish_memory_mb"])) as rows:
+        case = Case(
+            policy=policy,
+            published=published,
+            written=WrittenStore(store),
+            release=DuckDBRelease(store),
+            rows=rows,
+            native=opened.gate.native,
+            clock_s=time.perf_counter,
+            population=read_population(policy, lambda specification: open_source(specification, beside)),
+            before=before,
+        )
+        files = make_files(case, full=full, progress=tell)
+    return shelf.keep_report(policy.dataset, published.version, files)
+
+
+def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
+    """The folder of the report on a version, by default the one that is served; ConfigError where there is none."""
+    shelf = open_shelf(opened)
+    wanted = shelf.served(dataset) if version is None else version
+    known = shelf.reports(dataset)
+    if wanted is None or wanted not in known:
+        listed = ", ".join(map(str, known)) or "none"
+        raise ConfigError(
+            "QG804",
+            f"There is no report on {'any version' if wanted is None else f'version {wanted}'} of {dataset}.",
+            f"Versions that have one: {listed}. A report is made by `querygate publish`; it goes when its version is "
+            "retired, and when somebody who was in it is deleted.",
+        )
+    return shelf.report(dataset, wanted)
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads((folder / FILES["json"]).read_text(encoding="utf-8"))
+    return body
+
+
+def last_report(opened: OpenSite, dataset: str) -> dict[str, Any] | None:
+    """The report on the newest version that has one; None where there is none that can be read."""
+    shelf = open_shelf(opened)
+    known = shelf.reports(dataset)
+    try:
+        return read_report(shelf.report(dataset, known[-1])) if known else None
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,36 @@
+"""The rows of a source for one job at a custodian's desk: in a vault that is gone afterwards."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from querygate.core.ports import Source
+from querygate.custody.columns.source_joins import check_columns, open_joined, wanted_columns
+from querygate.custody.policy import Policy
+from querygate.custody.publish.publication_state import Progress, tell_nobody
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.report_rows import ReportRows
+from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+
+
+@contextmanager
+def desk_rows(
+    policy: Policy, source: Source, beside: Path, *, memory_mb: int = 4096, progress: Progress = tell_nobody
+) -> Iterator[ReportRows]:
+    """The rows with the columns of the policy, read by their types and joined to its tables. `beside` is its folder."""
+    joins = open_joined(policy, lambda specification: open_source(specification, beside))
+    check_columns(policy, source, joins)
+    with tempfile.TemporaryDirectory() as staged:
+        vault = Path(staged) / "rows.duckdb"
+        progress("reading the source")
+        workshop = DuckDBWorkshop(vault, memory_mb=memory_mb)
+        try:
+            brought = [name for join in policy.joins for name in join.columns]
+            workshop.load(source, wanted_columns(policy, exclude=brought), joins)
+        finally:
+            workshop.close()
+        with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
+            yield rows

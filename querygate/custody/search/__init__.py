@@ -1,0 +1,26 @@
+"""Release policies of a dataset: alternatives to Safe Harbor, found over a population, and the files that apply them.
+
+axes         quasi-identifiers of a policy as attributes of a lattice
+studies      records and people laid over it, and Safe Harbor on it
+searching    alternatives, and what is said of them
+applying     a policy file for each alternative
+preset       Safe Harbor as a policy file
+page         the report that an expert signs
+"""
+
+from querygate.custody.search.alternatives_search import Search, search
+from querygate.custody.search.lattice_study import Ground, lay_out
+from querygate.custody.search.policy_edits import applied
+from querygate.custody.search.safe_harbor_file import Decision, harboured
+from querygate.custody.search.search_page import make_page
+
+__all__ = [
+    "Decision",
+    "Ground",
+    "Search",
+    "applied",
+    "harboured",
+    "lay_out",
+    "make_page",
+    "search",
+]

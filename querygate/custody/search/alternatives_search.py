@@ -1,0 +1,147 @@
+"""The search for alternatives to Safe Harbor, and what is said of it to those who decide.
+
+The threshold is the risk of Safe Harbor on the same records and the same population, or a number. Every figure is an
+aggregate; values that are named are public, from the policy or the population.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.custody.columns.population import Population
+from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy.model import SAFE_HARBOR
+from querygate.custody.search.lattice_study import Ground, harbor, lay_out
+from querygate.methods.policy_search import (
+    Found,
+    Kind,
+    Measured,
+    Solution,
+    bisecting,
+    directed,
+    explain,
+    explain_kind,
+    explain_measured,
+    explain_search,
+    kinds,
+    rules,
+    within,
+)
+
+FORMAT = 1
+
+METHODS = {"bisecting": bisecting, "directed": directed}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is searched for, and how long."""
+
+    threshold: float | str = SAFE_HARBOR
+    iterations: int = 100
+    kinds: int = 6
+    seed: int = 1
+    year: int = 0
+    method: str = "bisecting"
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found: kinds of policies over the ground, each with what it risks."""
+
+    ground: Ground
+    found: Found
+    kinds: tuple[Kind, ...]
+    body: dict[str, Any]
+
+
+def search(
+    policy: Policy,
+    columns: Sequence[ColumnPolicy],
+    records: Population,
+    people: Population,
+    options: Options,
+    order: Mapping[str, Sequence[str]] | None = None,
+) -> Search:
+    """Alternatives for the quasi-identifiers that the population has."""
+    fine = lay_out(columns, records, people, order, fixed=False)
+    celled = any(column.edges or column.groups for column in columns)
+    ground = lay_out(columns, records, people, order, fixed=True) if celled else fine
+    yardstick, does = harbor(fine, options.year)
+    safe, intact = fine.study.measure(yardstick), fine.study.measure(fine.lattice.finest)
+    threshold = safe.risk if options.threshold == SAFE_HARBOR else float(options.threshold)
+    chance = np.random.default_rng(options.seed)
+    found = METHODS[options.method](ground.study, threshold, options.iterations, chance, complete=True)
+    if not found.solutions:
+        raise ConfigError(
+            "QG803",
+            f"No policy is found: {explain_search(found)}",
+            "Raise the threshold, or name a population that holds the people of the file.",
+        )
+    chosen = kinds(ground.study, found.best, options.kinds)
+    body = {
+        "format": FORMAT,
+        "dataset": policy.dataset,
+        "policy_hash": policy.hash,
+        "year": options.year,
+        "columns": [{"name": axis.column.name, "told": axis.told} for axis in ground.axes],
+        "other_columns": [c.name for c in policy.named("quasi-identifier") if c not in columns],
+        "population": {"people": fine.people, "outside": fine.outside, "words": _population_words(fine, intact)},
+        "threshold": threshold,
+        "threshold_from": SAFE_HARBOR if options.threshold == SAFE_HARBOR else "a number",
+        "safe_harbor": {**_figures(safe, threshold, safe, intact), "rules": list(rules(yardstick)), "does": does},
+        "intact": _figures(intact, threshold, safe, intact),
+        "search": {
+            "method": found.method,
+            "iterations": options.iterations,
+            "seed": options.seed,
+            "policies": found.distinct,
+            "best": len(found.best),
+            "words": explain_search(found),
+        },
+        "kinds": [_kind(ground, kind, threshold, safe, intact) for kind in chosen],
+    }
+    return Search(ground, found, chosen, body)
+
+
+def _kind(ground: Ground, kind: Kind, threshold: float, safe: Measured, intact: Measured) -> dict[str, Any]:
+    policy = kind.representative.policy
+    measured = ground.study.measure(policy)
+    return {
+        **_figures(measured, threshold, safe, intact),
+        "rules": list(rules(policy)),
+        "text": explain(Solution(policy, measured.risk), safe.risk),
+        "members": len(kind.members),
+        "about": explain_kind(kind),
+    }
+
+
+def _figures(measured: Measured, threshold: float, safe: Measured, intact: Measured) -> dict[str, Any]:
+    return {
+        **measured.to_dict(),
+        "of_safe_harbor": measured.risk / safe.risk,
+        "of_intact": measured.risk / intact.risk,
+        "within": within(measured.risk, threshold),
+        "words": explain_measured(measured),
+    }
+
+
+def _population_words(ground: Ground, intact: Measured) -> list[str]:
+    """How far the population can be trusted, from how it stands to the records as they are."""
+    said = [f"The population has {ground.people:,} people for {intact.records:,} records."]
+    if ground.outside:
+        said.append(f"{ground.outside:,} of them have a value that no record may have, and count for nothing.")
+    for count, what in (
+        (intact.unmatched, "are matched by nobody in it"),
+        (intact.short, "are in classes for which it has fewer people than there are records"),
+    ):
+        if count:
+            said.append(f"{count:,} records ({count / intact.records:.1%}) {what}, so it is not complete.")
+    if intact.unmatched + intact.short > intact.records / 20:
+        said.append("That is more than one in twenty: the risk of Safe Harbor is overstated too. Set a number instead.")
+    return said

@@ -1,0 +1,46 @@
+"""A release policy as a policy file: the one that was given, with the cells and the threshold set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from querygate.custody.policy.toml_reader import show_value
+from querygate.custody.search.axes import Axis
+from querygate.methods.policy_search import Policy
+
+
+def applied(
+    raw: Mapping[str, Any], axes: tuple[Axis, ...], policy: Policy, release: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The tables of a policy file that publishes the axes as the release policy says."""
+    columns = {name: dict(table) for name, table in raw["columns"].items()}
+    for axis in axes:
+        spans = policy.spans(axis.attribute.name)
+        columns[axis.column.name] = with_cells(columns[axis.column.name], axis, spans)
+    return {**raw, "columns": columns, "release": dict(release)}
+
+
+def with_cells(table: Mapping[str, Any], axis: Axis, spans: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+    """The table of a column whose cells are these spans of its axis."""
+    column, whole = axis.column, len(spans) == axis.size
+    if whole and (column.edges or column.groups or axis.members or axis.attribute.kind == "cells"):
+        return dict(table)  # they are what the policy has already
+    if axis.members:
+        return with_groups(table, axis, spans)
+    if whole and column.type == "integer":
+        return _without(table, "edges") | {"grid": 1}
+    starts = [axis.starts[start] for start, _ in spans[1:]]
+    kind = str(column.type)
+    edges = [show_value(kind, edge) for edge in starts] if kind in ("date", "timestamp") else starts
+    return _without(table, "grid", "cuts") | {"edges": edges}
+
+
+def with_groups(table: Mapping[str, Any], axis: Axis, spans: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+    """The table of a category that is published as these groups."""
+    groups = [[value for group in axis.members[start:end] for value in group] for start, end in spans]
+    return _without(table, "hierarchy") | {"groups": groups}
+
+
+def _without(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in keys}

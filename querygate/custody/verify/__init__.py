@@ -1,0 +1,1 @@
+"""Every promise measured again on the file that was written, with code of its own."""

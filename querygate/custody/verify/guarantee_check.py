@@ -1,0 +1,200 @@
+"""What the written release keeps of every guarantee beyond k, measured anew.
+
+Guarantees on published values are measured on the written cells, by the boxes that an outsider sees. Those on raw
+numbers, on what people guard and on values that only a hull tells of are measured on the raw rows of each box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from querygate.core.ports import Workshop
+from querygate.core.types import Column, Ints
+from querygate.custody.columns.hierarchies import rows_of
+from querygate.custody.columns.personal_privacy import read_wishes
+from querygate.custody.columns.population import Population
+from querygate.custody.columns.value_codes import grid_codes
+from querygate.custody.policy import ColumnPolicy, Diversity, Policy
+from querygate.methods.anonymise import partition_check
+
+ROOM = 1e-8
+"""For rounding in logarithms and sums of shares."""
+
+CARRIED = (None, "bins", "univariate")
+"""Ways in which a record's own value is in the cells: categories, and numbers in bins or intervals of their own."""
+
+
+class Sets(Protocol):
+    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One guarantee: what it promises, what was measured, and whether that is enough."""
+
+    promise: str
+    measure: str
+    figure: float
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The written cells: `box` is the class of each as an outsider sees it."""
+
+    columns: Sequence[Column]
+    cells: Mapping[str, Any]
+    box: Ints
+    written: Sets
+    workshop: Workshop
+
+    def raw(self, *names: str) -> tuple[Ints, Mapping[str, Any], Ints]:
+        """(box, raw values by column, records)."""
+        box_of = np.zeros(int(np.max(self.cells["class"])) + 1, dtype=np.int64)
+        box_of[self.cells["class"]] = self.box
+        classes, values, counts = self.workshop.raw_counts(names, by="class")
+        return box_of[classes], values, counts
+
+
+def measure_guarantees(release: Release, policy: Policy, population: Population | None) -> Iterator[Kept]:
+    """Every guarantee of the policy in turn."""
+    for column in release.columns:
+        wanted = policy.column(column.name)
+        for diversity in wanted.diversity:
+            yield from _measured(release, column, wanted, diversity)
+    if policy.k_map is not None and population is not None:
+        people = list(population.values.values())
+        fewest = partition_check.fewest_matches(_boxes(release, population), people, population.persons)
+        yield Kept(f"{policy.k_map.k}-map", "people of the population", fewest, fewest >= policy.k_map.k)
+
+
+def population_matches(release: Release, population: Population) -> Ints:
+    """How many people of the population lie in each published box, in the order of the boxes."""
+    people = list(population.values.values())
+    matches = [partition_check.fewest_matches([box], people, population.persons) for box in _boxes(release, population)]
+    return np.array(matches, dtype=np.int64)
+
+
+def _measured(release: Release, column: Column, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+    if d.kind in ("ke", "em"):
+        return _of_numbers(release, wanted, d)
+    if d.kind == "personalised":
+        return _of_wishes(release, wanted, d)
+    return _of_values(release, column, wanted, d)
+
+
+def _of_values(release: Release, column: Column, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+    box, values, counts = _values(release, column, wanted)
+    promise, name = f"{d.kind} diversity of {wanted.name}", wanted.name
+    match d.kind:
+        case "distinct" | "p-sensitive":
+            found, least = partition_check.distinct_values(box, values), int(d.l or d.p or 0)
+            yield Kept(promise, f"distinct values of {name}", found, found >= least)
+        case "entropy":
+            figure = partition_check.entropy_l(box, values, counts)
+            yield Kept(promise, f"entropy l of {name}", figure, figure >= float(d.l or 0) - ROOM)
+        case "recursive":
+            figure = partition_check.recursive_ratio(box, values, counts, l=int(d.l or 0))
+            yield Kept(promise, f"recursive c of {name}, l = {d.l}", figure, figure < float(d.c or 0))
+        case "alpha":
+            figure = partition_check.largest_share(box, values, counts)
+            yield Kept(promise, f"largest share of {name}", figure, figure <= float(d.alpha or 0))
+        case "t-closeness":
+            if d.distance == "hierarchy":
+                levels = _levels(release, column, wanted)
+                figure = partition_check.closeness_in_tree(box, values, counts, levels=levels)
+            else:
+                figure = partition_check.closeness(box, values, counts, ordered=d.distance == "ordered")
+            measure = f"{d.distance or 'equal'} t of {name}"
+            yield Kept(promise, measure, figure, figure <= float(d.t or 0) + ROOM)
+
+
+def _of_numbers(release: Release, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+    name = wanted.name
+    box, raw, counts = release.raw(name)
+    values = raw[name]
+    if d.kind == "em":
+        figure = partition_check.crowding(box, values, counts, epsilon=float(d.epsilon or 0))
+        promise = f"(epsilon,m)-anonymity of {name}"
+        yield Kept(promise, f"share within {d.epsilon} of {name}", figure, figure <= 1 / float(d.m or 1) + ROOM)
+        return
+    figure = partition_check.narrowest_hull(box, values, values)
+    yield Kept(f"(k,e)-anonymity of {name}", f"narrowest range of {name}", figure, figure >= float(d.e or 0))
+    if d.distinct:
+        found = partition_check.distinct_numbers(box, values)
+        yield Kept(f"(k,e)-anonymity of {name}", f"distinct numbers of {name}", found, found >= d.distinct)
+
+
+def _of_wishes(release: Release, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+    name, by = wanted.name, str(d.by)
+    box, raw, counts = release.raw(name, by)
+    texts = sorted({text for text in raw[name].tolist() if text is not None} | set(wanted.values))
+    number = {None: len(texts), **{text: i for i, text in enumerate(texts)}}
+    value = np.array([number[text] for text in raw[name].tolist()], dtype=np.int64)
+    which, sets = read_wishes(wanted, d, texts, value, raw[by])
+    figure = partition_check.guarded_share(box, value, which, counts, sets)
+    yield Kept(f"what {by} guards of {name}", f"share that {by} guards", figure, figure <= float(d.share or 0) + ROOM)
+
+
+def _values(release: Release, column: Column, wanted: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
+    """(box, number of the published value, records); a missing value has the greatest number."""
+    if wanted.carry not in CARRIED:
+        box, raw, counts = release.raw(column.name)
+        values, missing = raw[column.name], np.isnan(raw[column.name])
+        codes = grid_codes(wanted).of(np.where(missing, column.low, values))
+        _, values = np.unique(np.where(missing, codes.max(initial=0) + 1, codes), return_inverse=True)
+        return box, values.reshape(-1), counts
+    return release.box, published_values(column, release.cells), release.cells["n"]
+
+
+def published_values(column: Column, cells: Mapping[str, Any]) -> Ints:
+    """A number for each published value of a sensitive column, in order; a missing one has a number too."""
+    if not column.is_numeric:
+        return np.asarray(cells[f"c{column.index}_set"], dtype=np.int64)
+    low = cells[f"c{column.index}_lo"]
+    return np.unique(np.ma.filled(np.ma.asarray(low, dtype=np.float64), np.inf), return_inverse=True)[1].reshape(-1)
+
+
+def _levels(release: Release, column: Column, wanted: ColumnPolicy) -> Ints:
+    """By height and number of the written set, its node: known by the way to the root. What is missing is alone."""
+    set_ids, value_ids, texts = release.written.sets(column.index)
+    text_of = {s: texts[v] if v >= 0 else None for s, v in zip(set_ids.tolist(), value_ids.tolist(), strict=True)}
+    ways = {row[0]: tuple(row) for row in rows_of(wanted, texts)}
+    height = len(next(iter(ways.values())))
+    levels = np.zeros((height, max(text_of) + 1), dtype=np.int64)
+    for level in range(height - 1):
+        numbers: dict[tuple[str, ...], int] = {}
+        for set_id, text in text_of.items():
+            node = () if text is None else ways[text][level:]
+            levels[level, set_id] = numbers.setdefault(node, len(numbers))
+    return levels
+
+
+def _boxes(release: Release, population: Population) -> Iterator[list[partition_check.Side]]:
+    """What each published box says of the columns that the population has."""
+    named = {column.name: column for column in release.columns}
+    sides = [_sides(release, named[name], population) for name in population.values]
+    _, first = np.unique(release.box, return_index=True)
+    for cell in first.tolist():
+        yield [of_cell[cell] for of_cell in sides]
+
+
+def _sides(release: Release, column: Column, population: Population) -> Sequence[partition_check.Side]:
+    stem = f"c{column.index}"
+    if column.is_numeric:
+        ends = [np.ma.asarray(release.cells[f"{stem}_{end}"]) for end in ("lo", "hi")]
+        known = ~np.ma.getmaskarray(ends[0])
+        pairs = zip(ends[0].data.tolist(), ends[1].data.tolist(), known.tolist(), strict=True)
+        return [(low, high) if is_known else None for low, high, is_known in pairs]
+    set_ids, value_ids, texts = release.written.sets(column.index)
+    place = {text: i for i, text in enumerate(population.texts[column.name])}
+    members: dict[int, set[int]] = {}
+    for set_id, value_id in zip(set_ids.tolist(), value_ids.tolist(), strict=True):
+        if value_id >= 0:
+            members.setdefault(set_id, set()).add(place.get(texts[value_id], -1))
+    sets = {set_id: frozenset(values) for set_id, values in members.items()}
+    return [sets.get(set_id) for set_id in release.cells[f"{stem}_set"].tolist()]

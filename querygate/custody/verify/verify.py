@@ -1,0 +1,206 @@
+"""The verifier: re-measures every promise on the file that was written, before it may be served.
+
+It reads the staged store back and trusts nothing that the publisher computed: class sizes are counted over the
+written boxes, diversity over the written cells, raw rows are counted in every interval and set of every class, and
+every edge must be one that the policy makes public (or, with tight edges, one that is attained). A promise that does
+not hold stops the publication.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Workshop
+from querygate.core.types import Catalog, Column, Floats, Ints
+from querygate.custody.columns.hierarchies import strays
+from querygate.custody.columns.population import Population
+from querygate.custody.columns.value_codes import bin_codes, grid_codes
+from querygate.custody.columns.value_groups import split_groups
+from querygate.custody.policy import Policy
+from querygate.custody.verify.code_check import measure_codes
+from querygate.custody.verify.guarantee_check import Release, measure_guarantees, published_values
+from querygate.custody.verify.number_check import check_intervals, check_moments
+from querygate.methods.anonymise import partition_check
+
+
+class Written(Protocol):
+    """A staged store file, read back."""
+
+    def cells(self, quasi: Sequence[int]) -> dict[str, Any]: ...
+
+    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
+
+    def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]: ...
+
+    def moments(self, column: int) -> dict[str, Any]: ...
+
+    def catalog(self) -> Catalog: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the written version really keeps."""
+
+    k: int
+    largest: int
+    l: dict[str, int] = field(default_factory=dict)  # noqa: E741 - fewest distinct values of a class, per sensitive column
+    t: dict[str, float] = field(default_factory=dict)  # farthest class from the whole, per sensitive column
+    hull: dict[str, float] = field(default_factory=dict)  # narrowest raw hull of a class, per guarded number
+    width: dict[str, float] = field(default_factory=dict)  # mean width of a cell, per numeric column
+    kept: dict[str, float] = field(default_factory=dict)  # the figure of every guarantee of the policy beyond k
+
+
+def verify_release(
+    written: Written, policy: Policy, workshop: Workshop, rows: int, population: Population | None = None
+) -> Measured:
+    """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
+    catalog = written.catalog()
+    cells = written.cells([column.index for column in catalog.columns if column.role == "quasi-identifier"])
+    # The class of a cell as an outsider sees it: equal published quasi-identifiers, whatever the class id.
+    boxes = np.asarray(cells["box"], dtype=np.int64)
+    sizes = np.bincount(boxes, cells["n"]).astype(np.int64)
+    _check(int(cells["n"].sum()) == rows == catalog.rows, "every record is counted once")
+    _check(bool((cells["n"] > 0).all()), "no cell is empty")
+    _check(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
+    k = int(sizes[sizes > 0].min())
+    _check(k >= policy.k, f"k = {policy.k}")
+    for column in catalog.columns:
+        if column.is_numeric:
+            _check_number(column, policy, catalog.tight, cells, workshop)
+        if policy.column(column.name).hierarchy is not None:
+            _check_nodes(column, policy, written)
+        if policy.column(column.name).groups:
+            _check_groups(column, policy, written)
+        if column.is_codes:
+            continue
+        _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
+    l, t, hull = {}, {}, {}  # noqa: E741
+    for column in catalog.columns:
+        wanted = policy.column(column.name)
+        if column.role == "sensitive":
+            values = published_values(column, cells)
+            l[column.name] = partition_check.distinct_values(boxes, values)
+            t[column.name] = partition_check.closeness(boxes, values, cells["n"], ordered=column.is_numeric)
+            if column.is_numeric and wanted.guard:
+                classes, low, high = workshop.class_hulls(column.name)
+                hull[column.name] = partition_check.narrowest_hull(classes, low, high)
+                _check(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
+                one = wanted.carry in ("hull", "joint")
+                _check(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
+    kept = {}
+    release = Release(catalog.columns, cells, boxes, written, workshop)
+    for guarantee in measure_guarantees(release, policy, population):
+        kept[guarantee.measure] = guarantee.figure
+        _check(guarantee.holds, guarantee.promise)
+    for guarantee in measure_codes(written, catalog, policy, cells, workshop):
+        kept |= {guarantee.measure: guarantee.figure} if guarantee.measure else {}
+        _check(guarantee.holds, guarantee.promise)
+    for found in check_moments(written, catalog, policy, cells, workshop):
+        _check(found.holds, found.promise)
+    width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
+    return Measured(k, int(sizes.max()), l, t, hull, width, kept)
+
+
+def _check(holds: bool, promise: str) -> None:
+    if not holds:
+        raise ConfigError(
+            "QG803",
+            f"The verifier found that the release would not keep: {promise}.",
+            "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
+        )
+
+
+def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, Any], workshop: Workshop) -> None:
+    """Where the intervals of a numeric column may begin and end."""
+    wanted, name = policy.column(column.name), column.name
+    _check(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
+    low, high, known = _intervals(column, cells)
+    if tight and column.role == "quasi-identifier":
+        _, *hull = workshop.class_hulls(name)
+        _, row = np.unique(cells["class"], return_index=True)
+        edges = [np.where(known, end, np.nan)[row] for end in (low, high)]
+        _check(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
+    elif column.role != "public":
+        public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
+        below, above = (np.searchsorted(*pair) for pair in ((public.low, low[known]), (public.high, high[known])))
+        on_edges = _are_at(low[known], public.low, below) and _are_at(high[known], public.high, above)
+        _check(on_edges, f"the edges of {name} are public")
+        if wanted.edges:
+            _check_cells(column, wanted.edges, low[known], high[known])
+        for found in check_intervals(column, wanted, policy.k, cells):
+            _check(found.holds, found.promise)
+        if wanted.carry == "bins":
+            _, which = np.unique(below * public.size + above, return_inverse=True)
+            held = np.bincount(which, cells["n"][known])
+            _check(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
+
+
+def _check_nodes(column: Column, policy: Policy, written: Written) -> None:
+    """Whatever was written of a category with a hierarchy is a node of it, and not any set of values."""
+    stray = strays(policy.column(column.name), written.sets(column.index)[2], _sets(column, written))
+    _check(stray == 0, f"{column.name} is published as nodes of its hierarchy")
+
+
+def _check_groups(column: Column, policy: Policy, written: Written) -> None:
+    """Whatever was written of a category with groups holds each of them whole or not at all."""
+    split = split_groups(policy.column(column.name), _sets(column, written))
+    _check(split == 0, f"{column.name} is published as whole groups")
+
+
+def _sets(column: Column, written: Written) -> list[frozenset[str]]:
+    set_ids, value_ids, texts = written.sets(column.index)
+    sets: dict[int, set[str]] = {}
+    for set_id, value_id in zip(set_ids.tolist(), value_ids.tolist(), strict=True):
+        sets.setdefault(set_id, set()).update([texts[value_id]] if value_id >= 0 else [])
+    return [frozenset(members) for members in sets.values()]
+
+
+def _check_cells(column: Column, edges: tuple[int | float, ...], low: Any, high: Any) -> None:
+    """Every interval of a number with public cells begins at an edge and ends below one, or at the top of the domain.
+
+    Read off the policy's edges alone, without the codes that were published by.
+    """
+    below = math.nextafter if not column.is_discrete else lambda edge, _: edge - 1
+    begins, ends = set(edges[:-1]), {below(edge, -math.inf) for edge in edges[1:-1]} | {edges[-1]}
+    inside = set(np.unique(low).tolist()) <= begins and set(np.unique(high).tolist()) <= ends
+    _check(inside, f"{column.name} is published as whole cells")
+
+
+def _are_at(values: Any, edges: Any, places: Ints) -> bool:
+    """Whether each value is the edge at its place."""
+    return not len(values) or bool((edges[np.minimum(places, len(edges) - 1)] == values).all())
+
+
+def _is_same(a: Floats, b: Floats) -> bool:
+    return np.array_equal(a, b, equal_nan=True)
+
+
+def _intervals(column: Column, cells: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Ends of a numeric column in each cell, and where it has any."""
+    low, high = (np.ma.asarray(cells[f"c{column.index}_{end}"]) for end in ("lo", "hi"))
+    return low.data, high.data, ~np.ma.getmaskarray(low)
+
+
+def _off(column: Column, cells: dict[str, Any], written: Written, workshop: Workshop) -> int:
+    """Published intervals or sets of a class that hold another number of raw rows than they say."""
+    classes, counts = cells["class"], cells["n"]
+    if not column.is_numeric:
+        set_ids, value_ids, texts = written.sets(column.index)
+        sets = cells[f"c{column.index}_set"]
+        return workshop.sets_off(column.name, classes, sets, counts, (set_ids, value_ids), texts)
+    low, high = cells[f"c{column.index}_lo"], cells[f"c{column.index}_hi"]
+    null = cells.get(f"c{column.index}_null", np.zeros(len(classes), dtype=np.int64))
+    return workshop.intervals_off(column.name, classes, low, high, null, counts)
+
+
+def _width(column: Column, cells: dict[str, Any]) -> float:
+    low, high, known = _intervals(column, cells)
+    widths: Floats = high[known].astype(np.float64) - low[known].astype(np.float64)
+    weights = np.asarray(cells["n"])[known]
+    return float(np.average(widths, weights=weights)) if len(widths) else 0.0

@@ -1,0 +1,263 @@
+"""What a dataset tells about itself, and what a statement would do: the same words at every front door.
+
+Everything here is read from the catalog, which is public. No cell is looked at.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from querygate.bounds import moment_columns
+from querygate.core.errors import Refusal
+from querygate.core.plan import Plan
+from querygate.core.ports import Limits, Native
+from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
+from querygate.core.timestamps import moment_text
+from querygate.core.types import Catalog, Column, Reference
+from querygate.sql import understand
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def make_summary(catalog: Catalog) -> dict[str, Any]:
+    """One line of the list of datasets."""
+    return {
+        "dataset": catalog.dataset,
+        "title": catalog.title,
+        "version": catalog.version,
+        "rows": catalog.rows,
+        "k": catalog.k,
+        "published": catalog.published,
+    }
+
+
+def make_description(catalog: Catalog, native: Native, limits: Limits) -> dict[str, Any]:
+    """All a researcher may know before asking: schema, public domains and values, the policy in words, examples."""
+    return {
+        **make_summary(catalog),
+        "unit": catalog.unit,
+        "modes": list(catalog.modes),
+        "columns": [_column(column) for column in catalog.columns],
+        "tables": [_table(reference, catalog) for reference in catalog.references],
+        "policy": explain_policy(catalog),
+        "examples": make_examples(catalog, native, limits),
+    }
+
+
+def make_verdict(plan: Plan, catalog: Catalog) -> dict[str, Any]:
+    """The answer to a dry run: accepted, with these columns, at most so many groups, at this cost."""
+    sharpened = sorted({name for branch in (plan, *plan.following) for name in moment_columns(branch, catalog)})
+    return {
+        "accepted": True,
+        "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
+        "groups_at_most": sum(_most_groups(branch, catalog) for branch in (plan, *plan.following)),
+        "width": expected_width(plan, catalog),
+        **({"sharpened_by": sharpened} if sharpened else {}),
+        "canonical": plan.hash,
+        "cost": {"epsilon": 0},
+    }
+
+
+def _most_groups(plan: Plan, catalog: Catalog) -> int:
+    """How many groups there can be: each key has so many values, and NULL where the column can be missing."""
+    sizes = []
+    for key in plan.keys:
+        names = [catalog.column(name) for name in key.by.columns]
+        null = plan.inner is not None or any(c is None or c.nullable for c in names) or len(key.values) == 1
+        sizes.append(len(key.values) if null else len(key.values) - 1)
+    return sum(math.prod(sizes[i] for i in chosen) for chosen in plan.sets)
+
+
+def expected_width(plan: Plan, catalog: Catalog) -> str:
+    """A word on how wide ranges will be, from the schema alone.
+
+    exact: only public columns are used. sharp: as narrow as the store allows. outer: the form of the statement (a
+    column in several places) may cost width on top.
+    """
+    used = [catalog.column(name) for name in plan.columns]
+    if all(column is not None and column.role == "public" for column in used):
+        return "exact"
+    lists = [[columns_of(m.where), [name for v in m.values for name in v.columns]] for m in plan.measures]
+    repeated = any(len(set(names)) < len(names) for both in lists for names in both) or plan.inner is not None
+    return "outer" if repeated else "sharp"
+
+
+def columns_of(where: Predicate) -> list[str]:
+    """The columns of a condition, one entry for each part that speaks of them."""
+    if isinstance(where, (And, Or)):
+        return [name for part in parts_apart(where) for name in columns_of(part)]
+    return list(columns_once(where))
+
+
+def explain_policy(catalog: Catalog) -> list[str]:
+    """The promises of the policy, a sentence each."""
+    quasi = _names(catalog, "quasi-identifier")
+    sensitive = _names(catalog, "sensitive")
+    codes = _names(catalog, "codes")
+    public = _names(catalog, "public")
+    said = []
+    if catalog.unit:
+        said.append(f"One row is one {catalog.unit}.")
+    if catalog.person:
+        said.append(f"No two rows have the same {catalog.person}; it is not published, and can be counted.")
+    if quasi:
+        said.append(
+            f"Each record shares what is published of {quasi} with at least {catalog.k - 1:,} others (k = {catalog.k})."
+        )
+    if catalog.tight:
+        said.append("The edges of the classes are values that occur.")
+    if sensitive:
+        said.append(f"Sensitive, published within each class and never beside a person: {sensitive}.")
+    said += _told_of_moments(catalog)
+    if codes:
+        said.append(f"Sets of codes, published as groups of codes of which a record has one at least: {codes}.")
+    if public:
+        said.append(f"Not protected, published as it is: {public}.")
+    if catalog.in_extracts:
+        apart = ", ".join(catalog.in_extracts)
+        said.append(f"Texts that no query reaches, and that leave in extracts alone, changed, on approval: {apart}.")
+    if catalog.references:
+        said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
+    if catalog.min_group:
+        said.append(f"Groups that cannot hold {catalog.min_group:,} records are not shown.")
+    if catalog.on_differencing != "alert":
+        done = "are refused" if catalog.on_differencing == "refuse" else "are answered with a warning"
+        said.append(f"Queries that with earlier ones could single out fewer than {catalog.k:,} people {done}.")
+    said.append("Columns that are not listed are withheld.")
+    if "interval" in catalog.modes:
+        said.append("Every figure is answered as a range that holds the true value; nothing is random.")
+    if catalog.noise is not None:
+        noise = catalog.noise
+        how = "Or with noise (mode laplace)" if "interval" in catalog.modes else "Figures are answered with noise"
+        said.append(
+            f"{how}: a statement costs epsilon {noise.epsilon_per_query:g} at most, of {noise.epsilon_per_user:g} for "
+            f"each user and {noise.epsilon_total:g} for all."
+        )
+    return said
+
+
+def _told_of_moments(catalog: Catalog) -> list[str]:
+    """What is published of sensitive numbers beyond intervals."""
+    said = []
+    for kind, how in (("rounded", "rounded to public cells"), ("exact", "as they are")):
+        names = ", ".join(column.name for column in catalog.columns if column.moments == kind)
+        if names:
+            said.append(f"Sums and variances of classes are published, {how}, so that means are sharper: {names}.")
+    return said
+
+
+def make_examples(catalog: Catalog, native: Native, limits: Limits) -> list[str]:
+    """Statements to begin with. Only what the gate accepts is shown."""
+    return [sql for sql in _candidates(catalog) if _is_accepted(sql, catalog, native, limits)]
+
+
+def _candidates(catalog: Catalog) -> Iterator[str]:
+    measured = [c for c in catalog.columns if c.type in ("integer", "number")]
+    measured.sort(key=lambda column: column.role != "sensitive")
+    numbers = [c for c in catalog.columns if c.is_numeric and c.role == "quasi-identifier"]
+    categories = [c for c in catalog.columns if c.type in ("category", "boolean")]
+    codes = [c for c in catalog.columns if c.is_codes and c.values]
+    yield _select(catalog, "COUNT(*)")
+    asked = "COUNT(*)"
+    if measured:
+        name = _quoted(measured[0].name)
+        asked = f"COUNT(*), AVG({name})"
+        yield _select(catalog, f"AVG({name}), MIN({name}), MAX({name})")
+    if categories:
+        name = _quoted(categories[0].name)
+        yield _select(catalog, f"{name}, {asked}", "GROUP BY", name)
+    if numbers:
+        yield _select(catalog, asked, "WHERE", _middle(numbers[0]))
+    if categories and categories[0].values:
+        value = categories[0].values[0].replace("'", "''")
+        yield _select(catalog, asked, "WHERE", _quoted(categories[0].name), f"= '{value}'")
+    if codes:
+        value = codes[0].values[0].replace("'", "''")
+        yield _select(catalog, asked, "WHERE", f"has_code({_quoted(codes[0].name)}, '{value}')")
+    for table in catalog.references:
+        on = joined_on(table, catalog)
+        if on and table.columns:
+            name = f"{table.name}.{_quoted(table.columns[0][0])}"
+            joined = f"{catalog.dataset}.{_quoted(on[0])} = {table.name}.{_quoted(table.key)}"
+            yield _select(catalog, f"{name}, COUNT(*)", "JOIN", table.name, "ON", joined, "GROUP BY", name)
+
+
+def joined_on(table: Reference, catalog: Catalog) -> list[str]:
+    """Categories that have a key of the table among their values, the one with most of them first."""
+    keys = frozenset(table.keys)
+    shared = {c.name: len(keys.intersection(c.values)) for c in catalog.columns if c.type == "category"}
+    return sorted((name for name, number in shared.items() if number), key=lambda name: -shared[name])
+
+
+def _select(catalog: Catalog, asked: str, *rest: str) -> str:
+    return " ".join(["SELECT", asked, "FROM", catalog.dataset, *rest])
+
+
+def _middle(column: Column) -> str:
+    """A condition on the middle half of a public domain."""
+    low, high = column.low or 0, column.high or 0
+    quarter = (high - low) / 4
+    ends = [low + quarter, high - quarter]
+    texts = [f"{end:g}" for end in ends] if column.type == "number" else [_end(column, round(end)) for end in ends]
+    if column.type in ("date", "timestamp"):
+        texts = [f"{column.type.upper()} '{text}'" for text in texts]
+    return f"{_quoted(column.name)} BETWEEN {texts[0]} AND {texts[1]}"
+
+
+def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:
+    try:
+        understand(sql, catalog, native, limits)
+    except Refusal:
+        return False
+    return True
+
+
+def _column(column: Column) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "name": column.name,
+        "title": column.title,
+        "role": column.role,
+        "type": column.type,
+        "nullable": column.nullable,
+    }
+    if column.is_numeric:
+        ends = [column.low, column.high]
+        written = column.type in ("date", "timestamp")
+        domain = [_end(column, int(end)) if written else end for end in ends if end is not None]
+        return {**body, "domain": domain or None}
+    return {**body, "values": list(column.values)}
+
+
+def _table(table: Reference, catalog: Catalog) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "key": table.key,
+        "rows": len(table.keys),
+        "columns": [{"name": name, "type": table.type_of(name)} for name, _ in table.columns],
+        "on": joined_on(table, catalog),
+        "hash": table.hash,
+    }
+
+
+def _end(column: Column, value: int) -> str:
+    if column.type == "timestamp":
+        return moment_text(value)
+    return dt.date.fromordinal(value + _EPOCH).isoformat() if column.type == "date" else str(value)
+
+
+def _names(catalog: Catalog, role: str) -> str:
+    return ", ".join(column.name for column in catalog.columns if column.role == role)
+
+
+def _quoted(name: str) -> str:
+    """The name as SQL takes it.
+
+    >>> _quoted("age"), _quoted("blood pressure")
+    ('age', '"blood pressure"')
+    """
+    return name if _SIMPLE_NAME.fullmatch(name) else '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,226 @@
+"""One Answer, many forms: the JSON of the contract, flat tables (`name_low`, `name_high`), text for a terminal."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from querygate.core.interval import shown
+from querygate.core.timestamps import moment_text
+from querygate.core.types import Answer, Group, Range, Scalar
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+
+
+def to_dict(answer: Answer) -> dict[str, Any]:
+    """The answer as contracts have it: one object per group, keyed by column, with the group's count beside it."""
+    return {
+        "query_id": answer.query_id,
+        "dataset": answer.dataset,
+        "version": answer.version,
+        "mode": answer.mode,
+        "columns": [{"name": c.name, "kind": c.kind, "type": c.type} for c in answer.columns],
+        "rows": [_row(answer, group) for group in answer.groups],
+        "notes": list(answer.notes),
+        "elapsed_ms": answer.elapsed_ms,
+    }
+
+
+def _row(answer: Answer, group: Group) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for column in answer.columns:
+        if column.kind == "key":
+            row[column.name] = key_value(group.keys[column.source], column.type)
+        else:
+            row[column.name] = _range(group.ranges[column.source], column.type)
+    count = {"low": group.count.low, "high": group.count.high}
+    return {**row, "_group": {"certain": group.certain, "count": count}}
+
+
+def _range(found: Range, column_type: str) -> dict[str, Any]:
+    ends = {name: _end(getattr(found, name), column_type) for name in ("low", "high", "attained_low", "attained_high")}
+    return {**ends, "sharp": found.sharp, "may_be_null": found.may_be_null}
+
+
+def _end(value: int | float | None, column_type: str) -> int | float | str | None:
+    if value is None:
+        return None
+    if column_type == "date":
+        return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
+    if column_type == "timestamp":
+        return moment_text(int(value))
+    return value if math.isfinite(value) else str(value)  # JSON has no infinity
+
+
+def key_value(key: Scalar, column_type: str) -> Scalar:
+    return key == "true" if column_type == "boolean" and key is not None else key
+
+
+# -- flat tables, from the JSON form so that a stored answer renders the same ------------------------------------
+
+
+def table(body: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """Column names and rows: a key is one column, a range is `name_low` and `name_high`; the group's state follows.
+
+    A noisy number is `name`, `name_low95` and `name_high95`; of its group nothing else is told.
+    """
+    names = [name + ending for name, ending in _flat_columns(body)]
+    state = _GROUP_STATE if body["mode"] == "interval" else ()
+    rows = [[*_flat(body, row), *(read(row["_group"]) for _, read in state)] for row in body["rows"]]
+    return _told_apart([*names, *(name for name, _ in state)]), rows
+
+
+_ENDINGS = {"key": ("",), "range": ("_low", "_high"), "noisy": ("", "_low95", "_high95")}
+_GROUP_STATE: tuple[tuple[str, Callable[[dict[str, Any]], Any]], ...] = (
+    ("group_certain", lambda group: group["certain"]),
+    ("group_count_low", lambda group: group["count"]["low"]),
+    ("group_count_high", lambda group: group["count"]["high"]),
+)
+
+
+def _flat_columns(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Each column with the endings of the flat ones it becomes."""
+    return [(column["name"], ending) for column in body["columns"] for ending in _ENDINGS[column["kind"]]]
+
+
+def _flat(body: dict[str, Any], row: dict[str, Any]) -> Iterator[Any]:
+    for column in body["columns"]:
+        value = row[column["name"]]
+        if column["kind"] == "key":
+            yield value
+        elif column["kind"] == "range":
+            yield from (value["low"], value["high"])
+        else:
+            yield from (value["value"], *(value["interval95"] or (None, None)))
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """An alias may be what another column's `name_low` is: a second gets a number, as in the answer itself."""
+    apart: list[str] = []
+    for name in names:
+        other, number = name, 2
+        while other in apart or (other != name and other in names):
+            other, number = f"{name}_{number}", number + 1
+        apart.append(other)
+    return apart
+
+
+def to_csv(body: dict[str, Any]) -> bytes:
+    names, rows = table(body)
+    return "".join(",".join(map(_csv_cell, row)) + "\r\n" for row in [names, *rows]).encode()
+
+
+def _csv_cell(value: Any) -> str:
+    """RFC 4180. NULL is empty and the empty text is `""`; what a spreadsheet would run gets an apostrophe."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    safe = f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) and value != "-inf" else value
+    return '"' + safe.replace('"', '""') + '"' if not safe or any(sign in safe for sign in '",\r\n') else safe
+
+
+def to_json(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _arrow(body: dict[str, Any]) -> pa.Table:
+    names, rows = table(body)
+    types: list[pa.DataType] = []
+    kinds = {"integer": pa.decimal128(38, 0), "number": pa.float64(), "boolean": pa.bool_()}
+    for column in body["columns"]:
+        kind = kinds.get(column["type"], pa.string())
+        if column["type"] == "integer" and column["kind"] == "range":
+            kind = pa.int64()
+        if column["kind"] == "noisy":
+            kind = pa.float64()
+        types += [kind] * len(_ENDINGS[column["kind"]])
+    types += [pa.bool_(), pa.int64(), pa.int64()] if body["mode"] == "interval" else []
+    columns = [[row[i] for row in rows] for i in range(len(names))]
+    arrays = [_array(values, kind) for values, kind in zip(columns, types, strict=True)]
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if kind == pa.float64():
+        values = [None if value is None else float(value) for value in values]
+    try:
+        return pa.array(values, kind)
+    except (OverflowError, pa.ArrowInvalid):  # a SUM beyond 64 bits
+        return pa.array([None if value is None else str(value) for value in values], pa.string())
+
+
+def to_arrow(body: dict[str, Any]) -> bytes:
+    data = _arrow(body)
+    sink = io.BytesIO()
+    with pyarrow.ipc.new_stream(sink, data.schema) as writer:
+        writer.write_table(data)
+    return sink.getvalue()
+
+
+def to_parquet(body: dict[str, Any]) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(_arrow(body), sink)
+    return sink.getvalue()
+
+
+FORMATS: dict[str, tuple[str, Callable[[dict[str, Any]], bytes]]] = {
+    "json": ("application/json", to_json),
+    "csv": ("text/csv; charset=utf-8", to_csv),
+    "arrow": ("application/vnd.apache.arrow.stream", to_arrow),
+    "parquet": ("application/vnd.apache.parquet", to_parquet),
+}
+
+
+# -- for people ----------------------------------------------------------------------------------------------
+
+
+def range_text(value: dict[str, Any]) -> str:
+    """A range as a person reads it: `127.4 .. 131.9`, `117 exactly`, `NULL`."""
+    low, high = value["low"], value["high"]
+    if low is None:
+        return "NULL"
+    if isinstance(low, str) or isinstance(high, str):
+        text = f"{low} exactly" if low == high else f"{low} .. {high}"
+    else:
+        ends = shown(low, high)
+        text = f"{ends[0]} exactly" if low == high else f"{ends[0]} .. {ends[1]}"
+    return text + (" or NULL" if value["may_be_null"] else "")
+
+
+def noisy_text(value: dict[str, Any]) -> str:
+    """A noisy number as a person reads it: `417 (387 .. 447)`."""
+    number = value["value"]
+    if value["interval95"] is None:
+        return f"{number:.6g}"
+    low, high = shown(*value["interval95"])
+    return f"{number if isinstance(number, int) else format(number, '.6g')} ({low} .. {high})"
+
+
+def _key_text(value: Scalar) -> str:
+    return "NULL" if value is None else str(value)
+
+
+_TEXTS: dict[str, Callable[[Any], str]] = {"key": _key_text, "range": range_text, "noisy": noisy_text}
+
+
+def readable(body: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells for a person: one cell per output, and the group's count where there are groups."""
+    grouped = body["mode"] == "interval" and any(column["kind"] == "key" for column in body["columns"])
+    headings = [column["name"] for column in body["columns"]] + (["records in group"] if grouped else [])
+    rows = []
+    for row in body["rows"]:
+        cells = []
+        for column in body["columns"]:
+            cells.append(_TEXTS[column["kind"]](row[column["name"]]))
+        if grouped:
+            count = range_text({**row["_group"]["count"], "may_be_null": False})
+            cells.append(count if row["_group"]["certain"] else f"{count} (possible group)")
+        rows.append(cells)
+    return headings, rows

@@ -1,0 +1,1 @@
+"""Algorithms that only the custodian needs: pure, and independent of each other."""

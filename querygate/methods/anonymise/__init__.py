@@ -1,0 +1,165 @@
+"""Anonymisers: divide records into classes that keep a promise, and measure what was promised.
+
+Pure: arrays in, arrays out. The caller codes the quasi-identifiers and groups the records to distinct combinations.
+
+>>> import numpy as np
+>>> age = Attribute.ordered_by("age", np.array([0, 1, 2, 3]), edges=np.array([0.0, 20, 40, 60, 80]))
+>>> table = Table((age,), counts=np.array([3, 4, 1, 5]))
+>>> labels = ANONYMISERS.get("mondrian")(table, k=3)
+>>> labels, partition_check.smallest_class(labels, table.counts)
+(array([0, 1, 2, 2]), 3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from querygate.core.registry import Registry
+from querygate.core.types import Ints
+from querygate.methods.anonymise import loss, partition_check, version_overlay
+from querygate.methods.anonymise.blind_classes import blind
+from querygate.methods.anonymise.class_boxes import (
+    ALL_NULLS,
+    NO_NULLS,
+    SOME_NULLS,
+    Box,
+    Intervals,
+    ValueSets,
+    boxes,
+    join_boxes,
+    loss_by_attribute,
+    ncp,
+)
+from querygate.methods.anonymise.clusters.bottom_up import bottom_up
+from querygate.methods.anonymise.clusters.neighbour_boxes import directed_boxes
+from querygate.methods.anonymise.clusters.polish import polish, snake_polished
+from querygate.methods.anonymise.clusters.top_down import top_down
+from querygate.methods.anonymise.division.coarse_cuts import CoarseCut, coarse_cuts
+from querygate.methods.anonymise.division.mondrian import Progress, mondrian
+from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
+from querygate.methods.anonymise.division.snake import snake
+from querygate.methods.anonymise.division.univariate import Unsuitable, optimal_runs, univariate
+from querygate.methods.anonymise.guards.closeness import TreeCloseness
+from querygate.methods.anonymise.guards.diversity import Alpha, Closeness, Distinct, Entropy, Recursive, Sensitive
+from querygate.methods.anonymise.guards.guard import Guard, NumericHull
+from querygate.methods.anonymise.guards.k_map import KMap
+from querygate.methods.anonymise.guards.numeric_guards import Numbers, Proximity, Spread
+from querygate.methods.anonymise.guards.p_sensitive import PSensitive
+from querygate.methods.anonymise.guards.personal_guard import Personalised
+from querygate.methods.anonymise.recode.full_domain import full_domain
+from querygate.methods.anonymise.recode.full_subtree import full_subtree
+from querygate.methods.anonymise.recode.hierarchy import Hierarchy
+from querygate.methods.anonymise.recode.interval_levels import flat_hierarchy, interval_hierarchy
+from querygate.methods.anonymise.recode.local_recode import local
+from querygate.methods.anonymise.recode.recoder import Recoded, Recoder, Scale, scales_of
+from querygate.methods.anonymise.stable_classes import stay_together
+from querygate.methods.anonymise.statistic_weights import directed, statistic_weights
+from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table
+
+
+class Anonymiser(Protocol):
+    """A way to divide a table: the class of each combination, numbered 0..m-1, every promise kept."""
+
+    def __call__(
+        self, table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None
+    ) -> Ints: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A registered anonymiser, and what it works on.
+
+    `by_record`: it divides records, so that equal ones may part; its table has one combination per record, in a fixed
+    order. Otherwise a combination of codes is never divided.
+    """
+
+    run: Anonymiser
+    by_record: bool = False
+
+    def __call__(self, table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
+        return self.run(table, k, guards, progress=progress)
+
+
+ANONYMISERS: Registry[Method] = Registry("anonymiser")
+ANONYMISERS.register("mondrian", Method(mondrian))
+ANONYMISERS.register("mondrian-relaxed", Method(relaxed, by_record=True))
+ANONYMISERS.register("snake", Method(snake, by_record=True))
+ANONYMISERS.register("snake-polished", Method(snake_polished, by_record=True))
+ANONYMISERS.register("univariate", Method(univariate))
+ANONYMISERS.register("boxes", Method(directed_boxes, by_record=True))
+ANONYMISERS.register("top-down", Method(top_down, by_record=True))
+ANONYMISERS.register("bottom-up", Method(bottom_up, by_record=True))
+
+RECODERS: Registry[Recoder] = Registry("recoder")
+RECODERS.register("full-domain", full_domain)
+RECODERS.register("full-subtree", full_subtree)
+RECODERS.register("local", local)
+
+__all__ = [
+    "ANONYMISERS",
+    "Anonymiser",
+    "Method",
+    "Progress",
+    "mondrian",
+    "relaxed",
+    "snake",
+    "snake_polished",
+    "polish",
+    "univariate",
+    "directed_boxes",
+    "top_down",
+    "bottom_up",
+    "directed",
+    "statistic_weights",
+    "optimal_runs",
+    "Unsuitable",
+    "Attribute",
+    "Hierarchy",
+    "Table",
+    "NULL",
+    "Infeasible",
+    "Guard",
+    "NumericHull",
+    "Sensitive",
+    "Distinct",
+    "Entropy",
+    "Recursive",
+    "Alpha",
+    "Closeness",
+    "TreeCloseness",
+    "PSensitive",
+    "Personalised",
+    "Numbers",
+    "Spread",
+    "Proximity",
+    "KMap",
+    "blind",
+    "CoarseCut",
+    "coarse_cuts",
+    "Box",
+    "Intervals",
+    "ValueSets",
+    "NO_NULLS",
+    "SOME_NULLS",
+    "ALL_NULLS",
+    "boxes",
+    "join_boxes",
+    "loss_by_attribute",
+    "ncp",
+    "stay_together",
+    "RECODERS",
+    "Recoder",
+    "Recoded",
+    "full_domain",
+    "full_subtree",
+    "local",
+    "Scale",
+    "scales_of",
+    "interval_hierarchy",
+    "flat_hierarchy",
+    "loss",
+    "partition_check",
+    "version_overlay",
+]

@@ -1,0 +1,1 @@
+"""Methods that build classes from below, and ways to improve finished ones."""

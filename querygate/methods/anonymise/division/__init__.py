@@ -1,0 +1,1 @@
+"""Methods that divide the records from the top down, or along a line."""

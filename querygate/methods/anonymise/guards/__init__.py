@@ -1,0 +1,1 @@
+"""What every class must keep besides its size."""

@@ -1,0 +1,1 @@
+"""Recoding by hierarchy, and suppression: what extracts are made with."""

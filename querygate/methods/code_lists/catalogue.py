@@ -1,0 +1,52 @@
+"""The methods by name, and what each needs.
+
+`policy`: run(baskets, k, privacy, utility, *, weights=None) -> Items.
+`itemsets`: run(baskets, levels, k, m) -> Items.
+`complete`: run(baskets, levels, k) -> Recoded.
+`classes`: run(baskets, labels, levels, k, m, centres=None, most_loss=1.0) -> CodesInClasses.
+`coherence`: run(baskets, sensitive, k, p, share) -> Items.
+`rules`: run(baskets, rules, k, confidence, levels=None, sensitive=()) -> Items.
+`uncertainty`: run(baskets, sensitive, rho, length=None) -> Items.
+
+>>> METHODS.get("ugaclip").kind
+'policy'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from querygate.core.registry import Registry
+from querygate.methods.code_lists.cba import cba
+from querygate.methods.code_lists.coherence import coherent
+from querygate.methods.code_lists.km import km_anonymous
+from querygate.methods.code_lists.least_frequent import least_frequent
+from querygate.methods.code_lists.relational import codes_in_classes
+from querygate.methods.code_lists.rho_uncertainty import rho_uncertain
+from querygate.methods.code_lists.sensitive_rules import rbat
+from querygate.methods.code_lists.set_partition import partitioned
+from querygate.methods.code_lists.ugaclip import aclip, ugaclip
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How to anonymise sets of codes. `kind` says what `run` takes and gives back: see above."""
+
+    run: Callable[..., Any]
+    kind: str
+    summary: str = ""
+
+
+METHODS: Registry[Method] = Registry("way to anonymise sets of codes")
+METHODS.register("ugaclip", Method(ugaclip, "policy", "rarest code first, in its group (Loukides et al. 2010)"))
+METHODS.register("cba", Method(cba, "policy", "cheapest pairs first, least suppression (ITAB 2010)"))
+METHODS.register("aclip", Method(aclip, "policy", "rarest code first, with any code: a baseline"))
+METHODS.register("least-frequent", Method(least_frequent, "policy", "suppression alone: a baseline"))
+METHODS.register("apriori", Method(km_anonymous, "itemsets", "k^m by full subtrees (Terrovitis et al. 2008)"))
+METHODS.register("partition", Method(partitioned, "complete", "top-down, local recoding (He & Naughton 2009)"))
+METHODS.register("classes", Method(codes_in_classes, "classes", "k^m in relational classes (Poulis et al. 2013)"))
+METHODS.register("coherence", Method(coherent, "coherence", "(h,k,p) by suppression (Xu et al. 2008)"))
+METHODS.register("rbat", Method(rbat, "rules", "rules from public to sensitive codes (Loukides et al. 2013)"))
+METHODS.register("rho", Method(rho_uncertain, "uncertainty", "rho-uncertainty by suppression (Cao et al. 2010)"))

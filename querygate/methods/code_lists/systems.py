@@ -1,0 +1,76 @@
+"""Code systems by name: ICD-9-CM and ICD-10-CM with their chapters, CCS groups over ICD-9-CM, and a custodian's own.
+
+All have one form, rows `code;group;...;root`. Where each comes from is told in data/README.md.
+
+>>> tree_of("icd9cm", ["250.01", "250.02"]).ancestors("250.01")
+('250.0', '250', '240-279', '*')
+>>> tree_of("ccs", ["250.01"]).ancestors("250.01")
+('Diabetes mellitus without complication', '*')
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+
+from querygate.methods.code_lists.code_tree import OTHER, ROOT, CodeTree
+
+FLAT = "flat"
+LEVELS: dict[str, tuple[str, ...]] = {
+    "icd9cm": ("code", "subcategory", "category", "chapter", "all"),
+    "icd10cm": ("code", "six", "five", "four", "category", "block", "chapter", "all"),
+    "ccs": ("code", "group", "all"),
+}
+"""What the levels of each system are called, from the codes up."""
+
+
+@cache
+def code_tree(system: str) -> CodeTree:
+    """The tree of all codes of a system."""
+    return tree_of(system, lines_of(system))
+
+
+def tree_of(system: str, codes: Iterable[str]) -> CodeTree:
+    """The tree of the codes that occur. Those that the system does not have are in the group `other`; none is lost.
+
+    >>> tree_of("icd9cm", ["250.01", "N/A"]).parents()
+    (('250', '240-279'), ('250.0', '250'), ('250.01', '250.0'), ('N/A', 'other'))
+    >>> tree_of("flat", ["bread", "milk"]).codes
+    ('bread', 'milk')
+    """
+    if system == FLAT:
+        return CodeTree.flat(codes)
+    lines, height = lines_of(system), len(LEVELS[system]) - 1
+    strange = (OTHER,) * (height - 1)
+    rows = [lines[code].split(";") if code in lines else [code, *strange, ROOT] for code in set(codes)]
+    return CodeTree.of(rows, height)
+
+
+def read_tree(text: str) -> CodeTree:
+    """A hierarchy from a CSV text: one row per code, from the code to the root, `;` or `,` between. Rows may be ragged.
+
+    >>> read_tree("a;x;*\\nb;x;*\\nc;*\\n").groups_at(1)
+    [(0, 1), (2,)]
+    """
+    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
+    mark = ";" if lines and ";" in lines[0] else ","
+    return CodeTree.of([part.strip() for part in row] for row in csv.reader(lines, delimiter=mark, strict=True))
+
+
+@cache
+def lines_of(system: str) -> Mapping[str, str]:
+    """For each code of a system its row, as text: a hundred thousand codes are read faster than they make a tree."""
+    if system not in LEVELS:
+        raise ValueError(f"there is no code system of this name; there are {', '.join(LEVELS)} and {FLAT}")
+    packed = files("querygate.methods.code_lists").joinpath("data", f"{system}.csv.gz").read_bytes()
+    return {line[: line.index(";")]: line for line in gzip.decompress(packed).decode().splitlines()}
+
+
+@cache
+def headings_of(system: str) -> frozenset[str]:
+    """Codes of a system that are groups of others at the same time: 250 in ICD-9-CM, which has 250.00."""
+    lines = lines_of(system)
+    return frozenset(name for line in lines.values() for name in line.split(";")[1:]) & lines.keys()

@@ -1,0 +1,168 @@
+"""What the answers given tell about an isolated group, and how grave that is.
+
+The combination that isolates the group is applied to the answers, in fractions. Exact answers fix its total:
+`11*115 - 10*110 = 165`. Ranges leave a range. Severity (docs/how-to/audit-a-log.md):
+
+    attempt    the query sets isolate fewer than k records; the answers are not known, or leave all of it open
+    exposed    the answers narrow what the group has
+    disclosed  they fix a value of one person
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from querygate.core.types import Bools
+from querygate.methods.inference.examine import Isolated
+from querygate.methods.inference.power_sums import two_values
+from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inferred, Kind, Severity, Total
+
+FIXED = Fraction(1, 10**9)
+"""Share of the domain below which a range is called a value: means come as doubles, with their last digit in doubt."""
+
+
+class Domain(NamedTuple):
+    """The least and the greatest of one value of a measure, and whether it is a whole number.
+
+    Only a public domain is combined with the answers: that of the data would itself be news.
+    """
+
+    low: Fraction
+    high: Fraction
+    whole: bool = False
+    public: bool = False
+
+
+Domains = Mapping[str, Domain]
+
+
+def infer(isolated: Isolated, domains: Domains) -> Inferred:
+    """The range of the group's total that the answers leave; None where an answer is missing."""
+    low, high = _combined(isolated.parts)
+    domain = domains.get(isolated.measure)
+    if low is not None and high is not None and domain is not None and domain.public and not isolated.difference:
+        least, most = isolated.records * domain.low, isolated.records * domain.high
+        if least <= high and low <= most:  # answers that contradict the domain are told as they are
+            low, high = max(low, least), min(high, most)
+    if low is not None and high is not None and domain is not None and domain.whole and math.ceil(low) <= high:
+        low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
+    return Inferred(isolated.measure, low, high, arithmetic(isolated.parts))
+
+
+def _combined(parts: Iterable[tuple[Total, Fraction]]) -> tuple[Fraction | None, Fraction | None]:
+    low = high = Fraction(0)
+    for total, c in parts:
+        if total.low is None or total.high is None:
+            return None, None
+        low += c * (total.low if c > 0 else total.high)
+        high += c * (total.high if c > 0 else total.low)
+    return low, high
+
+
+def arithmetic(parts: Iterable[tuple[Total, Fraction]]) -> str:
+    """The combination as a person would write it, what is added before what is taken away."""
+    text = ""
+    for total, c in sorted(parts, key=lambda part: part[1] < 0):
+        sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")
+        factor = "" if abs(c) == 1 else f"{abs(c)}*"
+        said = total.said or f"total({total.query})"
+        text += f"{sign}{factor}{f'({said})' if factor and not said.isalnum() else said}"
+    return text
+
+
+def kind_of(parts: int, users: int) -> Kind:
+    """By what it takes: one set, two, three or four as trackers do, or more."""
+    if users > 1:
+        return "collusion"
+    return "narrow" if parts == 1 else "differencing" if parts == 2 else "tracker" if parts <= 4 else "linear"
+
+
+def severity_of(inferred: Sequence[Inferred], records: int, domains: Domains) -> Severity:
+    """The gravest of what follows for any measure."""
+    found: Severity = "attempt"
+    for one in inferred:
+        if one.low is None or one.high is None:
+            continue
+        domain = domains.get(one.measure, Domain(one.low, one.low))
+        width, room = one.high - one.low, domain.high - domain.low
+        fixed = width <= FIXED * room
+        if fixed and records == 1 and one.measure != PRESENCE:
+            return "disclosed"
+        if fixed or width < records * room:
+            found = "exposed"
+    return found
+
+
+def make_findings(isolated: Sequence[Isolated], domains: Domains, view: str) -> list[Finding]:
+    """One finding for each isolated group, whatever the number of measures it is isolated in."""
+    by_places: dict[bytes, list[Isolated]] = {}
+    for one in isolated:
+        by_places.setdefault(one.places.tobytes(), []).append(one)
+    return [_finding(group, domains, view) for group in by_places.values()]
+
+
+def _finding(group: Sequence[Isolated], domains: Domains, view: str) -> Finding:
+    group = sorted(group, key=lambda one: (one.measure == PRESENCE, one.measure))  # secrets before mere presence
+    inferred = tuple(infer(one, domains) for one in group)
+    severity = severity_of(inferred, group[0].records, domains)
+    pair = _pair(inferred) if group[0].records == 2 and not group[0].difference else ()
+    totals = tuple(total for one in group for total, _ in one.parts)
+    users = _users([total for total, _ in group[0].parts])
+    return Finding(
+        kind_of(len(group[0].parts), len(users)),
+        "disclosed" if pair else severity,
+        tuple(dict.fromkeys(each.query for total in totals for each in (total, *total.beside))),
+        users,
+        group[0].records,
+        group[0].places,
+        tuple((one.measure, total.query, c) for one in group for total, c in one.parts),
+        (*inferred, *pair),
+        view,
+        totals,
+    )
+
+
+def _pair(inferred: Sequence[Inferred]) -> tuple[Inferred, ...]:
+    """The two values of a group of two whose sum and sum of squares are fixed."""
+    by_measure = {one.measure: one for one in inferred}
+    for name, one in by_measure.items():
+        found = two_values(one, by_measure[f"{name}^2"]) if f"{name}^2" in by_measure else None
+        if found is not None:
+            return found
+    return ()
+
+
+def _users(totals: Iterable[Total]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.user for total in totals for each in (total, *total.beside)))
+
+
+def extreme_finding(one: Total, other: Total, places: Bools, records: int, view: str) -> Finding:
+    """Two extremes over sets that differ by few: where their answers differ, the difference holds the extreme."""
+    users = _users((one, other))
+    queries = tuple(dict.fromkeys((one.query, other.query)))
+    severity: Severity = "attempt"
+    inferred: tuple[Inferred, ...] = ()
+    if one.extreme == VARIANCE:
+        if one.low is not None:
+            inferred = (Inferred(f"{one.measure} about the mean", one.low, one.high, one.said),)
+            severity = "exposed"
+    elif all(t.low is not None and t.low == t.high for t in (one, other)) and (one is other or one.low != other.low):
+        larger = one if one.members.sum() >= other.members.sum() else other
+        inferred = (Inferred(one.measure, larger.low, larger.high, f"{one.extreme}({larger.query})"),)
+        severity = "disclosed" if records == 1 and _holds_it(one, other, larger) else "exposed"
+    kind: Kind = "collusion" if len(users) > 1 else "narrow" if one is other else "differencing"
+    return Finding(kind, severity, queries, users, records, places, (), inferred, view, (one, other))
+
+
+def _holds_it(one: Total, other: Total, larger: Total) -> bool:
+    """Is the extreme of the larger set that of the one person who is more in it?
+
+    A maximum that rises is. That of a median, or of sets neither of which holds the other, need not be anybody's.
+    """
+    if one is other:
+        return True
+    smaller = other if larger is one else one
+    return one.extreme in ("min", "max") and not (smaller.members & ~larger.members).any()

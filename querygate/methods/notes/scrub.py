@@ -1,0 +1,219 @@
+"""A note without its identifiers: find, settle overlaps, replace, and read the result again.
+
+The last step is what the promise rests on. Tags are new text, and text on both sides of a tag may meet; so the result
+is searched for the values of the identifier columns once more, and what is found goes too, until nothing is.
+
+>>> scrubber = Scrubber(b"a secret of the extract", {"name": Kind.NAME, "born": Kind.DATE}, Options(tags="kind"))
+>>> record = {"name": "Jane Doe", "born": "1980-05-03"}
+>>> scrubber.scrub("J. DOE, born 3 May 1980, seen by Dr. Wells with her son Will. Parkinson's disease.", record).text
+"[NAME], born 1980, seen by Dr. [NAME] with her son [NAME]. Parkinson's disease."
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, Finder, NameFinder
+from querygate.methods.notes.finders.dates import find_days
+from querygate.methods.notes.identifier_values import Own, People, record_values
+from querygate.methods.notes.note_text import Atoms, plain, without_ideographs
+from querygate.methods.notes.scrub_options import Options
+from querygate.methods.notes.spans import SAFE_HARBOR, Kind, Span, resolve
+from querygate.methods.notes.surrogates import BLANK, Surrogates
+
+LONGEST = 1_000_000
+"""Characters of a note at most."""
+
+_YEAR = re.compile(r"(?<![\w.])(1[89]\d\d|20\d\d)(?!\w|\.\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scrubbed:
+    """A note without identifiers: `found` in the original, and where each replacement stands in `text`."""
+
+    text: str
+    found: tuple[Span, ...]
+    placed: tuple[tuple[int, int], ...]
+
+
+class Scrubber:
+    """Scrubs notes of one extract. `columns` says which columns of a record hold identifiers, and of what kind."""
+
+    def __init__(
+        self,
+        secret: bytes,
+        columns: Mapping[str, Kind] | None = None,
+        options: Options | None = None,
+        people: Iterable[Mapping[str, object]] = (),
+    ) -> None:
+        """`people`: the records of the file, whose distinctive values go from every note."""
+        self._options = options or Options()
+        self._columns = dict(columns or {})
+        self._surrogates = Surrogates(secret, self._options)
+        self._people = People.of(record_values(self._columns, record) for record in people)
+        self._finders = _finders(self._options)
+
+    def find(self, text: str, record: Mapping[str, object] | None = None) -> list[Span]:
+        """The identifiers in a note, overlaps settled."""
+        return self._find(text, self._own(record))
+
+    def scrub(self, text: str, record: Mapping[str, object] | None = None, person: str | None = None) -> Scrubbed:
+        """The note without identifiers. `person` says whose dates move together; silent: the record's own values."""
+        own = self._own(record)
+        if person is None:
+            person = "\0".join(value for _, value in record_values(self._columns, record or {}))
+        spans = self._find(text, own)
+        if not spans:
+            return Scrubbed(text, (), ())
+        blank: set[int] = set()  # starts of spans whose tag itself would spell a value
+        while True:
+            made = self._surrogates.of(text, spans, person)
+            made = [BLANK if span.start in blank else new for span, new in zip(spans, made, strict=True)]
+            result, placed = _render(text, spans, made)
+            left = self._people.find(Atoms(result), own, misspelt=False)
+            if not left:
+                return Scrubbed(result, tuple(spans), tuple(placed))
+            more, touched = _origins(left, spans, placed)
+            blank |= touched
+            spans = self._settle(text, [*spans, *more])
+
+    def _own(self, record: Mapping[str, object] | None) -> Own | None:
+        return Own.of(record_values(self._columns, record)) if record else None
+
+    def _find(self, text: str, own: Own | None) -> list[Span]:
+        if len(text) > LONGEST:
+            raise ValueError(f"a note has at most {LONGEST:,} characters")
+        return self._settle(text, [*self._people.find(Atoms(text), own), *self._by_rule(text)])
+
+    def _by_rule(self, text: str) -> Iterator[Span]:
+        read = plain(text)
+        if not read.isascii():
+            for finder in JAPANESE_FINDERS:
+                yield from finder(read)
+            read = without_ideographs(read)
+        for finder in self._finders:
+            yield from finder(read)
+
+    def _settle(self, text: str, spans: Iterable[Span]) -> list[Span]:
+        return resolve(text, spans, STRENGTH)
+
+
+def _finders(options: Options) -> tuple[Finder, ...]:
+    chosen = [finder for finder in FINDERS if options.weekdays or finder is not find_days]
+    chosen.append(NameFinder(unknown=options.unknown_words))
+    if options.earliest_year is not None:
+        chosen.append(partial(_old_years, before=options.earliest_year))
+    return tuple(chosen)
+
+
+def _old_years(text: str, before: int) -> Iterator[Span]:
+    for match in _YEAR.finditer(text):
+        if int(match[1]) < before:
+            yield Span(match.start(), match.end(), Kind.DATE, "old year", match[1])
+
+
+def _render(text: str, spans: Sequence[Span], made: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+    """The text with each span replaced, and where the replacements stand. All else is as it was."""
+    pieces: list[str] = []
+    placed: list[tuple[int, int]] = []
+    at = length = 0
+    for span, new in zip(spans, made, strict=True):
+        pieces += (text[at : span.start], new)
+        length += span.start - at
+        placed.append((length, length + len(new)))
+        length += len(new)
+        at = span.end
+    return "".join((*pieces, text[at:])), placed
+
+
+def _origins(
+    left: Sequence[Span], spans: Sequence[Span], placed: Sequence[tuple[int, int]]
+) -> tuple[list[Span], set[int]]:
+    """What is left in the result, as spans of the original where kept text spells it, and the tags it touches."""
+    more: list[Span] = []
+    touched: set[int] = set()
+    for span in left:
+        at, shift = span.start, 0
+        for (start, end), source in zip(placed, spans, strict=True):
+            if end <= at:
+                shift = source.end - end
+                continue
+            if start >= span.end:
+                break
+            touched.add(source.start)
+            if at < start:
+                more.append(Span(at + shift, start + shift, span.kind, span.rule, span.value))
+            at, shift = end, source.end - end
+        if at < span.end:
+            more.append(Span(at + shift, span.end + shift, span.kind, span.rule, span.value))
+    return more, touched
+
+
+@dataclass(frozen=True, slots=True)
+class ScrubbedColumn:
+    """A column of notes without identifiers, and how many of each kind were replaced."""
+
+    notes: tuple[str | None, ...]
+    kinds: dict[Kind, int]
+    rules: dict[str, int]
+    touched: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "notes": len(self.notes),
+            "touched": self.touched,
+            "kinds": {f"{kind}": count for kind, count in self.kinds.items()},
+            "rules": dict(self.rules),
+        }
+
+
+def scrub_column(
+    notes: Sequence[str | None],
+    table: Mapping[str, Sequence[object]],
+    columns: Mapping[str, Kind],
+    secret: bytes,
+    options: Options | None = None,
+    person: str | None = None,
+) -> ScrubbedColumn:
+    """Scrub one column of a file. `table` holds its identifier columns; `person` names the one that says whose it is.
+
+    >>> table = {"name": ["Jane Doe", "Tom Garcia"], "mrn": ["00112233", "99887766"]}
+    >>> kinds = {"name": Kind.NAME, "mrn": Kind.RECORD}
+    >>> notes = ["Tom's wife JANE, 0011-2233", None]
+    >>> made = scrub_column(notes, table, kinds, b"0123456789abcdef", Options(tags="kind"))
+    >>> made.notes, made.to_dict()["kinds"]
+    (("[NAME]'s wife [NAME], [RECORD]", None), {'NAME': 2, 'RECORD': 1})
+    """
+    if any(len(table[name]) != len(notes) for name in columns):
+        raise ValueError("each identifier column has one value for each note")
+    names = list(columns)
+    records = [dict(zip(names, row, strict=True)) for row in zip(*(table[name] for name in names), strict=True)]
+    scrubber = Scrubber(secret, columns, options, records)
+    whose = table[person] if person else None
+    kinds: Counter[Kind] = Counter()
+    rules: Counter[str] = Counter()
+    made: list[str | None] = []
+    for i, note in enumerate(notes):
+        if note is None:
+            made.append(None)
+            continue
+        done = scrubber.scrub(note, records[i] if records else None, None if whose is None else str(whose[i]))
+        kinds.update(span.kind for span in done.found)
+        rules.update(span.rule for span in done.found)
+        made.append(done.text)
+    touched = sum(old != new for old, new in zip(notes, made, strict=True))
+    return ScrubbedColumn(tuple(made), dict(kinds.most_common()), dict(rules.most_common()), touched)
+
+
+def explain_scrubbed(column: ScrubbedColumn) -> str:
+    """One sentence for those who decide."""
+    total = sum(column.kinds.values())
+    if not total:
+        return f"No identifier was found in {len(column.notes):,} notes."
+    kinds = ", ".join(f"{count:,} {SAFE_HARBOR[kind].partition(': ')[2]}" for kind, count in column.kinds.items())
+    return f"{total:,} identifiers were replaced in {column.touched:,} of {len(column.notes):,} notes: {kinds}."

@@ -1,0 +1,87 @@
+"""Release policies: Safe Harbor, and what is no riskier and tells more of what a study needs.
+
+Pure: arrays and values in, policies and figures out. A `Lattice` of attributes holds all policies; a `Study` lays a
+file and a population over it and measures them; `bisecting` finds policies at the risk of Safe Harbor; `kinds` shows a
+handful; `recode` applies one.
+
+>>> import numpy as np
+>>> lattice = Lattice((whole_numbers("age", 84, 93, open_top=True), Attribute("sex", ("F", "M"))))
+>>> study = Study(lattice, np.full((10, 2), 5), np.full((10, 2), 50))
+>>> yardstick = study.risk(safe_harbor(lattice))
+>>> found = bisecting(study, yardstick, 3, np.random.default_rng(1), complete=True)
+>>> for solution in found.best:
+...     print(explain(solution, yardstick))
+ages 85-86, 87-88, 90-91 together; all else intact; risk 0.014 of Safe Harbor 0.014
+ages 86-88, 91-92 together; all else intact; risk 0.014 of Safe Harbor 0.014
+ages 87-88, 90-92 together; all else intact; risk 0.014 of Safe Harbor 0.014
+"""
+
+from __future__ import annotations
+
+from querygate.methods.policy_search.policy_lattice import Attribute, Lattice, Policy, cells, whole_numbers
+from querygate.methods.policy_search.policy_risk import Measured, Study, cube, open_group, risk, within
+from querygate.methods.policy_search.policy_text import explain, explain_measured, explain_search, recode, rules
+from querygate.methods.policy_search.safe_harbor_identifiers import (
+    IDENTIFIERS,
+    Identifier,
+    Suggestion,
+    Treatment,
+    suggest,
+)
+from querygate.methods.policy_search.safe_harbor_preset import (
+    RESTRICTED,
+    ages,
+    birth_years,
+    safe_harbor,
+    treated,
+    years,
+    zip3,
+    zip_codes,
+)
+from querygate.methods.policy_search.search import Found, Solution, bisecting, directed, undominated
+from querygate.methods.policy_search.solution_kinds import Kind, explain_kind, kinds
+
+__all__ = [
+    # policies
+    "Attribute",
+    "Lattice",
+    "Policy",
+    "cells",
+    "whole_numbers",
+    # what they risk
+    "Measured",
+    "Study",
+    "cube",
+    "open_group",
+    "risk",
+    "within",
+    # Safe Harbor
+    "IDENTIFIERS",
+    "RESTRICTED",
+    "Identifier",
+    "Suggestion",
+    "Treatment",
+    "ages",
+    "birth_years",
+    "safe_harbor",
+    "suggest",
+    "treated",
+    "years",
+    "zip3",
+    "zip_codes",
+    # alternatives
+    "Found",
+    "Solution",
+    "bisecting",
+    "directed",
+    "undominated",
+    "Kind",
+    "explain_kind",
+    "kinds",
+    # in words, and applied
+    "explain",
+    "explain_measured",
+    "explain_search",
+    "recode",
+    "rules",
+]

@@ -1,0 +1,54 @@
+"""Files in which being listed is the disclosure, such as the registry of one disease.
+
+Pure functions on arrays: what a file risks (`instance_risk`), a way of publishing it that risks little (`partition`,
+`tightened`), an independent check of what is published (`check_partition`), and Safe Harbor on the same file
+(`safe_harbor`, `compare`).
+
+>>> import numpy as np
+>>> population = {
+...     "birth": np.arange("1940-01-01", "1990-01-01", dtype="datetime64[D]"),
+...     "sex": np.array(["F", "M"])[np.arange(18263) % 2],
+... }
+>>> columns = [Quasi("birth", "birth", on="2020-06-01"), Quasi("sex", "category")]
+>>> file = np.random.default_rng(1).choice(18263, 100, replace=False)
+>>> found = compare(Study.within(columns, population, file))
+>>> found.partition.risk.classes >= found.safe_harbor.risk.classes, found.average_ratio < 1
+(True, True)
+"""
+
+from __future__ import annotations
+
+from querygate.methods.same_disease.code_ranges import Cell, Nodes, Quasi, Span
+from querygate.methods.same_disease.independent_check import Checked, check_partition
+from querygate.methods.same_disease.instance_risk import InstanceRisk, explain_instance, instance_risk
+from querygate.methods.same_disease.part_tree import Rules
+from querygate.methods.same_disease.population_parts import Part, Partition, partition, tightened
+from querygate.methods.same_disease.safe_harbor_classes import SafeHarbor, safe_harbor
+from querygate.methods.same_disease.safe_harbor_comparison import Comparison, compare, explain_comparison
+from querygate.methods.same_disease.study import Study
+
+__all__ = [
+    # what a file risks
+    "InstanceRisk",
+    "explain_instance",
+    "instance_risk",
+    # publishing it
+    "Quasi",
+    "Study",
+    "Rules",
+    "Cell",
+    "Nodes",
+    "Span",
+    "Part",
+    "Partition",
+    "partition",
+    "tightened",
+    "Checked",
+    "check_partition",
+    # the yardstick
+    "SafeHarbor",
+    "safe_harbor",
+    "Comparison",
+    "compare",
+    "explain_comparison",
+]

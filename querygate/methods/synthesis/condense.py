@@ -1,0 +1,111 @@
+"""From records to condensed records: the steps in order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from querygate.core.types import Floats, Ints
+from querygate.methods.synthesis.catalogue import METHODS, Method
+from querygate.methods.synthesis.centroids import masked
+from querygate.methods.synthesis.cluster_sums import Clusters
+from querygate.methods.synthesis.cluster_synthesis import synthesise
+from querygate.methods.synthesis.encoder import Encoded, encode
+from querygate.methods.synthesis.microdata import Condensed, Microdata, Uncondensable, check_microdata
+from querygate.methods.synthesis.parts import parts
+from querygate.methods.synthesis.permitted_values import permissible
+
+
+def condense(
+    data: Microdata,
+    k: int,
+    *,
+    method: str = "improved",
+    response: str | None = None,
+    status: str | None = None,
+    weight: float = 0.5,
+    rng: np.random.Generator,
+) -> Condensed:
+    """As many records as there are, made from clusters of at least k of them.
+
+    Records of different `status` are never in one cluster, and each keeps its own. The `response` has the share
+    `weight` of the distance under a tailored method ("improved"). With both, the data are survival times: the times of
+    each cluster are given back by rank of the drawn ones, so risk sets stay (Gal et al. 2014, step 5). With a response
+    alone its draws stay too: the covariance with it, and so a linear model, is then kept. Drawn methods keep mean and
+    covariance of every cluster in `raw`; permissible.py says what mapping to permissible values does to them.
+
+    Requires: numbers within the bounds of their variable, codes below its size.
+    Ensures:  every cluster has at least k records; the same state of `rng` gives the same records.
+    Raises Uncondensable for data that cannot be condensed, KeyError for a method or variable that is not there.
+    """
+    chosen = METHODS.get(method)
+    check_microdata(data)
+    _check_request(data, k, chosen, response, weight)
+    encoded = encode(data)
+    clusters = Clusters(_cluster(_points(encoded, chosen, response, status, weight), data, k, chosen, status, rng))
+    if not chosen.drawn:
+        return Condensed(masked(data, clusters), clusters.labels, clusters.means(encoded.matrix)[clusters.labels])
+    raw = synthesise(encoded.matrix, clusters, rng)
+    returned = response if chosen.tailored and status is not None else None
+    made = permissible(data, encoded, raw, clusters, k, returned)
+    if status is not None:
+        made = Microdata(data.variables, {**made.columns, status: data.columns[status].copy()})
+    return Condensed(made, clusters.labels, raw)
+
+
+def _check_request(data: Microdata, k: int, method: Method, response: str | None, weight: float) -> None:
+    if k < method.least_k:
+        raise Uncondensable(
+            f"k = {k} is too small: fewer than {method.least_k} records are told by their mean and covariance.",
+            f"Ask for k = {method.least_k} or more.",
+        )
+    if data.records < k:
+        raise Uncondensable(f"There are {data.records:,} records, fewer than k = {k:,}.", "Ask for a smaller k.")
+    for variable in data.variables:
+        known = int(np.count_nonzero(~np.isnan(data.columns[variable.name]))) if variable.is_number else 0
+        if 0 < known < k:
+            raise Uncondensable(
+                f"{variable.name} is known of {known:,} records, fewer than k = {k:,}.", "Leave it out of the extract."
+            )
+    if not 0 < weight < 1:
+        raise ValueError("weight is a share between 0 and 1")
+    if response is not None and not data.variable(response).is_number:
+        raise Uncondensable(f"{response} is not a number.", "Name a number as the response, or the category as status.")
+
+
+def _points(encoded: Encoded, method: Method, response: str | None, status: str | None, weight: float) -> Floats:
+    """Where records lie for the distance: the response weighs `weight`, the others share the rest evenly."""
+    names = [b.variable.name for b in encoded.blocks if b.variable.name != status]
+    others = [name for name in names if name != response]
+    if not method.tailored or response is None or not others:
+        return encoded.weighted(dict.fromkeys(names, 1.0))
+    return encoded.weighted(dict.fromkeys(others, (1 - weight) / len(others)) | {response: weight})
+
+
+def _cluster(
+    points: Floats, data: Microdata, k: int, method: Method, status: str | None, rng: np.random.Generator
+) -> Ints:
+    """Clusters of each stratum, part by part."""
+    labels = np.empty(data.records, dtype=np.int64)
+    count = 0
+    for stratum in _strata(data, k, status):
+        for part in parts(points[stratum], method.largest_part(k)):
+            rows = stratum[part]
+            found = method.group(points[rows], k, rng)
+            labels[rows] = found + count
+            count += int(found.max()) + 1
+    return labels
+
+
+def _strata(data: Microdata, k: int, status: str | None) -> list[Ints]:
+    """The records of each status; a missing one is a status of its own."""
+    if status is None:
+        return [np.arange(data.records)]
+    data.variable(status)
+    codes = np.unique(data.columns[status], return_inverse=True)[1]
+    strata = Clusters(codes.astype(np.int64))
+    if (least := int(strata.sizes.min())) < k:
+        raise Uncondensable(
+            f"{status}: its rarest value is held by {least:,} records, fewer than k = {k:,}.",
+            f"Ask for k = {least:,} or less, or join values of {status}.",
+        )
+    return strata.members()

@@ -1,0 +1,57 @@
+"""The root that joins what answering needs: the store, the log, accounts, a clock. There is no vault in this module."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from querygate.control import Accounts, Database, Log, new_query_id
+from querygate.core.errors import ConfigError
+from querygate.core.ports import Store
+from querygate.gate.answer import Gate
+from querygate.site.layout import Site
+from querygate_adapters.store.duckdb_native import DuckDBNative
+from querygate_adapters.store.duckdb_store import DuckDBStore
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSite:
+    """A site with its published plane and its control plane open."""
+
+    site: Site
+    gate: Gate
+    log: Log
+    accounts: Accounts
+    store: Store
+
+
+def open_gate(site: Site) -> OpenSite:
+    """Open what serves researchers."""
+    database = Database(site.control)
+    log = Log(database, now)
+    limits = site.settings.limits
+    store = open_store(site)
+    gate = Gate(store, log, DuckDBNative(), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
+    return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
+
+
+def open_store(site: Site) -> Store:
+    """Where published versions are read from: the site's own folder, or the server that the setting `store` names."""
+    location, memory_mb = site.settings["store"], site.settings.limits.memory_mb
+    if not location:
+        return DuckDBStore(site.store, memory_mb=memory_mb)
+    try:
+        from querygate_adapters.store.postgres_store import PostgresStore
+    except ImportError:
+        raise ConfigError(
+            "QG805",
+            "The setting `store` names a PostgreSQL server, and the driver for it is not installed.",
+            "Install QueryGate with the extra for it: pip install 'querygate[postgres]'.",
+        ) from None
+    return PostgresStore(location, memory_mb=memory_mb)

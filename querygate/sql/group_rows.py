@@ -1,0 +1,132 @@
+"""The groups of a statement as rows: what stands around keys and aggregates becomes a formula over their columns.
+
+AVG(sbp) - AVG(age) is a difference of two columns of the groups, HAVING a condition on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.plan import Key
+from querygate.core.types import Column, folded
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.expressions import Context
+from querygate.sql.from_tables import quoted_column
+from querygate.sql.group_keys import is_constant
+from querygate.sql.measures import Measures
+from querygate.sql.parse import span_of
+
+
+@dataclass
+class Groups:
+    """Keys and measures of a statement in the making. `terms` are the GROUP BY terms, in the order of the keys."""
+
+    context: Context
+    measures: Measures
+    grouped: bool
+    terms: list[exp.Expr] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
+    _made: tuple[list[str], Context] | None = None
+
+    @property
+    def as_context(self) -> Context:
+        """The groups as what formulas and HAVING speak of; made anew only when there are others."""
+        known = [*(key.id for key in self.keys), *(aggregate.id for aggregate in self.measures.aggregates)]
+        if self._made is None or self._made[0] != known:
+            self._made = known, Context(self.columns(), self.context.native)
+        return self._made[1]
+
+    def columns(self) -> dict[str, Column]:
+        """Keys and aggregates as columns of the groups."""
+        found = {}
+        for i, key in enumerate(self.keys):
+            known = [value for value in key.values if value is not None]
+            type_: Any = "category" if key.type in ("timestamp", "date", "null") else key.type
+            texts = tuple(str(v) for v in known) if type_ in ("category", "boolean") else ()
+            ends = (known[0], known[-1]) if known and type_ in ("integer", "number") else (None, None)
+            found[key.id] = Column(key.id, i, "public", type_, True, ends[0], ends[1], texts)  # type: ignore[arg-type]
+        for i, aggregate in enumerate(self.measures.aggregates):
+            found[aggregate.id] = Column(aggregate.id, i, "public", aggregate.type, True)  # type: ignore[arg-type]
+        return found
+
+    def lift(self, node: exp.Expr) -> exp.Expr:
+        """The node with aggregates and keys replaced by columns of the groups."""
+        node = node.unnest()
+        if isinstance(node, exp.Div):
+            joint = self._quotient(node)
+            if joint is not None:
+                return joint
+        if is_aggregate(node):
+            return quoted_column(self.measures.aggregate(node).id)
+        if node in self.terms and not is_constant(node):
+            return quoted_column(self.keys[self.terms.index(node)].id)
+        if isinstance(node, exp.Column):
+            raise self.not_grouped(node)
+        if is_constant(node):  # bare, as in IS NULL and in the base of a logarithm
+            return node.copy()
+        # Put together from lifted parts: to copy the whole at each step would take the square of its size.
+        lifted = node.__class__(**{name: self._lift_part(value) for name, value in node.args.items()})
+        lifted.meta.update(node.meta)
+        return lifted
+
+    def _lift_part(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.lift(part) if isinstance(part, exp.Expr) else part for part in value]
+        if not isinstance(value, exp.Expr):
+            return value
+        if isinstance(value, (exp.Identifier, exp.DataType, exp.Var)) or not _is_value(value) or is_constant(value):
+            return value.copy()
+        return exp.Paren(this=self.lift(value))
+
+    def _quotient(self, node: exp.Div) -> exp.Expr | None:
+        """A quotient of sums, perhaps with a factor above: `100.0 * SUM(x) / COUNT(*)`."""
+        over, under, null = node.this.unnest(), node.expression.unnest(), False
+        if isinstance(under, exp.Nullif) and str(under.expression) == "0":
+            under, null = under.this.unnest(), True
+        factor: exp.Expr | None = None
+        if isinstance(over, exp.Mul):
+            sides = [over.this.unnest(), over.expression.unnest()]
+            plain = [side for side in sides if not side.find(exp.Column) and not any(map(is_aggregate, side.walk()))]
+            if len(plain) != 1:
+                return None
+            factor = plain[0]
+            over = sides[1] if sides[0] is factor else sides[0]
+        if isinstance(over, exp.Cast) and over.to.this == exp.DType.DOUBLE:
+            over = over.this.unnest()
+        if not is_aggregate(over) or not is_aggregate(under):
+            return None
+        kept = list(self.measures.measures), list(self.measures.aggregates)
+        joint = self.measures.quotient(over, under, null=null)
+        if joint is None:
+            self.measures.measures, self.measures.aggregates = kept
+            return None
+        self.measures.aggregates = [*kept[1], *(a for a in (joint,) if a not in kept[1])]
+        column = quoted_column(joint.id)
+        return column if factor is None else exp.Mul(this=exp.Paren(this=factor.copy()), expression=column)
+
+    def not_grouped(self, node: exp.Column) -> UnsupportedSQL:
+        column = self.context.columns.get(folded(node.name))
+        name = node.name
+        if not self.grouped:
+            return UnsupportedSQL(
+                "QG201",
+                "Rows are never shown, only aggregates of them.",
+                f"Group by {name}, or aggregate it."
+                if column is None or not column.is_numeric
+                else f"Aggregate it: AVG({name}), MIN({name}) ...",
+                span=span_of(node),
+            )
+        return UnsupportedSQL(
+            "QG211",
+            f"Column {name} is neither grouped nor aggregated.",
+            "Put it into GROUP BY, or aggregate it.",
+            span=span_of(node),
+        )
+
+
+def _is_value(node: exp.Expr) -> bool:
+    return not isinstance(node, (exp.Order, exp.Where))

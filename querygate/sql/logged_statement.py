@@ -1,0 +1,254 @@
+"""A logged statement of any system, taken apart for the auditor: what was added up, over whom, in which groups.
+
+The statement is never run. Its conditions, keys and values are written out again in DuckDB's SQL, each an expression
+over columns of one table, so that the auditor can see which records they select. A condition is split into what an
+attacker may know of a person and what is secret: `COUNT(*) ... WHERE age = 51 AND dx = 'hiv'` adds up the secret
+`dx = 'hiv'` over the people of 51.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from querygate.core.errors import Refusal
+from querygate.core.types import Catalog, Column, folded
+from querygate.sql.aggregates import is_aggregate, read_aggregate
+from querygate.sql.allow import allow
+from querygate.sql.compose import Query, compose
+from querygate.sql.formulas import Formula, Shown, make_formula, make_shown, number_of
+from querygate.sql.group_keys import grouping_sets
+from querygate.sql.logged_value import Value, plain_value
+from querygate.sql.parse import DIALECT, parse
+from querygate.sql.secret_conditions import Part, Unreadable, bracketed, columns_of, split, text_of
+
+DIALECTS = ("duckdb", "postgres", "mysql", "tsql", "spark")
+
+
+@dataclass(frozen=True)
+class Added:
+    """One aggregate: its name, what it is taken of (empty for COUNT(*)), and over whom: parts that exclude each other.
+
+    `item` is its place in the select list, None where it stands inside an expression, HAVING or ORDER BY. Each record
+    of the parts gives scale * value + shift. An average is taken over the parts, or over `among` where it names more.
+    """
+
+    name: str
+    value: str
+    parts: tuple[Part, ...]
+    item: int | None
+    scale: Fraction = Fraction(1)
+    shift: Fraction = Fraction(0)
+    among: tuple[Part, ...] = ()
+    parameters: tuple[str, ...] = ()
+    secret: bool = True  # the value is about a secret column
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A statement taken apart. `keys` are (expression, place in the select list or None); `hidden` the secret ones.
+
+    `formulas` are the items that are arithmetic over aggregates; `absent` the places of keys that are NULL in its rows,
+    since it is one of several grouping sets; `shown` what HAVING says of groups; `branch` which part of a UNION it is.
+    """
+
+    keys: tuple[tuple[str, int | None], ...]
+    added: tuple[Added, ...]
+    alone: bool = True
+    hidden: tuple[tuple[str, int | None], ...] = ()
+    formulas: tuple[tuple[int, Formula], ...] = ()
+    absent: tuple[int, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    names: tuple[str, ...] = ()
+    branch: tuple[int, int] = (0, 1)  # number, of how many
+
+
+def table_columns(sql: str, dialect: str = DIALECT) -> tuple[frozenset[str], frozenset[str]]:
+    """Folded names of the columns a statement measures (inside aggregates) and of those it mentions elsewhere."""
+    tree = read_statement(sql, dialect)
+    inside = {folded(column.name) for node in tree.walk() if is_aggregate(node) for column in _value_columns(node)}
+    return frozenset(inside), frozenset(folded(column.name) for column in tree.find_all(exp.Column))
+
+
+def _value_columns(node: exp.Expr) -> Iterable[exp.Column]:
+    asked = read_aggregate(node)
+    if asked is None or asked.name == "count":
+        return ()
+    plain = plain_value(asked)
+    return [] if plain.value is None else list(plain.value.find_all(exp.Column))
+
+
+def take_apart(
+    sql: str, columns: Collection[str], secret: Collection[str], dialect: str = DIALECT, person: str = ""
+) -> list[Logged]:
+    """The statement over a table with these columns, as a list of what its branches asked; Unreadable says why not.
+
+    `person` names a column that has another value in every row: what is counted of it is rows.
+
+    >>> one, = take_apart("SELECT AVG(sbp) FROM t WHERE age < 51 AND dx = 'flu'", ["age", "sbp", "dx"], ["sbp", "dx"])
+    >>> one.added[0].name, one.added[0].value, one.added[0].parts
+    ('avg', '"sbp"', (Part(known='"age" < 51', secret='(("dx" = \\'flu\\') IS NOT DISTINCT FROM TRUE)'),))
+    """
+    tree = read_statement(sql, dialect)
+    if not isinstance(tree, (exp.Select, exp.Union)):
+        raise Unreadable("It is not a SELECT.")
+    try:
+        tree = allow(tree)  # functions that are not known may depend on chance, on time, or on the machine
+    except Refusal as refusal:
+        raise Unreadable(refusal.detail) from None
+    named = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
+    tables = {folded(table.name) for table in tree.find_all(exp.Table)} - named
+    if len(tables) != 1:
+        raise Unreadable("It reads no table, or more than one.")
+    for table in tree.find_all(exp.Table):
+        for part in ("db", "catalog"):
+            table.set(part, None)
+    named_columns = tuple(Column(name, i, "public", "category", True) for i, name in enumerate(columns))
+    catalog = Catalog(tables.pop(), 0, "", 0, 0, named_columns, person=person)
+    try:
+        queries = compose(tree, catalog)
+    except Refusal as refusal:
+        raise Unreadable(refusal.detail) from None
+    own, hidden = frozenset(map(folded, columns)), frozenset(map(folded, secret))
+    number = len(queries)
+    return [
+        replace(logged, branch=(i, number)) for i, query in enumerate(queries) for logged in _logged(query, own, hidden)
+    ]
+
+
+def read_statement(sql: str, dialect: str) -> exp.Expr:
+    try:
+        if dialect == DIALECT:
+            return parse(sql)
+        trees = [tree for tree in sqlglot.parse(sql, dialect=dialect) if tree is not None]
+    except Refusal as refusal:
+        raise Unreadable(refusal.detail) from None
+    except (SqlglotError, RecursionError, TypeError, ValueError, AttributeError, LookupError, AssertionError):
+        raise Unreadable("It cannot be read as SQL of that dialect.") from None
+    if len(trees) != 1:
+        raise Unreadable("It is not one statement.")
+    return trees[0]
+
+
+def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Iterable[Logged]:
+    """What the statement asked, once for each set of keys that it groups by."""
+    if query.inner is not None:
+        raise Unreadable("It asks about the groups of another query.")
+    tree = query.tree
+    items = [item.this if isinstance(item, exp.Alias) else item for item in tree.expressions]
+    terms, sets = _keys(tree, columns)
+    clause = tree.args.get("where")
+    where = clause.this if clause is not None else exp.true()
+    found: list[Added] = []
+    places: dict[int, int] = {}
+    for node, item in _aggregates(tree, items):
+        asked = read_aggregate(node)
+        if asked is None:
+            raise Unreadable("It has an aggregate that is not known.")
+        places[id(node)] = len(found)
+        found.append(_added(plain_value(asked), where, item, secret))
+    if not found and not terms:
+        raise Unreadable("It shows rows, which no audit of aggregates covers.")
+    if any(columns_of(term) & secret and not columns_of(term) <= secret for term in terms):
+        raise Unreadable("It groups by what is secret and what is known at once.")
+    alone = {added.item for added in found}
+    formulas = [(i, make_formula(item, places)) for i, item in enumerate(items) if i not in alone]
+    keys = [(text_of(term), next((i for i, item in enumerate(items) if item.unnest() == term), None)) for term in terms]
+    is_secret = [bool(columns_of(term) & secret) for term in terms]
+    for chosen in sets:
+        absent = [keys[i][1] for i in range(len(keys)) if i not in chosen]
+        yield Logged(
+            tuple(keys[i] for i in chosen if not is_secret[i]),
+            tuple(found),
+            len(sets) == 1,
+            tuple(keys[i] for i in chosen if is_secret[i]),
+            tuple((i, formula) for i, formula in formulas if formula is not None and formula.operation != "number"),
+            tuple(place for place in absent if place is not None),
+            make_shown(tree.args.get("having"), places),
+            tuple(item.alias_or_name for item in tree.expressions),
+        )
+
+
+def _keys(tree: exp.Select, columns: frozenset[str]) -> tuple[list[exp.Expr], list[tuple[int, ...]]]:
+    """The terms of GROUP BY, and the sets of them that are grouped by. Names may be of the select list."""
+    group = tree.args.get("group")
+    if group is None:
+        return [], [()]
+    for name in list(group.find_all(exp.Column)):
+        if folded(name.name) not in columns:
+            name.replace(_aliased(tree, name).copy())
+    try:
+        return grouping_sets(group, tree.expressions)
+    except Refusal as refusal:
+        raise Unreadable(refusal.detail) from None
+
+
+def _aliased(tree: exp.Select, name: exp.Column) -> exp.Expr:
+    """The item of the select list that a name calls."""
+    for item in tree.expressions:
+        if isinstance(item, exp.Alias) and folded(item.alias) == folded(name.name):
+            found: exp.Expr = item.this.unnest()
+            return found
+    raise Unreadable("It groups by a name that is not there.")
+
+
+def _aggregates(tree: exp.Select, items: list[exp.Expr]) -> Iterable[tuple[exp.Expr, int | None]]:
+    """Every aggregate that the answer depends on; one alone in the select list with its place there."""
+    for place, item in enumerate(items):
+        plain = item.unnest()
+        for node in plain.walk(prune=is_aggregate):
+            if is_aggregate(node):
+                yield node, place if node is plain else None
+    for clause in ("having", "order"):
+        part = tree.args.get(clause)
+        for node in part.walk(prune=is_aggregate) if part is not None else ():
+            if is_aggregate(node):
+                yield node, None
+
+
+def _added(plain: Value, where: exp.Expr, item: int | None, secret: frozenset[str]) -> Added:
+    both = where
+    if plain.condition is not None:
+        whole = isinstance(where, exp.Boolean)  # there is no WHERE
+        both = plain.condition if whole else exp.And(this=bracketed(where), expression=bracketed(plain.condition))
+    value = plain.value
+    if value is not None and value.find(exp.Column) is None and plain.name != "count":
+        raise Unreadable("It adds up a constant in a way that is not known.")
+    return Added(
+        plain.name,
+        _written(value) if value is not None else "",
+        tuple(split(both, secret)),
+        item,
+        plain.scale,
+        plain.shift,
+        tuple(split(where, secret)) if plain.zeros else (),
+        tuple(text_of(parameter) for parameter in plain.parameters),
+        value is None or bool(columns_of(value) & secret),
+    )
+
+
+def _written(value: exp.Expr) -> str:
+    """A value in one way of writing: squares are products."""
+    value = value.unnest()
+    if isinstance(value, exp.Pow) and number_of(value.expression) == 2:
+        value = exp.Mul(this=value.this.unnest().copy(), expression=value.this.unnest().copy())
+    if isinstance(value, exp.Mul) and value.this.unnest() == value.expression.unnest():
+        return square_of(text_of(value.this.unnest()))
+    return text_of(value)
+
+
+def square_of(value: str) -> str:
+    """The text of a square of a value.
+
+    >>> square_of('"sbp"')
+    '"sbp" * "sbp"'
+    """
+    return f"{value} * {value}"
+
+
+__all__ = ["Added", "DIALECTS", "Logged", "Part", "Unreadable", "square_of", "table_columns", "take_apart"]

@@ -1,0 +1,89 @@
+"""Statements whose failure would tell a secret: an error is an answer (Haeberlen, Pierce and Narayan 2011).
+
+`WHERE 1 / (sbp - 165) > 0` fails if and only if somebody who is looked at has 165. Found from the text alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from querygate.core.types import folded
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.formulas import number_of
+from querygate.sql.logged_statement import read_statement
+from querygate.sql.secret_conditions import bracketed, columns_of, text_of
+
+_PARTIAL: tuple[tuple[type[exp.Expr], str], ...] = (
+    (exp.Sqrt, "a square root of"),
+    (exp.Ln, "a logarithm of"),
+    (exp.Log, "a logarithm of"),
+    (exp.Pow, "a power of"),
+    (exp.Exp, "a power of"),
+    (exp.Acos, "an arc cosine of"),
+    (exp.Asin, "an arc sine of"),
+)
+_DIVISIONS = (exp.Div, exp.IntDiv, exp.Mod)
+
+
+@dataclass(frozen=True)
+class Failing:
+    """What may fail, and whom of the known the statement looks at."""
+
+    what: str
+    known: str  # a condition on known columns, TRUE where there is none
+
+
+def may_fail(sql: str, secret: Collection[str], dialect: str) -> Failing | None:
+    """What in a statement fails or not by the secrets of single records; None if nothing does."""
+    tree = read_statement(sql, dialect)
+    hidden = frozenset(map(folded, secret))
+    for node in tree.walk():
+        what = _what(node, hidden)
+        if what is not None:
+            return Failing(f"It has {what} a secret, which may fail by one person's value.", _known(tree, hidden))
+    return None
+
+
+def _what(node: exp.Expr, secret: frozenset[str]) -> str | None:
+    if isinstance(node, _DIVISIONS):
+        chosen = number_of(node.expression) == 0 and _depends(node.find_ancestor(exp.Case, exp.If, exp.Where), secret)
+        depends = _depends(node.expression, secret) and not isinstance(node.expression.unnest(), exp.Nullif)
+        return "a division by what depends on" if chosen or depends else None
+    if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
+        return "a cast of" if _depends(node.this, secret) and _may_not_fit(node) else None
+    for kind, name in _PARTIAL:
+        if isinstance(node, kind) and any(_depends(part, secret) for part in node.iter_expressions()):
+            return name if not (kind is exp.Pow and number_of(node.expression) == 2) else None
+    return None
+
+
+def _may_not_fit(node: exp.Cast) -> bool:
+    """Text as anything else, or arithmetic as whole numbers. A condition as a number always fits; so does a column
+    that is only added up, as it is a number then."""
+    inner = node.this.unnest()
+    if node.to.this in exp.DataType.TEXT_TYPES or isinstance(inner, (exp.Predicate, exp.Connector, exp.Not)):
+        return False
+    if isinstance(inner, exp.Column):
+        return node.find_ancestor(exp.Where) is not None
+    text = any(literal.is_string for literal in inner.find_all(exp.Literal))
+    return text or node.to.this in exp.DataType.INTEGER_TYPES
+
+
+def _depends(node: exp.Expr | None, secret: frozenset[str]) -> bool:
+    """By a secret of single records: what an aggregate gives is of many."""
+    if node is None:
+        return False
+    found = node.walk(prune=is_aggregate)
+    return any(isinstance(part, exp.Column) and folded(part.name) in secret for part in found)
+
+
+def _known(tree: exp.Expr, secret: frozenset[str]) -> str:
+    """The conjuncts of WHERE that are about what is known."""
+    clause = tree.find(exp.Where)
+    condition = clause.this if clause is not None else exp.true()
+    parts = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+    known = [part for part in parts if columns_of(part) and not columns_of(part) & secret]
+    return " AND ".join(text_of(bracketed(part)) for part in known) or "TRUE"

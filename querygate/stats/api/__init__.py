@@ -1,0 +1,1 @@
+"""Statistics of interval data without a server: functions that people call."""

@@ -1,0 +1,1 @@
+"""The median absolute deviation, and the searches behind it."""

@@ -1,0 +1,1 @@
+"""Pictures of ranges and distributions. Imported only when somebody draws."""

@@ -1,0 +1,1 @@
+"""Multiple regression by least squares: a range for each coefficient."""

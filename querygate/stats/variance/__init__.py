@@ -1,0 +1,1 @@
+"""Variance, standard deviation and coefficient of variation."""

@@ -1,0 +1,203 @@
+"""The views of the API: decode, call the gate, render. What is decided is decided elsewhere."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from flask import Response, request
+
+from querygate.control import stamp
+from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.types import Principal, Request
+from querygate.gate import describe, render
+from querygate.site.answers import MODES, Answering
+from querygate.site.audit_notes import find_last
+from querygate.site.health import control_health, store_health
+from querygate.site.open_gate import OpenSite
+from querygate.web.openapi import make_openapi
+from querygate.web.problems import malformed
+from querygate.web.request_body import LONGEST_NAME, check_fields, read_object, read_text
+
+DEFAULT_ENTRIES, MOST_ENTRIES = 100, 1000
+MOST_PRICED = 100
+
+
+class Api:
+    """One method per route of the API, called as the route's name. Those that need a key get its principal."""
+
+    def __init__(self, opened: OpenSite, answering: Answering) -> None:
+        self._opened = opened
+        self._gate = opened.gate
+        self._answering = answering
+
+    # -- asking ------------------------------------------------------------------------------------------
+
+    def ask(self, principal: Principal) -> Response:
+        question = read_question(principal)
+        body = self._answering.answer(question)
+        if question.options.get("readable"):
+            headings, rows = render.readable(body)
+            body["readable"] = {"headings": headings, "rows": rows}
+        return give(body)
+
+    def check(self, principal: Principal) -> Response:
+        return give(self._answering.check(read_question(principal)))
+
+    def price(self, principal: Principal) -> Response:
+        questions = read_batch(principal)
+        verdicts = [self._answering.check(question) for question in questions]
+        epsilon = sum(Decimal(repr(float(verdict["cost"]["epsilon"]))) for verdict in verdicts)
+        return give({"statements": verdicts, "cost": {"epsilon": float(epsilon)}})
+
+    def read_budget(self, principal: Principal) -> Response:
+        dataset = request.args.get("dataset")
+        if not dataset or len(dataset) > LONGEST_NAME:
+            raise malformed("dataset: must be the name of a dataset.", "Add ?dataset=NAME.")
+        return give(self._answering.budget(principal, dataset))
+
+    def fetch_answer(self, principal: Principal, query_id: str, form: str) -> Response:
+        found = self._opened.log.answer(query_id)
+        if found is None or not (principal.is_custodian or principal.name == found[0]):
+            # One wording, so that nobody learns which queries others have asked.
+            raise NotPermitted("QG304", "There is no answer with this id for you.", "Ask the query again.")
+        if principal.name != found[0]:
+            self._opened.log.note("answer.read", user=principal.name, body={"query_id": query_id})
+        media, write = render.FORMATS[form]
+        response = Response(write(found[1]), content_type=media)
+        response.headers["Content-Disposition"] = f'attachment; filename="{found[1]["query_id"]}.{form}"'
+        return response
+
+    # -- looking around ----------------------------------------------------------------------------------
+
+    def list_datasets(self, principal: Principal) -> Response:
+        store = self._gate.store
+        return give({"datasets": [describe.make_summary(store.current(name).catalog) for name in store.datasets()]})
+
+    def describe_dataset(self, principal: Principal, dataset: str) -> Response:
+        return give(
+            describe.make_description(self._gate.store.current(dataset).catalog, self._gate.native, self._gate.limits)
+        )
+
+    def read_log(self, principal: Principal) -> Response:
+        since, limit = _read_moment("since"), _read_limit("limit")
+        user, dataset = request.args.get("user"), request.args.get("dataset")
+        asked = {"since": None if since is None else stamp(since), "user": user, "limit": limit}
+        body = {name: value for name, value in asked.items() if value is not None}
+        self._opened.log.note("log.read", user=principal.name, dataset=dataset, body=body)
+        entries = self._opened.log.queries(since=since, user=user, dataset=dataset, limit=limit)
+        return give({"entries": list(entries)})
+
+    # -- audits: what the custodian's own process found ---------------------------------------------------
+
+    def read_findings(self, principal: Principal) -> Response:
+        dataset, reveal = request.args.get("dataset"), request.args.get("reveal", "false")
+        if not dataset or len(dataset) > LONGEST_NAME:
+            raise malformed("dataset: must be the name of a dataset.", "Add ?dataset=NAME.")
+        if reveal not in ("true", "false"):
+            raise malformed("reveal: must be true or false.")
+        self._gate.store.current(dataset)
+        self._opened.log.note("audit.read", user=principal.name, dataset=dataset, body={"reveal": reveal == "true"})
+        if reveal == "true":
+            raise _elsewhere("The gate has no values of people to show.", f"{dataset} --reveal")
+        return give(find_last(self._opened, dataset))
+
+    def run_audit(self, principal: Principal) -> Response:
+        body = read_object('Send {"dataset": "..."}.')
+        check_fields(body, "", ("dataset",))
+        dataset = read_text(body, "dataset")
+        self._gate.store.current(dataset)
+        raise _elsewhere("An audit takes raw records, and the gate has none.", dataset)
+
+    # -- for whoever runs the site -----------------------------------------------------------------------
+
+    def healthz(self) -> Response:
+        return give({"status": "ok"})
+
+    def readyz(self) -> Response:
+        control = control_health(self._opened.site)
+        store = all(health.ok for health in store_health(self._opened))
+        if not (store and control.ok):
+            what = "The control database cannot be written." if store else "The store cannot be read."
+            raise ConfigError("QG804", what, "Run `querygate doctor` on the server.")
+        return give({"status": "ready", "checks": {"store": "ok", "control": "ok"}})
+
+    def openapi(self) -> Response:
+        return give(make_openapi())
+
+
+# -- reading what was sent -----------------------------------------------------------------------------------
+
+
+def read_question(principal: Principal) -> Request:
+    """The question that was sent."""
+    return make_question(principal, read_object())
+
+
+def make_question(principal: Principal, body: dict[str, Any]) -> Request:
+    """The body of a question: exactly these fields, of these types. Anything else is refused by name."""
+    check_fields(body, "", ("dataset", "sql", "options"))
+    options = body.get("options", {})
+    if not isinstance(options, dict):
+        raise malformed("options: must be an object.")
+    check_fields(options, "options.", ("mode", "readable", "epsilon", "consistent"))
+    if options.get("mode", "interval") not in MODES:
+        raise malformed(f"options.mode: must be one of {', '.join(MODES)}.")
+    epsilon = options.get("epsilon", 1)
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0 < epsilon < math.inf:
+        raise malformed("options.epsilon: must be a number above 0.")
+    for name in ("readable", "consistent"):
+        if not isinstance(options.get(name, False), bool):
+            raise malformed(f"options.{name}: must be true or false.")
+    dataset, sql = read_text(body, "dataset"), read_text(body, "sql")
+    if len(dataset) > LONGEST_NAME:
+        raise malformed(f"dataset: must have at most {LONGEST_NAME} characters.")
+    return Request(principal, dataset, sql, options)
+
+
+def _elsewhere(detail: str, words: str) -> NotPermitted:
+    remedy = f"Run `querygate audit run --dataset {words}` in the custodian's process."
+    return NotPermitted("QG309", detail, remedy)
+
+
+def read_batch(principal: Principal) -> list[Request]:
+    """Several statements about one dataset: what they would cost together."""
+    body = read_object('Send {"dataset": "...", "statements": ["SELECT ...", ...]}.')
+    check_fields(body, "", ("dataset", "statements", "options"))
+    statements, options = body.get("statements"), body.get("options", {})
+    if not isinstance(statements, list) or not 1 <= len(statements) <= MOST_PRICED:
+        raise malformed(f"statements: must be a list of 1 to {MOST_PRICED} texts.")
+    return [
+        make_question(principal, {"dataset": body.get("dataset"), "sql": sql, "options": options}) for sql in statements
+    ]
+
+
+def _read_moment(name: str) -> datetime | None:
+    text = request.args.get(name)
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise malformed(f"{name}: must be a date or a time.", "Write it as 2026-03-01 or 2026-03-01T12:30Z.") from None
+
+
+def _read_limit(name: str) -> int:
+    text = request.args.get(name, str(DEFAULT_ENTRIES))
+    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MOST_ENTRIES):
+        raise malformed(f"{name}: must be a whole number from 1 to {MOST_ENTRIES:,}.")
+    return int(text)
+
+
+def give(body: dict[str, Any]) -> Response:
+    return Response(render.to_json(body), content_type="application/json")
+
+
+def give_page(page: bytes, name: str) -> Response:
+    """To be opened where it was saved: this site's rules for pages let in no styles or pictures of the page's own."""
+    response = Response(page, content_type="text/html; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,32 @@
+"""A source read into a vault, and what is then in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+
+
+def load(folder: Path, specification: str | Path, types: Mapping[str, str]) -> list[tuple[Any, ...]]:
+    """The rows of the vault, in the order of the source, without their numbers."""
+    path = folder / "vault.duckdb"
+    path.unlink(missing_ok=True)
+    workshop = DuckDBWorkshop(path)
+    try:
+        loaded = workshop.load(open_source(str(specification)), types)
+    finally:
+        workshop.close()
+    with duckdb.connect(str(path), read_only=True) as vault:
+        rows = [row[1:] for row in vault.execute("SELECT * FROM rows ORDER BY 1").fetchall()]
+    assert loaded == len(rows)
+    return rows
+
+
+def texts(folder: Path, specification: str | Path, *columns: str) -> list[tuple[Any, ...]]:
+    """The same with every column as text."""
+    return load(folder, specification, dict.fromkeys(columns, "category"))

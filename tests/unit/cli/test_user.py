@@ -1,0 +1,98 @@
+"""user and key: accounts, keys shown once, and everything on record without a secret."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from querygate.core.errors import NotPermitted
+from querygate.site.layout import open_site
+from querygate.site.open_gate import open_gate
+
+
+def test_a_key_opens_until_it_is_revoked(run, tmp_path):
+    run("init")
+    assert "Added ann (researcher)." in run("user", "add", "ann", "--role", "researcher").stdout
+    made = json.loads(run("key", "new", "ann", "--format", "json").stdout)
+    accounts = open_gate(open_site(tmp_path / "site")).accounts
+    assert accounts.authenticate(made["key"]).name == "ann"
+    assert run("key", "revoke", made["id"]).stdout == f"Revoked key {made['id']} of ann.\n"
+    with pytest.raises(NotPermitted):
+        accounts.authenticate(made["key"])
+
+
+def test_the_key_stands_alone_on_the_first_line(run):
+    run("init")
+    run("user", "add", "ann", "--role", "custodian")
+    lines = run("key", "new", "ann").stdout.splitlines()
+    assert lines[0].startswith("qg_")
+    assert "not shown again" in lines[-1]
+
+
+def test_no_secret_leaves_by_any_other_way(run, tmp_path):
+    run("init")
+    run("user", "add", "ann", "--role", "researcher")
+    secret = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"].rpartition("_")[2]
+    said = ""
+    for words in (["user", "list"], ["key", "list"], ["log", "list"], ["log", "export"], ["doctor"]):
+        said += run(*words).output
+    for form in ("json", "jsonl", "csv"):
+        said += run("key", "list", "--format", form).output
+    assert "ann" in said
+    assert secret not in said
+    mistaken = run("key", "revoke", f"qg_aaaaaaaa_{secret}")
+    assert mistaken.exit_code == 2
+    assert secret not in mistaken.output
+
+
+def test_what_is_changed_is_on_record(run, tmp_path):
+    run("init")
+    run("user", "add", "ann", "--role", "researcher")
+    key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["id"]
+    run("key", "revoke", key)
+    run("user", "disable", "ann")
+    run("user", "enable", "ann")
+    events = list(open_gate(open_site(tmp_path / "site")).log.events())
+    assert [event["kind"] for event in events] == ["user.add", "key.new", "key.revoke", "user.disable", "user.enable"]
+    assert {event["user"] for event in events} == {"local"}
+    assert events[0]["body"] == {"name": "ann", "role": "researcher"}
+
+
+def test_lists_show_what_is_closed(run):
+    run("init")
+    assert run("user", "list").stdout == "There are no users yet.\n"
+    assert run("key", "list").stdout == "There are no keys yet.\n"
+    run("user", "add", "ann", "--role", "researcher")
+    run("user", "disable", "ann")
+    (user,) = json.loads(run("user", "list", "--format", "json").stdout)
+    assert user["disabled"] is not None
+
+
+def test_projects_and_organisations_are_kept_shown_and_logged(run, tmp_path):
+    run("init")
+    run("user", "add", "ann", "--role", "researcher", "--project", "Heart 2026", "--organisation", "Uni A")
+    run("user", "add", "bob", "--role", "researcher")
+    assert run("user", "change", "bob", "--project", "heart 2026").stdout == "bob: project heart 2026.\n"
+    changed = json.loads(run("user", "change", "ann", "--organisation", "", "--format", "json").stdout)
+    assert (changed["project"], changed["organisation"]) == ("Heart 2026", None)
+    users = json.loads(run("user", "list", "--format", "json").stdout)
+    assert [(user["project"], user["organisation"]) for user in users] == [("Heart 2026", None), ("heart 2026", None)]
+    assert "Heart 2026" in run("user", "list").stdout
+    events = list(open_gate(open_site(tmp_path / "site")).log.events())
+    assert [(event["kind"], event["body"]) for event in events] == [
+        ("user.add", {"name": "ann", "role": "researcher", "project": "Heart 2026", "organisation": "Uni A"}),
+        ("user.add", {"name": "bob", "role": "researcher"}),
+        ("user.change", {"name": "bob", "project": "heart 2026", "organisation": None}),
+        ("user.change", {"name": "ann", "project": "Heart 2026", "organisation": None}),
+    ]
+    assert run("user", "change", "nobody", "--project", "x").exit_code == 2
+
+
+@pytest.mark.parametrize("name", [" x", "a\nb", "x" * 65, "-x", "a;b"])
+def test_names_of_projects_are_checked(run, name):
+    run("init")
+    done = run("user", "add", "ann", "--role", "researcher", f"--project={name}")
+    assert done.exit_code == 2
+    assert "QG806" in done.stderr
+    assert run("user", "list").stdout == "There are no users yet.\n"

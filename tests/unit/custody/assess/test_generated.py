@@ -1,0 +1,74 @@
+"""Extracts as the product makes them: never riskier than the raw records, and as risky as their own reports say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from querygate.core.extract_spec import Wish
+from querygate.custody.policy import parse_policy
+from querygate.custody.roots.extract_builder import make_extract
+from querygate.custody.roots.risk_assessment import Asked, assess_source
+from querygate_adapters.sources.open_source import open_source
+from tests.unit.custody.extract.study import POLICY, records
+
+QUASI = ["age", "sex", "born", "zip"]
+MAPPED = POLICY.replace("k = 5", 'k = 5\n[k_map]\npopulation = "people.parquet"\nk = 2\n')
+
+
+@pytest.fixture(autouse=True)
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("querygate.custody.extract.extract_charts.can_draw", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trial and a register that has its people, and others."""
+    folder = tmp_path_factory.mktemp("trial")
+    trial = records(200)
+    pq.write_table(trial, folder / "trial.parquet")
+    pq.write_table(
+        pa.concat_tables([trial.select(QUASI), records(900, seed=5).select(QUASI)]), folder / "people.parquet"
+    )
+    return folder
+
+
+@pytest.mark.parametrize(("k", "form"), [(5, "csv"), (12, "parquet")])
+def test_of_an_extract(folder: Path, tmp_path: Path, k: int, form: Any) -> None:
+    policy, source = parse_policy(MAPPED), open_source(str(folder / "trial.parquet"))
+    wish = Wish.of({"dataset": "trial", "purpose": "test", "k": k, "method": "mondrian", "formats": [form]})
+    own = make_extract(policy, source, wish, tmp_path, secret=b"s", beside=folder)
+    body = assess_source(policy, source, Asked(released=tmp_path), beside=folder)
+    assert body["after"] == "release"
+    after = json.loads(json.dumps(body["sides"]["after"]["attackers"]))
+    assert after == json.loads(json.dumps(own["risk"]["attackers"]))
+    told = {line["column"]: line for line in own["risk"]["told"]}
+    assert {line["column"]: line for line in body["sides"]["after"]["told"]} == told
+    assert_monotone(body)
+
+
+def assert_monotone(body: dict[str, Any]) -> None:
+    for line in body["verdict"]:
+        if line["group"] in ("prosecutor", "alone", "told") and not line["measure"].startswith("gain"):
+            better = line["after"] - line["raw"] if line["unit"] == "count" else line["raw"] - line["after"]
+            assert better >= -1e-12, line
+
+
+def test_of_what_the_policy_would_make(folder: Path) -> None:
+    policy = parse_policy(MAPPED.replace("[columns.name]", '[anonymise]\nmethod = "mondrian"\n[columns.name]'))
+    body = assess_source(policy, open_source(str(folder / "trial.parquet")), Asked(), beside=folder)
+    assert body["after"] == "policy"
+    assert body["sides"]["after"]["attackers"]["k"] >= 5
+    assert body["register"]["people"] == 1100
+    assert_monotone(body)
+
+
+def test_synthetic_records_are_nobodys(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text('{"kind": "condensed"}')
+    with pytest.raises(Exception, match="synthetic"):
+        assess_source(parse_policy(POLICY), open_source(str(folder / "trial.parquet")), Asked(released=tmp_path))

@@ -1,0 +1,146 @@
+"""The page of an audit: whatever a log holds, it is escaped, bounded and complete."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from querygate.custody.audit.audit import Entry, Options, audit
+from querygate.custody.audit.audit_body import Audited, make_body
+from querygate.custody.audit.audit_page import MOST_CASES, MOST_USERS, make_audit_page, make_bar, make_timeline
+from querygate.custody.audit.true_totals import exact_totals
+from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.raw_records import DuckDBRecords
+
+PEOPLE = {"age": list(range(100)), "sbp": [100 + age for age in range(100)]}
+
+
+@pytest.fixture
+def audited(tmp_path: Path) -> Any:
+    path = tmp_path / "people.parquet"
+    pyarrow.parquet.write_table(pa.table(PEOPLE), path)
+
+    def made(entries: list[Entry], **options: Any) -> Audited:
+        records = DuckDBRecords(open_source(str(path)))
+        given = Options(k=3, **options)
+        found = audit(entries, records, given)
+        return Audited(found, entries, 3, given.groups, 0, exact_totals(found, records), given.domains)
+
+    return made
+
+
+class Marks(HTMLParser):
+    """Marks that are opened and closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.add(tag)
+        if tag not in ("meta", "line", "circle", "polyline"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("meta", "line", "circle", "polyline"):
+            assert self.open.pop() == tag
+
+
+def page_of(*audited: Audited, reveal: bool = True) -> str:
+    page = make_audit_page(make_body(audited, "t", reveal=reveal), audited)
+    marks = Marks()
+    marks.feed(page)
+    assert marks.open == []
+    assert not marks.seen & {"script", "link", "img", "iframe", "object"}
+    return page
+
+
+def sums(user: str, *below: int, time: str = "", **more: Any) -> list[Entry]:
+    return [
+        Entry(f"{user}-{n}", user, f"SELECT SUM(sbp) FROM t WHERE age < {n}", time and f"{time}:{i:02}Z", **more)
+        for i, n in enumerate(below)
+    ]
+
+
+def test_whatever_stands_in_a_log_is_escaped(audited: Any) -> None:
+    evil = "<script>alert('x')</script>"
+    entries = [
+        *sums(evil, 50, 51),
+        Entry(f'"><b>{evil}', evil, f"SELECT {evil}", evil),
+        Entry("q", "r", "SELECT SUM(sbp) FROM t WHERE age < 90 AND '</pre><svg onload=alert(1)>' <> ''"),
+        Entry("p", "r", "SELECT SUM(sbp) FROM t WHERE age < 91"),
+    ]
+    page = page_of(audited(entries))
+    assert "<script" not in page
+    assert "<svg onload" not in page
+    assert "&lt;svg onload=alert(1)&gt;" in page
+    assert page.count("&lt;script&gt;") > 3
+
+
+def test_a_long_log_makes_a_page_that_can_be_read(audited: Any) -> None:
+    entries = [
+        e for u in range(60) for e in sums(f"user {u}", 2 + u % 90, 3 + u % 90, 95, time=f"2026-03-02T09:{u:02}")
+    ]
+    one = audited(entries)
+    page = page_of(one)
+    assert page.count('<section class="case') == MOST_CASES
+    cases = make_body([one], "t", reveal=True)["cases"]
+    assert len(cases) > 60
+    assert f"{len(cases) - MOST_CASES} more cases" in page
+    assert f"{60 - MOST_USERS} more</text>" in page
+    assert len(page) < 1_000_000
+
+
+def test_an_empty_log_and_one_without_findings(audited: Any) -> None:
+    assert "No group of fewer than" in page_of(audited([Entry("q", "r", "SELECT SUM(sbp) FROM t")]))
+    assert "Timeline" not in page_of()
+
+
+def test_what_is_not_covered_is_on_the_page(audited: Any) -> None:
+    page = page_of(audited([Entry("odd one", "r", "SELECT nonsense FROM"), *sums("r", 50, 51)]))
+    assert "1 query could not be audited" in page
+    assert "odd one" in page
+
+
+def test_colluders_are_joined_across_their_rows(audited: Any) -> None:
+    one = audited([*sums("ann", 50, time="2026-03-02T09:10"), *sums("bob", 51, time="2026-03-02T09:20")])
+    timeline = make_timeline(make_body([one], "t", reveal=True), one.entries)
+    assert timeline is not None
+    (case,) = timeline["cases"]
+    assert timeline["timed"]
+    assert {y for _, y in case["points"]} == {row["y"] for row in timeline["rows"]}
+    assert case["points"][0][0] < case["points"][1][0]
+
+
+def test_a_log_without_times_is_drawn_in_its_order(audited: Any) -> None:
+    one = audited(sums("r", 50, 60, 51))
+    timeline = make_timeline(make_body([one], "t", reveal=True), one.entries)
+    assert timeline is not None
+    assert not timeline["timed"]
+    assert [x for x, _ in timeline["dots"]] == [130, 533, 936]
+
+
+def test_the_true_total_is_that_of_the_records(audited: Any) -> None:
+    one = audited(sums("r", 50, 52))
+    ((_, where),) = one.found.findings
+    assert where == "age IN (50, 51)"
+    assert one.exact == {0: {"sbp": Fraction(150 + 151)}}
+    assert make_body([one], "t", reveal=False)["findings"][0]["inferred"][0]["low"] is None
+    assert not re.findall(r"\b301\b", page_of(one, reveal=False))
+
+
+def test_bars_show_the_room_there_is() -> None:
+    bar = make_bar({"low": 110, "high": 220, "exact": 165}, (40, 300), 1)
+    assert bar == {"low": 26.92, "high": 69.23, "exact": 48.08, "first": 40, "last": 300}
+    assert make_bar({"low": None, "high": None}, None, 1) is None
+    alone = make_bar({"low": 165, "high": 165}, None, 1)
+    assert alone is not None
+    assert (alone["low"], alone["high"]) == (50, 50)

@@ -1,0 +1,50 @@
+"""A small published dataset whose policy allows noisy answers, and the truth beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from querygate.core.types import Principal, Request
+from querygate.custody.roots.asking import Asking
+from querygate.site.layout import init_site
+from querygate.site.open_gate import OpenSite, open_gate
+from tests.small_release import publish_small
+
+LAPLACE = """
+[answers]
+modes = ["interval", "laplace"]
+[laplace]
+epsilon_per_query = {each}
+epsilon_total = {total}
+epsilon_per_user = {user}
+"""
+
+
+@dataclass(frozen=True)
+class NoisySite:
+    """A site, and a plain database with the rows it was published from."""
+
+    opened: OpenSite
+    asking: Asking
+    truth: duckdb.DuckDBPyConnection
+
+    def ask(self, sql: str, user: str = "ann", **options: Any) -> dict[str, Any]:
+        return self.asking.answer(self.request(sql, user, **options))
+
+    def request(self, sql: str, user: str = "ann", **options: Any) -> Request:
+        return Request(Principal(user, "researcher"), "patients", sql, {"mode": "laplace", **options})
+
+
+def noisy_site(
+    folder: Path, *, each: float = 1.0, total: float = 10.0, user: float = 10.0, more: str = ""
+) -> NoisySite:
+    """Publish random patients, with noisy answers allowed."""
+    opened = open_gate(init_site(folder / "site"))
+    publish_small(opened, folder, more=LAPLACE.format(each=each, total=total, user=user) + more)
+    truth = duckdb.connect()
+    truth.execute(f"CREATE TABLE patients AS SELECT * FROM '{folder / 'patients.parquet'}'")
+    return NoisySite(opened, Asking(opened), truth)

@@ -1,0 +1,80 @@
+"""Statistics of a policy: how they are read, and what they mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from querygate.custody.policy import StatisticPolicy, parse_policy
+
+HEAD = """
+dataset = "d"
+k = 5
+[columns.age]
+role = "quasi-identifier"
+type = "integer"
+domain = [0, 120]
+[columns."a, b)"]
+role = "public"
+type = "number"
+[columns.sbp]
+role = "sensitive"
+type = "integer"
+domain = [40, 300]
+"""
+
+
+def options(lines: str):
+    return parse_policy(f"{HEAD}[anonymise]\n{lines}\n").anonymise
+
+
+def test_silence_wants_nothing():
+    anonymise = parse_policy(HEAD).anonymise
+    assert (anonymise.statistics, anonymise.max_width, anonymise.largest_k) == ((), (), False)
+    assert options("statistics = []\nmax_width = {}\nlargest_k = false") == anonymise
+    assert options("statistics = []").utility() == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "columns"),
+    [
+        ("mean(sbp)", "mean", ("sbp",)),
+        (" sd( age )", "sd", ("age",)),
+        ("var(a, b))", "var", ("a, b)",)),
+        ("median(sbp)", "median", ("sbp",)),
+        ("corr(sbp, age)", "corr", ("age", "sbp")),
+        ("cov(a, b),sbp)", "cov", ("a, b)", "sbp")),
+        ("count", "count", ()),
+    ],
+)
+def test_a_statistic_is_read(text, kind, columns):
+    (found,) = options(f"statistics = ['{text}']").statistics
+    assert found == StatisticPolicy(kind, columns)
+
+
+def test_widths_go_with_their_statistic():
+    anonymise = options('max_width = { "corr(sbp,age)" = 0.1, count = 1 }\nlargest_k = true')
+    assert [(str(statistic), width) for statistic, width in anonymise.max_width] == [
+        ("corr(age,sbp)", 0.1),
+        ("count", 1.0),
+    ]
+    assert anonymise.largest_k is True
+
+
+METHODS = ("mondrian", "mondrian-relaxed", "snake", "snake-polished", "boxes", "top-down", "bottom-up", "univariate")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_be_chosen(method):
+    assert options(f'method = "{method}"').method == method
+
+
+def test_order_and_spelling_do_not_matter_to_the_hash():
+    one = parse_policy(HEAD + '[anonymise]\nstatistics = ["mean(sbp)", "corr(age,sbp)"]\n')
+    other = parse_policy(HEAD + '[anonymise]\nstatistics = ["corr(sbp, age)", "mean(sbp)"]\n')
+    assert one.hash == other.hash
+
+
+def test_every_wish_has_its_own_hash():
+    wishes = ["", 'statistics = ["count"]', "max_width = {count = 1}", "max_width = {count = 2}", 'method = "snake"']
+    wishes.append("max_width = {count = 1}\nlargest_k = true")
+    assert len({parse_policy(f"{HEAD}[anonymise]\n{wish}\n").hash for wish in wishes}) == len(wishes)

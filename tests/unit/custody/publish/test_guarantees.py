@@ -1,0 +1,372 @@
+"""Every guarantee of a policy, from the file to the measured version: kept, reported, and caught where it is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from querygate.cli.dataset import explain_report
+from querygate.core.errors import ConfigError
+from querygate.custody.policy import load_policy, parse_policy
+from querygate.custody.publish.publish import Report
+from querygate.custody.roots.publish_version import publish_to
+from querygate.methods.anonymise import mondrian, partition_check
+from querygate.site.open_gate import OpenSite
+from tests.unit.custody.publish.publications import AGE, ends, new_site, put, write_parquet
+
+K = 4
+TOP = f'dataset = "t"\nk = {K}\n{AGE}\n[columns.sex]\nrole = "quasi-identifier"\ntype = "category"\n'
+SBP = '[columns.sbp]\nrole = "sensitive"\ntype = "integer"\ndomain = [40, 300]\nbins = 10\nguard = 0\n'
+DISEASE = '[columns.disease]\nrole = "sensitive"\ntype = "category"\n'
+DRUG = '[columns.drug]\nrole = "sensitive"\ntype = "category"\n'
+WISH = '[columns.wish]\nrole = "withheld"\n'
+ILL = ("flu", "gout", "HIV", "cancer")
+
+
+def people(rows: int = 400, seed: int = 5) -> dict[str, list[Any]]:
+    """Older people have higher pressure and other diseases, so that classes made by age alone are uneven."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 80, rows)
+    sbp = (90 + age + rng.normal(0, 8, rows)).astype(int)
+    disease = [ILL[min(3, int(a - 20 + rng.integers(-25, 25)) // 20)] if a else "" for a in age]
+    wish = rng.choice(["none", "none", "HIV", "infection", "cancer|HIV", ""], rows)
+    return {
+        "age": age.tolist(),
+        "sex": rng.choice(["F", "M"], rows).tolist(),
+        "sbp": [None if rng.random() < 0.04 else int(v) for v in sbp],
+        "disease": [None if rng.random() < 0.04 else d for d in disease],
+        "drug": rng.choice(["A", "B", "C"], rows, p=[0.8, 0.15, 0.05]).tolist(),
+        "wish": [w or None for w in wish.tolist()],
+    }
+
+
+PEOPLE = people()
+
+GUARANTEES: dict[str, tuple[str, dict[str, tuple[float, float]]]] = {
+    "distinct": (DISEASE + 'diversity = { kind = "distinct", l = 3 }\n', {"distinct values of disease": (3, 5)}),
+    "entropy": (DISEASE + 'diversity = { kind = "entropy", l = 2.5 }\n', {"entropy l of disease": (2.5, 5)}),
+    "recursive": (
+        DISEASE + 'diversity = { kind = "recursive", c = 1.5, l = 2 }\n',
+        {"recursive c of disease, l = 2": (0, 1.5)},
+    ),
+    "alpha": (DISEASE + 'diversity = { kind = "alpha", alpha = 0.6 }\n', {"largest share of disease": (0.2, 0.6)}),
+    "t-closeness": (DISEASE + 'diversity = { kind = "t-closeness", t = 0.3 }\n', {"equal t of disease": (0, 0.3)}),
+    "distinct bins": (SBP + 'diversity = { kind = "distinct", l = 4 }\n', {"distinct values of sbp": (4, 20)}),
+    "equal t of a number": (
+        SBP + 'diversity = { kind = "t-closeness", t = 0.5, distance = "equal" }\n',
+        {"equal t of sbp": (0, 0.5)},
+    ),
+    "ordered t": (SBP + 'diversity = { kind = "t-closeness", t = 0.15 }\n', {"ordered t of sbp": (0, 0.15)}),
+    "ordered t of a hull": (
+        SBP.replace("bins = 10", 'carry = "hull"') + 'diversity = { kind = "t-closeness", t = 0.2 }\n',
+        {"ordered t of sbp": (0, 0.2)},
+    ),
+    "(k,e)": (
+        SBP + 'diversity = { kind = "ke", e = 25, distinct = 4 }\n',
+        {"narrowest range of sbp": (25, 260), "distinct numbers of sbp": (4, 400)},
+    ),
+    "(epsilon,m)": (
+        SBP + 'diversity = { kind = "em", epsilon = 6, m = 2 }\n',
+        {"share within 6 of sbp": (0, 0.5)},
+    ),
+    "p-sensitive": (
+        DISEASE
+        + 'diversity = { kind = "p-sensitive", p = 2 }\n'
+        + DRUG
+        + 'diversity = { kind = "p-sensitive", p = 2 }\n',
+        {"distinct values of disease": (2, 5), "distinct values of drug": (2, 3)},
+    ),
+    "personalised": (
+        DISEASE
+        + 'diversity = { kind = "personalised", by = "wish", share = 0.7, groups = { infection = ["flu", "HIV"] } }\n'
+        + WISH,
+        {"share that wish guards": (0, 0.7)},
+    ),
+    "several at once": (
+        DISEASE
+        + 'diversity = [{ kind = "entropy", l = 2 }, { kind = "t-closeness", t = 0.4 }]\n'
+        + SBP
+        + 'diversity = [{ kind = "ke", e = 20 }, { kind = "em", epsilon = 3, m = 2 }]\n',
+        {
+            "entropy l of disease": (2, 5),
+            "equal t of disease": (0, 0.4),
+            "narrowest range of sbp": (20, 260),
+            "share within 3 of sbp": (0, 0.5),
+        },
+    ),
+}
+
+
+def blind_to_guards(table, k, guards=(), *, progress=None):
+    """An anonymiser that keeps k and nothing else."""
+    return mondrian(table, k)
+
+
+@pytest.fixture(scope="module", params=GUARANTEES)
+def published(request, tmp_path_factory) -> tuple[str, OpenSite, Report]:
+    opened = new_site(tmp_path_factory.mktemp("guarantees"))
+    return request.param, opened, put(opened, TOP + GUARANTEES[request.param][0], PEOPLE)
+
+
+def test_it_is_kept_and_reported(published) -> None:
+    kind, opened, report = published
+    wanted = GUARANTEES[kind][1]
+
+    assert set(report.measured.kept) == set(wanted)
+    for measure, (least, most) in wanted.items():
+        assert least <= report.measured.kept[measure] <= most + 1e-8
+        assert measure in explain_report(report)
+    assert report.measured.k >= K
+    assert report.classes > 1
+    assert ends(opened, "COUNT(*)") == (400, 400)
+
+
+def test_an_anonymiser_that_ignores_it_is_stopped(published) -> None:
+    kind, opened, _ = published
+    with pytest.raises(ConfigError) as stopped:
+        put(opened, TOP + GUARANTEES[kind][0], PEOPLE, anonymiser=blind_to_guards)
+
+    assert stopped.value.code == "QG803"
+    assert "The verifier found" in stopped.value.detail
+    assert opened.store.versions("t") == (1,)
+
+
+def test_a_blind_search_keeps_it_too(published, tmp_path: Path) -> None:
+    kind, _, guarded = published
+    blind = put(new_site(tmp_path), TOP + GUARANTEES[kind][0] + '[anonymise]\nsearch = "blind"\n', PEOPLE)
+
+    assert set(blind.measured.kept) == set(guarded.measured.kept)
+    assert blind.classes <= guarded.classes
+
+
+# -- measured once more, from the vault ------------------------------------------------------------------------------
+
+
+def raw_by_class(opened: OpenSite, *columns: str) -> list[tuple[Any, ...]]:
+    """What only the vault knows: the class and the raw values of everybody."""
+    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+        return vault.execute(f"SELECT class, {', '.join(columns)} FROM rows JOIN row_class USING (row_id)").fetchall()
+
+
+def by_class(rows: list[tuple[Any, ...]]) -> Mapping[int, list[tuple[Any, ...]]]:
+    return {label: [row[1:] for row in rows if row[0] == label] for label in {row[0] for row in rows}}
+
+
+def test_raw_numbers_spread_in_every_class(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    put(opened, TOP + GUARANTEES["(k,e)"][0], PEOPLE)
+    for members in by_class(raw_by_class(opened, "sbp")).values():
+        known = [value for (value,) in members if value is not None]
+        assert max(known) - min(known) >= 25
+        assert len(set(known)) >= 4
+
+
+def test_nobody_is_in_a_crowd(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    put(opened, TOP + GUARANTEES["(epsilon,m)"][0], PEOPLE)
+    for members in by_class(raw_by_class(opened, "sbp")).values():
+        values = [value for (value,) in members]
+        for value in values:
+            near = [v for v in values if (v is None) == (value is None) and (v is None or abs(v - value) <= 6)]
+            assert len(near) * 2 <= len(values)
+
+
+def test_everybody_is_guarded_as_wished(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    put(opened, TOP + GUARANTEES["personalised"][0], PEOPLE)
+    sets = {"none": set(), "HIV": {"HIV"}, "infection": {"flu", "HIV"}, "cancer|HIV": {"cancer", "HIV"}}
+    wishes = set()
+    for members in by_class(raw_by_class(opened, "disease", "wish")).values():
+        for disease, wish in members:
+            guarded = {disease} if wish is None else sets[wish]
+            wishes.add(wish)
+            assert sum(other in guarded for other, _ in members) <= 0.7 * len(members)
+    assert wishes == {None, *sets}
+
+
+def test_the_wishes_stay_in_the_vault(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    put(opened, TOP + GUARANTEES["personalised"][0], PEOPLE)
+    store = opened.site.store / "t" / "v00001.duckdb"
+
+    assert [column.name for column in opened.store.current("t").catalog.columns] == ["age", "sex", "disease"]
+    assert b"infection" not in store.read_bytes()
+
+
+def test_a_wish_that_means_nothing_is_refused(tmp_path: Path) -> None:
+    odd = {**PEOPLE, "wish": ["measles", *PEOPLE["wish"][1:]]}
+    with pytest.raises(ConfigError, match="1 wishes name what disease does not have") as refused:
+        put(new_site(tmp_path), TOP + GUARANTEES["personalised"][0], odd)
+
+    assert refused.value.code == "QG802"
+    assert "measles" not in str(refused.value)
+
+
+# -- hierarchies of sensitive columns ------------------------------------------------------------------------------
+
+TREE = "flu;lung;*\nHIV;blood;*\ncancer;blood;*\ngout;joints;*\n"
+
+
+def publish_beside(folder: Path, policy: str, columns: dict[str, list[Any]]) -> tuple[OpenSite, Report]:
+    """With files beside the policy: a hierarchy of diseases."""
+    (folder / "diseases.csv").write_text(TREE, encoding="utf-8")
+    (folder / "policy.toml").write_text(policy, encoding="utf-8")
+    opened = new_site(folder)
+    source = write_parquet(folder / "people.parquet", columns)
+    read = load_policy(folder / "policy.toml")
+    return opened, publish_to(opened, read, str(source), user="tester", beside=folder)
+
+
+def test_closeness_along_a_hierarchy(tmp_path: Path) -> None:
+    column = (
+        DISEASE + 'hierarchy = "diseases.csv"\ndiversity = { kind = "t-closeness", t = 0.2, distance = "hierarchy" }\n'
+    )
+    opened, report = publish_beside(tmp_path, TOP + column, PEOPLE)
+    branch = {"flu": "lung", "HIV": "blood", "cancer": "blood", "gout": "joints", None: None}
+    groups = by_class(raw_by_class(opened, "disease"))
+    everybody = [disease for members in groups.values() for (disease,) in members]
+
+    def distance(members: list[Any]) -> float:
+        """Half a step for what leaves a disease, half a step for what leaves its branch."""
+        return sum(
+            abs([name(m) for m in members].count(node) / len(members) - [name(m) for m in everybody].count(node) / 400)
+            / 4
+            for name in (lambda d: d, branch.get)
+            for node in {name(d) for d in everybody}
+        )
+
+    worst = max(distance([disease for (disease,) in members]) for members in groups.values())
+    assert report.measured.kept == {"hierarchy t of disease": pytest.approx(worst)}
+    assert worst <= 0.2
+    assert len(groups) > 1
+
+
+def test_people_guard_nodes_of_a_hierarchy(tmp_path: Path) -> None:
+    wishes = ["blood" if i % 4 == 0 else "none" for i in range(400)]
+    column = DISEASE + 'hierarchy = "diseases.csv"\ndiversity = { kind = "personalised", by = "wish", share = 0.6 }\n'
+    opened, report = publish_beside(tmp_path, TOP + column + WISH, {**PEOPLE, "wish": wishes})
+
+    assert report.measured.kept["share that wish guards"] <= 0.6
+    for members in by_class(raw_by_class(opened, "disease", "wish")).values():
+        guarded = sum(disease in ("HIV", "cancer") for disease, _ in members)
+        assert guarded <= 0.6 * len(members) or all(wish == "none" for _, wish in members)
+
+
+def test_a_hierarchy_in_a_register(tmp_path: Path) -> None:
+    """A class that shows a node is looked up among all who live under it."""
+    rng = np.random.default_rng(2)
+    towns = [f"{a}{b}" for a in "123" for b in "123"]
+    columns = {"zip": rng.choice(towns, 300, p=[0.2] * 4 + [0.04] * 5).tolist(), "disease": ["flu", "gout"] * 150}
+    people = {town: 40 if town.startswith("1") else 10 for town in towns}
+    (tmp_path / "register.csv").write_text(as_csv(list(people.items()), "zip,n"), encoding="utf-8")
+    policy = (
+        f'dataset = "t"\nk = {K}\n[columns.zip]\nrole = "quasi-identifier"\ntype = "category"\nhierarchy = "digits"\n'
+    )
+    policy += DISEASE + '[k_map]\npopulation = "register.csv"\nk = 25\ncount = "n"\n'
+    _, report = publish_beside(tmp_path, policy, columns)
+
+    assert report.measured.kept == {"people of the population": 30}  # all towns of one first digit
+    assert report.classes == 5  # 11, 12 and 13 by themselves
+
+
+# -- k-map -----------------------------------------------------------------------------------------------------------
+
+K_MAP = '[k_map]\npopulation = "register.csv"\nk = 30\n'
+
+
+def publish_with(folder: Path, policy: str, register: str) -> tuple[OpenSite, Report]:
+    opened = new_site(folder)
+    (folder / "register.csv").write_text(register, encoding="utf-8")
+    source = write_parquet(folder / "people.parquet", PEOPLE)
+    return opened, publish_to(opened, parse_policy(policy), str(source), user="tester", beside=folder)
+
+
+def register(people: int = 3000) -> list[tuple[int | None, str]]:
+    """Few people above seventy."""
+    rng = np.random.default_rng(1)
+    ages = np.where(rng.random(people) < 0.99, rng.integers(18, 70, people), rng.integers(70, 100, people))
+    sexes = rng.choice(["F", "M"], people)
+    return [(None if rng.random() < 0.01 else int(a), str(s)) for a, s in zip(ages, sexes, strict=True)]
+
+
+def as_csv(rows: list[tuple[Any, ...]], header: str) -> str:
+    return "\n".join([header, *(",".join("" if v is None else str(v) for v in row) for row in rows)]) + "\n"
+
+
+def boxes(opened: OpenSite) -> list[tuple[int, int, set[str]]]:
+    """What the store tells of each class."""
+    of_sets = "set_value s JOIN value_text v ON v.column_id = s.column_id AND v.value_id = s.value_id"
+    with duckdb.connect(str(opened.site.store / "t" / "v00001.duckdb"), read_only=True) as store:
+        found = store.execute(
+            "SELECT c0_lo, c0_hi, list(DISTINCT text) "
+            f"FROM cells JOIN ({of_sets}) ON s.column_id = 1 AND set_id = c1_set GROUP BY class, c0_lo, c0_hi"
+        ).fetchall()
+    return [(low, high, set(texts)) for low, high, texts in found]
+
+
+def fewest(opened: OpenSite, people: list[tuple[int | None, str]]) -> int:
+    return min(
+        sum(age is not None and low <= age <= high and sex in sexes for age, sex in people)
+        for low, high, sexes in boxes(opened)
+    )
+
+
+def test_every_box_fits_enough_of_the_population(tmp_path: Path) -> None:
+    everybody = register()
+    for name, policy in (("without", TOP), ("with", TOP + K_MAP)):
+        (tmp_path / name).mkdir()
+        opened, report = publish_with(tmp_path / name, policy, as_csv(everybody, "age,sex"))
+        found = fewest(opened, everybody)
+        assert (found >= 30) == (name == "with")
+        assert report.measured.kept == ({"people of the population": found} if name == "with" else {})
+        assert report.classes > 5
+
+
+def test_a_population_that_is_counted_and_has_fewer_columns(tmp_path: Path) -> None:
+    ages = [age for age, _ in register() if age is not None]
+    counted = [(age, ages.count(age)) for age in sorted(set(ages))]
+    policy = TOP + '[k_map]\npopulation = "register.csv"\nk = 50\ncolumns = ["age"]\ncount = "n"\n'
+    opened, report = publish_with(tmp_path, policy, as_csv(counted, "age,n"))
+
+    assert report.measured.kept["people of the population"] >= 50
+    assert min(sum(n for age, n in counted if low <= age <= high) for low, high, _ in boxes(opened)) >= 50
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "what"),
+    [
+        ("age\n20\n", "QG801", "has no column sex"),
+        ("age,sex\nold,F\n", "QG802", "values of age in the population cannot be read"),
+        ("age,sex\n20,F\n", "QG803", "do not satisfy 30-map"),
+    ],
+    ids=["a column missing", "not a number", "too few people"],
+)
+def test_a_population_that_will_not_do(tmp_path: Path, text: str, code: str, what: str) -> None:
+    with pytest.raises(ConfigError, match=what) as refused:
+        publish_with(tmp_path, TOP + K_MAP, text)
+
+    assert refused.value.code == code
+    assert "old" not in refused.value.detail.split()
+
+
+@pytest.mark.parametrize("n", ["x", "-1", "1.5", ""])
+def test_a_count_that_is_none(tmp_path: Path, n: str) -> None:
+    policy = TOP + K_MAP + 'count = "n"\n'
+    with pytest.raises(ConfigError, match="k_map") as refused:
+        publish_with(tmp_path, policy, f"age,sex,n\n20,F,{n}\n30,M,7\n")
+
+    assert refused.value.code == "QG802"
+
+
+def test_a_class_that_fits_too_few_is_caught(tmp_path: Path) -> None:
+    """Measured on what was written, whatever the anonymiser made."""
+    population = [np.array([25.0, 35.0, np.nan]), np.array([0.0, 1.0, 1.0])]
+    boxes_ = [[(20.0, 30.0), frozenset({0, 1})], [(20.0, 40.0), None], [None, frozenset({1})]]
+    assert partition_check.fewest_matches(boxes_[:1], population, np.array([3, 5, 7])) == 3
+    assert partition_check.fewest_matches(boxes_[1:2], population, np.array([3, 5, 7])) == 8
+    assert partition_check.fewest_matches(boxes_[2:], population, np.array([3, 5, 7])) == 12

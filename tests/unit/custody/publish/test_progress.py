@@ -1,0 +1,49 @@
+"""What a custodian sees of a publication that goes on: the steps in order, and a share that rises."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from querygate.custody.policy import parse_policy
+from querygate.custody.publish.publication_state import TIMES, Step
+from querygate.custody.publish.publish import publish
+from querygate_adapters.sources.open_source import open_source
+from tests.unit.custody.publish.publications import AGE, new_site, shelf_of, write_parquet
+
+POLICY = 'dataset = "t"\nk = 5\n' + AGE + '[anonymise]\nmethod = "{method}"\n'
+
+
+@pytest.mark.parametrize("method", ["auto", "mondrian"])
+def test_steps_and_shares(tmp_path: Path, method: str) -> None:
+    told: list[tuple[str, float | None]] = []
+    people = {"age": np.random.default_rng(0).integers(0, 100, 3_000)}
+    publish(
+        parse_policy(POLICY.replace("{method}", method)),
+        open_source(str(write_parquet(tmp_path / "s.parquet", people))),
+        shelf_of(new_site(tmp_path)),
+        now=lambda: "2026-01-01T00:00:00Z",
+        clock_s=time.perf_counter,
+        progress=lambda step, share=None, /: told.append((step, share)),
+    )
+
+    assert len({step for step, _ in told}) == sum(a[0] != b[0] for a, b in pairwise(told)) + 1  # none comes back
+    steps = list(dict.fromkeys(step.partition(":")[0] for step, _ in told))
+    assert steps[:3] == ["reading the source", "coding", "making classes"]
+    assert steps[-3:] == ["generalising", "writing", "verifying"]
+    shares = [share for _, share in told if share is not None]
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert shares[-1] == Step.VERIFY.reached(0.0)
+    inside = [s for s in shares if Step.DIVIDE.reached(0) < s < Step.GENERALISE.reached(0)]
+    assert inside or method == "mondrian"  # so few combinations are divided in one go
+
+
+def test_the_steps_make_up_the_whole() -> None:
+    assert len(TIMES) == len(Step)
+    assert Step.LOAD.reached(0.0) == 0.0
+    assert Step.VERIFY.reached(1.0) == 1.0

@@ -1,0 +1,424 @@
+"""A second version of the same people: what passes, what is refused with a plan, what is retired, who is deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from querygate.cli import main
+from querygate.core.errors import ConfigError
+from querygate.custody.policy import parse_policy
+from querygate.custody.publish.publish import Report
+from querygate.custody.roots.delete_person import delete_from, pseudonym
+from querygate.custody.roots.publish_version import publish_to, retire_version, serve_version
+from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite, open_gate
+from querygate_adapters.store import retired_versions
+from querygate_adapters.vault import version_writer
+from tests.unit.custody.publish.policies import STICKY, register_policy
+from tests.unit.custody.publish.publications import ends, new_site, put, staged_files, write_parquet
+
+K = 4
+POLICY = register_policy(K)
+NOBODY = POLICY.replace('person = "mrn"\n', "")
+CHANGED = POLICY.replace("weight = 4", "weight = 1")
+LENIENT = STICKY + 'few_changes = "report"\n'
+RETIRE = '[republish]\non_overlap = "retire"\n'
+
+People = dict[str, list[Any]]
+
+
+def people(number: int, first: int = 0) -> People:
+    rng = np.random.default_rng(first + 1)
+    return {
+        "mrn": [f"m{first + i}" for i in range(number)],
+        "age": rng.integers(18, 90, number).tolist(),
+        "zip": rng.integers(0, 1000, number).tolist(),
+        "ward": [f"w{ward}" for ward in rng.integers(0, 5, number)],
+    }
+
+
+def both(one: People, other: People) -> People:
+    return {name: one[name] + other[name] for name in one}
+
+
+def without(one: People, which: set[int]) -> People:
+    return {name: [value for i, value in enumerate(values) if i not in which] for name, values in one.items()}
+
+
+ALL = people(240)
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> OpenSite:
+    opened = new_site(tmp_path)
+    again(opened, POLICY, ALL)
+    return opened
+
+
+def again(opened: OpenSite, policy: str, columns: People) -> Report:
+    return put(opened, policy, columns, handling=None)
+
+
+def refused(attempt: Callable[[], Any]) -> ConfigError:
+    with pytest.raises(ConfigError) as found:
+        attempt()
+    assert found.value.code == "QG803"
+    return found.value
+
+
+def groups(opened: OpenSite, old: int, new: int) -> Iterator[tuple[int, int]]:
+    """Of those who were together in the old version: how many there were, and how many are together in the new one."""
+    with duckdb.connect() as database:
+        for version in (old, new):
+            file = opened.site.vault / "t" / f"v{version:05d}.duckdb"
+            database.execute(f"ATTACH '{file}' AS v{version} (READ_ONLY)")
+        classes = {
+            v: f"(SELECT mrn, class AS c{v} FROM v{v}.rows JOIN v{v}.row_class USING (row_id))" for v in (old, new)
+        }
+        yield from database.execute(
+            f"SELECT SUM(COUNT(*)) OVER (PARTITION BY c{old}), COUNT(*) FROM {classes[old]} JOIN {classes[new]} "
+            f"USING (mrn) GROUP BY c{old}, c{new}"
+        ).fetchall()
+
+
+# -- the same people -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", [POLICY, NOBODY], ids=["by person", "by contents"])
+def test_the_same_source_passes_again_and_again(tmp_path: Path, policy: str) -> None:
+    opened = new_site(tmp_path)
+    reports = [again(opened, policy, ALL) for _ in range(3)]
+
+    assert reports[0].versions is None
+    for report in reports[1:]:
+        assert report.versions is not None
+        assert report.versions.together.smallest == report.measured.k
+        assert not report.versions.sticky
+    assert list(reports[2].versions.by_version) == [1, 2]
+    assert opened.store.versions("t") == (1, 2, 3)
+
+
+def test_the_order_of_the_source_does_not_matter(opened: OpenSite) -> None:
+    order = np.random.default_rng(5).permutation(240)
+    shuffled = {name: [values[i] for i in order] for name, values in ALL.items()}
+
+    assert again(opened, POLICY, shuffled).versions.together.divided == 0
+    assert again(opened, NOBODY, shuffled).versions.together.divided == 0
+
+
+def test_other_classes_of_the_same_people_are_refused_with_a_plan(opened: OpenSite) -> None:
+    error = refused(lambda: again(opened, CHANGED, ALL))
+
+    assert "version 1" in error.detail
+    assert "parts of earlier classes" in error.detail
+    assert 'on_overlap = "sticky"' in error.remedy
+    assert "NCP" in error.remedy
+    assert "raise k" in error.remedy
+    assert "retire version 1" in error.remedy
+    assert opened.store.current("t").catalog.version == 1
+    assert staged_files(opened) == []
+
+
+def test_the_plan_holds(opened: OpenSite) -> None:
+    """What the refusal says of sticky classes is what they do."""
+    error = refused(lambda: again(opened, CHANGED, ALL))
+    report = again(opened, CHANGED + STICKY, ALL)
+    loss = np.mean(list(report.loss.values()))
+
+    assert f"{loss:.2%} instead of" in error.remedy
+    assert f"smallest group {report.versions.together.smallest}" in error.remedy
+    assert report.versions.sticky
+    assert all(now >= K for _, now in groups(opened, 1, 2))
+
+
+def test_a_lower_k_divides_classes_into_classes(opened: OpenSite) -> None:
+    """Parts of at least k people of the new policy are classes like any other."""
+    large = new_site(opened.site.folder.parent / "large")
+    again(large, POLICY.replace(f"k = {K}", "k = 16"), ALL)
+    report = again(large, POLICY + STICKY, ALL)
+
+    assert report.versions.together.smallest >= K
+    assert report.classes > 240 / 32
+
+
+# -- other people ----------------------------------------------------------------------------------------------------
+
+
+def test_many_newcomers_have_classes_of_their_own(opened: OpenSite) -> None:
+    report = again(opened, POLICY + STICKY, both(ALL, people(60, 1000)))
+
+    assert report.rows == 300
+    assert report.versions.together.came == 0
+    assert report.versions.together.smallest >= K
+
+
+def test_few_newcomers_are_refused_or_reported(opened: OpenSite) -> None:
+    more = both(ALL, people(2, 1000))
+    error = refused(lambda: again(opened, POLICY + STICKY, more))
+    assert "2 people in" in error.detail
+    assert "wait until more people have come" in error.remedy
+
+    report = again(opened, POLICY + LENIENT, more)
+    assert report.versions.together.came == 2
+    assert all(now in (were, now) and (now >= K or now == were) for were, now in groups(opened, 1, 2))
+
+
+def test_few_leavers_are_refused_or_reported(opened: OpenSite) -> None:
+    fewer = without(ALL, {3, 77, 150})
+    error = refused(lambda: again(opened, POLICY + STICKY, fewer))
+    assert "groups that some left" in error.detail
+    assert 'few_changes = "report"' in error.remedy
+
+    report = again(opened, POLICY + LENIENT, fewer)
+    assert report.measured.k >= K
+    assert report.versions.together.left > 0
+    assert report.versions.together.divided == 0
+    assert all(now >= K or now == were for were, now in groups(opened, 1, 2))
+
+
+def test_a_class_may_leave_as_a_whole(opened: OpenSite) -> None:
+    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+        found = vault.execute("SELECT mrn FROM rows JOIN row_class USING (row_id) WHERE class = 0").fetchall()
+    gone = {ALL["mrn"].index(mrn) for (mrn,) in found}
+    report = again(opened, POLICY + STICKY, without(ALL, gone))
+
+    assert report.rows == 240 - len(gone)
+    assert report.versions.together.left == 0
+
+
+def test_changed_values_keep_their_class(opened: OpenSite) -> None:
+    older = {**ALL, "age": [min(age + 1, 100) for age in ALL["age"]], "ward": [*ALL["ward"][:-1], "w9"]}
+    report = again(opened, POLICY + STICKY, older)
+
+    assert report.versions.by_person
+    assert report.versions.together.smallest >= K
+
+
+def test_changes_without_persons_cannot_be_judged(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    again(opened, NOBODY, ALL)
+    older = {**ALL, "age": [age + 1 for age in ALL["age"][:9]] + ALL["age"][9:]}
+    for policy in (NOBODY, NOBODY + STICKY, NOBODY + LENIENT):
+        error = refused(lambda policy=policy: again(opened, policy, older))
+        assert "9 records of version 1" in error.detail
+        assert 'person = "..."' in error.remedy
+    assert again(opened, NOBODY + RETIRE, older).versions.retired == (1,)
+
+
+def test_a_person_who_comes_back_is_with_those_they_were_with(opened: OpenSite) -> None:
+    again(opened, POLICY + LENIENT, without(ALL, {3}))
+    report = again(opened, POLICY + LENIENT, ALL)
+
+    assert all(now >= K or now == were for were, now in groups(opened, 1, 3))
+    assert list(report.versions.by_version) == [1, 2]
+
+
+@pytest.mark.parametrize("mrn", [None, "m1"], ids=["missing", "twice"])
+def test_a_person_has_one_row(tmp_path: Path, mrn: str | None) -> None:
+    error = refused(lambda: again(new_site(tmp_path), POLICY, {**ALL, "mrn": [*ALL["mrn"][:-1], mrn]}))
+
+    assert "1 have one that another row has too" in error.detail if mrn else "1 rows have no mrn" in error.detail
+    assert "m1" not in error.detail
+
+
+# -- retiring ------------------------------------------------------------------------------------------------------
+
+
+def test_retiring_makes_room(opened: OpenSite) -> None:
+    again(opened, POLICY, ALL)
+    report = again(opened, CHANGED + RETIRE, ALL)
+
+    assert report.versions.retired == (1, 2)
+    assert report.versions.by_version == {}
+    assert opened.store.versions("t") == (3,)
+    assert ends(opened, "COUNT(*)") == (240, 240)
+    for version in (1, 2):
+        with pytest.raises(ConfigError) as back:
+            serve_version(opened, "t", version, user="carl")
+        assert back.value.code == "QG804"
+        assert "was retired" in back.value.detail
+    assert again(opened, CHANGED, ALL).version == 4  # numbers are never used again
+
+
+def test_a_version_is_retired_by_hand(opened: OpenSite) -> None:
+    with pytest.raises(ConfigError, match="being served"):
+        retire_version(opened, "t", 1, user="carl")
+    again(opened, POLICY, ALL)
+    serve_version(opened, "t", 1, user="carl")
+    retire_version(opened, "t", 2, user="carl")
+
+    assert opened.store.versions("t") == (1,)
+    assert (opened.site.vault / "t" / "v00002.duckdb").is_file()
+    assert [e["body"] for e in opened.log.events() if e["kind"] == "version.retire"] == [{"version": 2, "by": 1}]
+    assert again(opened, POLICY, ALL).version == 3
+
+
+def test_a_version_without_its_raw_rows_has_to_be_retired(opened: OpenSite) -> None:
+    again(opened, POLICY, ALL)
+    (opened.site.vault / "t" / "v00001.duckdb").unlink()
+    error = refused(lambda: again(opened, POLICY, ALL))
+    assert "v00001" in error.detail
+
+    retire_version(opened, "t", 1, user="carl")
+    assert again(opened, POLICY, ALL).version == 3
+
+
+def test_a_retirement_that_was_cut_off_is_finished_or_forgotten(opened: OpenSite) -> None:
+    folder = opened.site.store / "t"
+    retired_versions.mark(folder, [1], by=2)  # version 2 never came
+    assert retired_versions.readable_in(folder) == (1,)
+    assert again(opened, POLICY, ALL).version == 2
+    assert retired_versions.retired_in(folder) == {}
+
+    retired_versions.mark(folder, [1, 2], by=3)
+    os.link(folder / "v00002.duckdb", folder / "v00003.duckdb")  # it came, and was not pointed to any more
+    assert opened.store.current("t").catalog.version == 2
+    assert retired_versions.readable_in(folder) == (3,)
+    with version_writer.PublisherShelf(opened.site.store, opened.site.vault).publishing("t"):
+        assert retired_versions.current_version(folder) == 3
+        assert not (folder / "v00001.duckdb").exists()
+        assert not (folder / "v00002.duckdb").exists()
+
+
+def test_the_log_and_the_listing_say_what_became_of_versions(opened: OpenSite, tmp_path: Path) -> None:
+    source = str(write_parquet(tmp_path / "s.parquet", ALL))
+    publish_to(opened, parse_policy(POLICY), source, user="carl")
+    publish_to(opened, parse_policy(CHANGED), source, user="carl", on_overlap="retire")
+    ends(opened, "COUNT(*)")
+    events = [(e["kind"], e["body"]) for e in opened.log.events() if e["user"] == "carl"]
+
+    assert events[0][1]["versions"] == {"laid_over": [1], "smallest": K, "sticky": False, "retired": []}
+    assert events[1][1]["versions"]["retired"] == [1, 2]
+    assert events[2:] == [("version.retire", {"version": 1, "by": 3}), ("version.retire", {"version": 2, "by": 3})]
+    shown = json.loads(run(opened, "versions", "t", "--format", "json").output)
+    assert [(v["version"], v["state"], v["answers"]) for v in shown] == [
+        *((1, "retired", 0), (2, "retired", 0), (3, "served", 1)),
+    ]
+
+
+def run(opened: OpenSite, *words: object) -> Any:
+    return CliRunner().invoke(main, ["--site", str(opened.site.folder), *map(str, words)], prog_name="querygate")
+
+
+# -- deleting ------------------------------------------------------------------------------------------------------
+
+
+def rows_of(opened: OpenSite, mrn: str) -> dict[str, int]:
+    found = {}
+    for file in sorted((opened.site.vault / "t").glob("v*.duckdb")):
+        with duckdb.connect() as database:
+            database.execute(f"ATTACH '{file}' AS vault (READ_ONLY)")
+            [(found[file.stem],)] = database.execute("SELECT COUNT(*) FROM vault.rows WHERE mrn = ?", [mrn]).fetchall()
+    return found
+
+
+def test_a_person_is_deleted_everywhere(opened: OpenSite) -> None:
+    again(opened, POLICY, ALL)
+    done = delete_from(opened, parse_policy(POLICY), "m17", user="carl")
+
+    assert (done.rows, done.held, done.retired, done.version) == (2, (1, 2), (1, 2), 3)
+    assert rows_of(opened, "m17") == {"v00001": 0, "v00002": 0, "v00003": 0}
+    assert rows_of(opened, "m18") == {"v00001": 1, "v00002": 1, "v00003": 1}
+    assert opened.store.versions("t") == (3,)
+    assert ends(opened, "COUNT(*)") == (239, 239)
+    assert all(now >= K or now == were for were, now in groups(opened, 1, 3))
+    assert staged_files(opened) == []
+
+
+def test_the_log_has_the_deletion_and_not_the_person(opened: OpenSite) -> None:
+    delete_from(opened, parse_policy(POLICY), "m17", user="carl")
+    events = {e["kind"]: e["body"] for e in opened.log.events()}
+    name = pseudonym(opened, "t", "m17")
+
+    assert events["person.delete"] == {"person": name, "versions": [1], "rows": 1, "keep_versions": False}
+    assert events["person.deleted"] == {"person": name, "rows": 1, "held": [1], "retired": [1], "version": 2}
+    assert "m17" not in json.dumps(list(opened.log.events()))
+    assert pseudonym(opened, "t", "m18") != name
+
+
+def test_the_next_publication_keeps_classes_after_a_deletion(opened: OpenSite) -> None:
+    delete_from(opened, parse_policy(POLICY), "m17", user="carl")
+    report = again(opened, POLICY + STICKY, without(ALL, {17}))
+
+    assert report.versions.together.divided == 0
+    assert list(report.versions.by_version) == [2]
+
+
+def test_a_deletion_from_a_source_leaves_the_person_out(opened: OpenSite, tmp_path: Path) -> None:
+    source = str(write_parquet(tmp_path / "s.parquet", ALL))
+    done = delete_from(opened, parse_policy(POLICY), "m17", user="carl", source=source)
+
+    assert done.version == 2
+    assert rows_of(opened, "m17") == {"v00001": 0, "v00002": 0}
+
+
+def test_versions_that_are_kept_must_go_with_the_new_one(opened: OpenSite) -> None:
+    error = refused(lambda: delete_from(opened, parse_policy(POLICY), "m17", user="carl", keep_versions=True))
+    assert "groups that some left" in error.detail
+    assert rows_of(opened, "m17") == {"v00001": 1}
+
+    lenient = parse_policy(POLICY + LENIENT)
+    done = delete_from(opened, lenient, "m17", user="carl", keep_versions=True)
+    assert done.retired == ()
+    assert opened.store.versions("t") == (1, 2)
+    assert rows_of(opened, "m17") == {"v00001": 0, "v00002": 0}
+
+
+def test_who_is_not_there_cannot_be_deleted(opened: OpenSite) -> None:
+    for policy, key, code in ((POLICY, "nobody", "QG804"), (NOBODY, "m17", "QG801")):
+        with pytest.raises(ConfigError) as found:
+            delete_from(opened, parse_policy(policy), key, user="carl")
+        assert found.value.code == code
+        assert "nobody" not in found.value.detail
+
+
+def test_a_deletion_that_was_cut_off_is_finished(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut off after the switch, and after the first of two vaults."""
+    again(opened, POLICY, ALL)
+    right, calls = version_writer.remove, []
+
+    def cut(*args: Any) -> None:
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        right(*args)
+
+    monkeypatch.setattr(version_writer, "remove", cut)
+    with pytest.raises(KeyboardInterrupt):
+        delete_from(opened, parse_policy(POLICY), "m17", user="carl")
+    assert rows_of(opened, "m17") == {"v00001": 0, "v00002": 1, "v00003": 0}
+    monkeypatch.undo()
+
+    done = delete_from(open_gate(open_site(opened.site.folder)), parse_policy(POLICY), "m17", user="carl")
+    assert (done.rows, done.version, done.retired) == (1, None, ())
+    assert opened.store.versions("t") == (3,)
+    assert set(rows_of(opened, "m17").values()) == {0}
+
+
+def test_the_commands(opened: OpenSite, tmp_path: Path) -> None:
+    policy, source = tmp_path / "t.toml", write_parquet(tmp_path / "s.parquet", ALL)
+    policy.write_text(CHANGED)
+    ended = run(opened, "publish", "--policy", policy, "--source", source)
+    assert ended.exit_code == 1
+    assert "--on-overlap retire" in ended.stderr
+    ended = run(opened, "publish", "--policy", policy, "--source", source, "--on-overlap", "sticky")
+    assert ended.exit_code == 0
+    assert "classes of earlier versions were kept together" in ended.output
+    ended = run(opened, "retire", "t", 1)
+    assert (ended.exit_code, ended.output) == (0, "t: version 1 is retired.\n")
+    ended = run(opened, "rollback", "t", 1)
+    assert ended.exit_code == 2
+    ended = run(opened, "person", "delete", "--policy", policy, "--key", "m17")
+    assert ended.exit_code == 0
+    assert "Deleted from t: 2 rows, of versions 1, 2." in ended.output
+    assert "m17" not in ended.output
+    assert ends(open_gate(open_site(opened.site.folder)), "COUNT(*)") == (239, 239)

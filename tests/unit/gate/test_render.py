@@ -1,0 +1,231 @@
+"""One answer, many forms: what is read back is what was given."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+from querygate.core.types import Answer, AnswerColumn, Group, Range
+from querygate.gate.render import FORMATS, range_text, readable, table, to_csv, to_dict
+
+COLUMNS = (
+    AnswerColumn("city", "key", "category", 0),
+    AnswerColumn("smoker", "key", "boolean", 1),
+    AnswerColumn("n", "range", "integer", 0),
+    AnswerColumn("mean", "range", "number", 1),
+    AnswerColumn("first", "range", "date", 2),
+)
+GROUPS = (
+    Group(("Graz", "true"), (Range(3, 5), Range(0.1, 0.30000000000000004), Range(-1, 18321)), Range(3, 5), True),
+    Group((None, None), (Range.exact(0), Range.null(), Range.null()), Range(0, 2), False),
+    Group(("", "false"), (Range.exact(2**63 - 1), Range(-math.inf, math.inf), Range.exact(0)), Range.exact(4), True),
+    Group(('a,"b"\r\n', "true"), (Range(-5, -5), Range(-0.0, 5e-324), Range.exact(-700_000)), Range.exact(4), True),
+)
+
+
+def made(columns: tuple[AnswerColumn, ...] = COLUMNS, groups: tuple[Group, ...] = GROUPS) -> dict[str, Any]:
+    return to_dict(Answer("q_1", "patients", 3, "interval", columns, groups, ("A note.",), 1.5))
+
+
+def keyed(*keys: str | None, name: str = "k") -> dict[str, Any]:
+    column = AnswerColumn(name, "key", "category", 0)
+    return made((column,), tuple(Group((key,), (), Range.exact(1), True) for key in keys))
+
+
+# -- the JSON of the contract ------------------------------------------------------------------------------------
+
+
+def test_the_first_row_as_the_contract_has_it() -> None:
+    body = made()
+
+    assert {k: body[k] for k in ("query_id", "dataset", "version", "mode", "notes")} == {
+        "query_id": "q_1",
+        "dataset": "patients",
+        "version": 3,
+        "mode": "interval",
+        "notes": ["A note."],
+    }
+    assert body["columns"][2] == {"name": "n", "kind": "range", "type": "integer"}
+    assert body["rows"][0] == {
+        "city": "Graz",
+        "smoker": True,
+        "n": {"low": 3, "high": 5, "attained_low": None, "attained_high": None, "sharp": True, "may_be_null": False},
+        "mean": {
+            "low": 0.1,
+            "high": 0.30000000000000004,
+            "attained_low": None,
+            "attained_high": None,
+            "sharp": True,
+            "may_be_null": False,
+        },
+        "first": {
+            "low": "1969-12-31",
+            "high": "2020-02-29",
+            "attained_low": None,
+            "attained_high": None,
+            "sharp": True,
+            "may_be_null": False,
+        },
+        "_group": {"certain": True, "count": {"low": 3, "high": 5}},
+    }
+
+
+def test_nothing_is_null_and_infinity_is_a_word() -> None:
+    rows = made()["rows"]
+
+    assert (rows[1]["city"], rows[1]["smoker"]) == (None, None)
+    assert rows[1]["mean"]["low"] is None
+    assert rows[1]["mean"]["may_be_null"] is True
+    assert (rows[2]["mean"]["low"], rows[2]["mean"]["high"]) == ("-inf", "inf")
+    assert rows[2]["smoker"] is False
+
+
+def test_json_is_strict_and_the_same_when_read_back() -> None:
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    assert json.loads(FORMATS["json"][1](made()), parse_constant=refuse) == made()
+
+
+# -- flat tables -------------------------------------------------------------------------------------------------
+
+FLAT = ["city", "smoker", "n_low", "n_high", "mean_low", "mean_high", "first_low", "first_high"]
+STATE = ["group_certain", "group_count_low", "group_count_high"]
+
+
+def read(form: str, body: dict[str, Any]) -> pa.Table:
+    data = FORMATS[form][1](body)
+    if form == "arrow":
+        with pyarrow.ipc.open_stream(io.BytesIO(data)) as reader:
+            return reader.read_all()
+    return pyarrow.parquet.read_table(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_arrow_and_parquet_give_back_every_value(form: str) -> None:
+    found = read(form, made())
+
+    assert found.column_names == FLAT + STATE
+    assert found.column("city").to_pylist() == ["Graz", None, "", 'a,"b"\r\n']
+    assert found.column("smoker").to_pylist() == [True, None, False, True]
+    assert found.column("n_low").to_pylist() == [3, 0, 2**63 - 1, -5]
+    assert found.column("mean_low").to_pylist() == [0.1, None, -math.inf, 0.0]
+    assert found.column("mean_high").to_pylist() == [0.30000000000000004, None, math.inf, 5e-324]
+    assert found.column("first_high").to_pylist() == ["2020-02-29", None, "1970-01-01", "0053-06-19"]
+    assert found.column("group_certain").to_pylist() == [True, False, True, True]
+    assert found.schema.field("n_low").type == pa.int64()
+    assert found.schema.field("mean_low").type == pa.float64()
+    assert found.schema.field("smoker").type == pa.bool_()
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_a_sum_beyond_64_bits_keeps_its_digits(form: str) -> None:
+    total = Group((), (Range(-(2**70), 2**70),), Range.exact(1), True)
+    found = read(form, made((AnswerColumn("s", "range", "integer", 0),), (total,)))
+
+    assert found.column("s_low").to_pylist() == [str(-(2**70))]
+    assert found.column("s_high").to_pylist() == [str(2**70)]
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_an_answer_without_rows_has_its_columns_still(form: str) -> None:
+    found = read(form, made(groups=()))
+
+    assert found.num_rows == 0
+    assert found.column_names == FLAT + STATE
+
+
+def test_csv_gives_back_every_value() -> None:
+    rows = list(csv.reader(io.StringIO(to_csv(made()).decode(), newline="")))
+
+    assert rows[0] == FLAT + STATE
+    assert rows[1] == [
+        "Graz",
+        "True",
+        "3",
+        "5",
+        "0.1",
+        "0.30000000000000004",
+        "1969-12-31",
+        "2020-02-29",
+        "True",
+        "3",
+        "5",
+    ]
+    assert rows[2] == ["", "", "0", "0", "", "", "", "", "False", "0", "2"]
+    assert rows[3][4:6] == ["-inf", "inf"]
+    assert rows[4][0] == 'a,"b"\r\n'
+    assert all(len(row) == len(rows[0]) for row in rows)
+
+
+def test_csv_tells_null_from_the_empty_text() -> None:
+    lines = to_csv(keyed(None, "")).decode().split("\r\n")
+
+    assert lines[1:3] == [",True,1,1", '"",True,1,1']
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://x")'])
+def test_csv_gives_a_spreadsheet_nothing_to_run(text: str) -> None:
+    for body in (keyed(text), keyed("a", name=text)):
+        cells = [cell for row in csv.reader(io.StringIO(to_csv(body).decode(), newline="")) for cell in row]
+        assert f"'{text}" in cells
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r", "\n")) for cell in cells)
+
+
+def test_csv_leaves_negative_numbers_alone() -> None:
+    row = Group((), (Range(-5, -3),), Range.exact(1), True)
+
+    assert b"\r\n-5,-3," in to_csv(made((AnswerColumn("s", "range", "integer", 0),), (row,)))
+
+
+def test_names_that_would_meet_are_told_apart() -> None:
+    columns = (
+        AnswerColumn("n_low", "key", "category", 0),
+        AnswerColumn("n", "range", "integer", 0),
+        AnswerColumn("n_low_2", "key", "category", 0),
+        AnswerColumn("group_certain", "key", "category", 0),
+    )
+    flat, rows = table(made(columns, (Group(("a",), (Range(1, 2),), Range.exact(1), True),)))
+
+    assert flat == ["n_low", "n_low_3", "n_high", "n_low_2", "group_certain", "group_certain_2", *STATE[1:]]
+    assert rows == [["a", 1, 2, "a", "a", True, 1, 1]]
+
+
+# -- for people --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("found", "kind", "text"),
+    [
+        (Range(127.41237, 131.88811), "number", "127.41 .. 131.89"),
+        (Range.exact(117), "integer", "117 exactly"),
+        (Range.exact(0.1), "number", "0.1 exactly"),
+        (Range(3, 5, may_be_null=True), "integer", "3 .. 5 or NULL"),
+        (Range.null(), "number", "NULL"),
+        (Range(0, 18321), "date", "1970-01-01 .. 2020-02-29"),
+        (Range.exact(0), "date", "1970-01-01 exactly"),
+        (Range(-math.inf, 2.5), "number", "-inf .. 2.5"),
+        (Range(2**70, 2**70 + 1), "integer", f"{2**70} .. {2**70 + 1}"),
+    ],
+)
+def test_a_range_as_a_person_reads_it(found: Range, kind: str, text: str) -> None:
+    body = made((AnswerColumn("x", "range", kind, 0),), (Group((), (found,), Range.exact(1), True),))
+
+    assert range_text(body["rows"][0]["x"]) == text
+    assert readable(body) == (["x"], [[text]])
+
+
+def test_groups_show_their_count_and_whether_they_are_certain() -> None:
+    headings, rows = readable(made())
+
+    assert headings == ["city", "smoker", "n", "mean", "first", "records in group"]
+    assert rows[0] == ["Graz", "True", "3 .. 5", "0.1 .. 0.301", "1969-12-31 .. 2020-02-29", "3 .. 5"]
+    assert rows[1] == ["NULL", "NULL", "0 exactly", "NULL", "NULL", "0 .. 2 (possible group)"]

@@ -1,0 +1,156 @@
+"""What was spent is never told too low, and the better accountings are better where they should be."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from querygate.core.budget import Cost, Scope, Total
+from querygate.methods.dp import MECHANISMS, Composed, Spent, parallel, pure
+
+DELTA = 1e-6
+epsilons = some.floats(0.001, 2.0).map(lambda number: round(number, 4))
+several = some.lists(epsilons, min_size=1, max_size=12)
+
+
+def spent(costs: list[Cost]) -> Spent:
+    total = Spent()
+    for cost in costs:
+        total = total.plus(cost)
+    return total
+
+
+def true_epsilon(each: list[float], delta: float) -> float:
+    """The least epsilon at this delta for the worst releases of these costs: randomised response, k times.
+
+    By every combination of outcomes: its loss is the sum of +epsilon or -epsilon (Kairouz, Oh and Viswanath 2015).
+    """
+    losses, weights = np.zeros(1), np.ones(1)
+    for epsilon in each:
+        keep = 1 / (1 + math.exp(-epsilon))
+        losses = np.concatenate([losses + epsilon, losses - epsilon])
+        weights = np.concatenate([weights * keep, weights * (1 - keep)])
+
+    def delta_at(epsilon: float) -> float:
+        return float((weights * np.maximum(0, -np.expm1(epsilon - losses))).sum())
+
+    low, high = 0.0, sum(each)
+    if delta_at(low) <= delta:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta_at(middle) <= delta else (middle, high)
+    return low
+
+
+@settings(max_examples=40, deadline=None)
+@given(several, some.sampled_from([0.0, 1e-9, 1e-6, 1e-2]))
+def test_never_below_the_truth(each: list[float], delta: float) -> None:
+    total = spent([pure(epsilon) for epsilon in each])
+    truth = true_epsilon(each, delta) if delta else float(sum(map(Fraction, map(str, each))))
+    for told in (total.sequential(delta), total.advanced(delta), total.concentrated(delta), total.filtered(delta)):
+        assert told >= truth * (1 - 1e-9)
+    assert total.epsilon_at(delta) <= total.filtered(delta)
+
+
+@settings(max_examples=40, deadline=None)
+@given(several, epsilons, some.floats(0.01, 5.0), some.sampled_from([0.0, 1e-6, 1e-2]))
+def test_more_spent_is_more(each: list[float], another: float, limit: float, delta: float) -> None:
+    before = spent([pure(epsilon) for epsilon in each])
+    after = before.plus(pure(another))
+    assert after.releases == len(each) + 1
+    assert after.epsilon_at(delta) >= before.epsilon_at(delta)
+    assert after.filtered(delta) >= before.filtered(delta)
+    assert after.left(limit, delta) <= before.left(limit, delta)
+    assert before.epsilon_at(1e-3) <= before.epsilon_at(1e-6) <= before.epsilon_at(0.0)
+    if after.fits(pure(another), limit, delta):
+        assert before.fits(pure(another), limit, delta)
+        assert after.filtered(delta) <= limit
+
+
+def test_many_small_ones_add_up_exactly() -> None:
+    total = spent([pure(0.1)] * 3000)
+    assert total.epsilon == 300
+    assert total.epsilon_at(0.0) == 300.0
+    limited = spent([pure(0.1)] * 9)
+    assert limited.fits(pure(0.1), 1.0, 0.0)
+    assert not limited.plus(pure(0.1)).fits(pure(1e-9), 1.0, 0.0)
+    assert limited.left(1.0, 0.0) == 0.1
+
+
+def test_where_the_better_accountings_are_better() -> None:
+    few, many = spent([pure(0.1)] * 5), spent([pure(0.1)] * 1000)
+    assert few.epsilon_at(DELTA) == few.sequential(DELTA) == 0.5
+    assert many.concentrated(DELTA) < many.advanced(DELTA) < many.sequential(DELTA) / 4
+    assert many.filtered(DELTA) < many.concentrated(DELTA) * 1.05, "to pay for two filters costs little"
+    gaussian = MECHANISMS.get("gaussian-discrete").cost(epsilon=0.1, delta=1e-9)
+    noisy = spent([gaussian] * 100)
+    assert noisy.concentrated(DELTA) < noisy.advanced(DELTA) < noisy.sequential(DELTA)
+
+
+def test_one_release_costs_what_it_says() -> None:
+    for name in MECHANISMS:
+        mechanism = MECHANISMS.get(name)
+        delta = DELTA if mechanism.approximate else 0.0
+        total = spent([mechanism.cost(epsilon=0.5, delta=delta)])
+        assert total.epsilon_at(delta) <= 0.5
+        assert total.sequential(delta) == 0.5
+
+
+def test_delta_is_spent_too() -> None:
+    cost = Cost(0.1, 1e-6)  # whose rho is not told
+    total = spent([cost] * 3)
+    assert total.rho is None
+    assert total.sequential(2e-6) == math.inf
+    assert total.epsilon_at(3e-6) == 0.3
+    assert total.concentrated(0.1) == math.inf
+    assert total.left(1.0, 0.0) == 0.0
+    assert Spent().fits(cost, 1.0, 2e-6)
+    assert not Spent().fits(cost, 1.0, 1.9e-6), "half of delta is for the sums"
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1.0, math.nan])
+def test_a_delta_that_is_none_is_refused(delta: float) -> None:
+    for ask in (Spent().epsilon_at, Spent().filtered, lambda d: Spent().fits(pure(0.1), 1.0, d)):
+        with pytest.raises(ValueError, match="delta"):
+            ask(delta)
+
+
+def test_nothing_spent_is_nothing() -> None:
+    assert Spent().epsilon_at(DELTA) == Spent().epsilon_at(0.0) == 0.0
+    assert Spent().left(2.5, 0.0) == 2.5
+
+
+def test_parallel_is_the_most_of_each() -> None:
+    together = parallel([pure(0.1), Cost(0.3, 0.0, 0.01), Cost(0.2, 1e-6, 0.02)])
+    assert together == Cost(0.3, 1e-6, 0.02)
+    assert parallel([pure(0.25)] * 500) == pure(0.25)
+    assert parallel([]) == Cost(0.0)
+    untold = parallel([Cost(0.5), Cost(0.1, 1e-6)])
+    assert spent([untold]).rho is None, "what is not known stays unknown"
+    assert parallel([Cost(0.5), pure(0.1)]).rho == 0.125
+
+
+@settings(max_examples=40, deadline=None)
+@given(several, some.floats(0.05, 4.0), some.sampled_from([0.0, 1e-6, 1e-2]))
+def test_a_ledger_is_read_the_same_way(each: list[float], limit: float, delta: float) -> None:
+    """Units of 10^-12 are rounded up, so a ledger may only be stricter."""
+    scope = Scope("user", "ann", "study", limit, delta)
+    total, reference = Total(), Spent()
+    for epsilon in each:
+        fitted = reference.fits(pure(epsilon), limit, delta)
+        total, reference = total.plus(pure(epsilon)), reference.plus(pure(epsilon))
+        assert fitted or not Composed().fits(total, scope)
+        assert Composed().left(total, scope) <= reference.left(limit, delta) + 1e-15
+        assert Composed().left(total, scope) == pytest.approx(reference.left(limit, delta), abs=1e-8)
+
+
+def test_a_ledger_without_rho_is_not_taken_for_free() -> None:
+    total = Total().plus(Cost(5.0))
+    assert not Composed().fits(total, Scope("user", "ann", "study", 1.0, 1e-6))
+    assert Composed().fits(total, Scope("user", "ann", "study", 5.0, 1e-6))

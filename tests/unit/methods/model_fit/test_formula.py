@@ -1,0 +1,159 @@
+"""Formulas are read strictly: what is not plain is refused, with its place, and nothing is evaluated."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extract_spec import Family, Model
+from querygate.core.types import Type
+from querygate.methods.model_fit import Factor, check_columns, parse_formula
+from querygate.methods.model_fit.formula import MOST_TERMS
+
+
+def test_a_cox_model() -> None:
+    found = parse_formula(Model("cox", "Surv(time, status) ~ age + sex + C(grade) + log(size) + age:sex"))
+    assert (found.response, found.status) == ("time", "status")
+    assert found.columns == ("time", "status", "age", "sex", "grade", "size")
+    assert found.terms[2].factors == (Factor("grade", "C"),)
+    assert found.terms[4].factors == (Factor("age"), Factor("sex"))
+
+
+def test_names_as_r_has_them() -> None:
+    found = parse_formula(Model("linear", "flc.grp~`marital-status` +Größe\n+ log(`a b`)+log"))
+    assert found.columns == ("flc.grp", "marital-status", "Größe", "a b", "log")
+    assert parse_formula(Model("linear", str(found))) == found
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "y ~ __import__('os').system('true')",
+        '__import__("os") ~ x',
+        "y ~ np.log(x)",
+        "y ~ I(x**2)",
+        "y ~ exp(x)",
+        "y ~ eval(x)",
+        "y ~ `log`(x)",
+        "y ~ 1|x",
+        "y ~ x|g",
+        "y ~ 1",
+        "y ~ 0 + x",
+        "y ~ x - 1",
+        "y ~ x * z",
+        "y ~ .",
+        "y ~ (x + z)",
+        "y ~ log(log(x))",
+        "y ~ log(x, 2)",
+        "y ~ log(x",
+        "y ~ log x",
+        "y ~ C(g, Treatment('b'))",
+        "y ~ x; z",
+        "y ~ x # z",
+        "y ~ x\0",
+        "y ~ {x}",
+        "y ~ x[0]",
+        "y ~ 'x'",
+        "y ~ `x",
+        "y ~ ``",
+        "y ~",
+        "~ x",
+        "y ~ x +",
+        "y ~ + x",
+        "y ~ x ~ z",
+        "y ~ x:",
+        "y ~ x z",
+        "log(y) ~ x",
+        "y, z ~ x",
+        "",
+    ],
+)
+@pytest.mark.parametrize("family", ["linear", "logistic"])
+def test_what_is_not_plain_is_refused(family: Family, formula: str) -> None:
+    with pytest.raises(ExtractRefused) as refused:
+        parse_formula(Model(family, formula))
+    assert refused.value.code == "QG604"
+    assert refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "time ~ age",
+        "Surv(time) ~ age",
+        "Surv(start, stop, status) ~ age",
+        "Surv(time, status == 1) ~ age",
+        "surv(time, status) ~ age",
+        "Surv(time, time) ~ age",
+        "Surv(time, status) ~ age + strata(sex)",
+        "Surv(time, status) ~ time",
+        "Surv(time, status) ~ age:status",
+    ],
+)
+def test_what_is_no_cox_model_is_refused(formula: str) -> None:
+    with pytest.raises(ExtractRefused):
+        parse_formula(Model("cox", formula))
+
+
+@pytest.mark.parametrize("formula", ["y ~ y", "y ~ x + x", "y ~ x:x", "y ~ x:z + z:x", "y ~ x:log(x)", "y ~ log(y)"])
+def test_nothing_stands_there_twice(formula: str) -> None:
+    with pytest.raises(ExtractRefused):
+        parse_formula(Model("linear", formula))
+
+
+def test_the_place_is_told() -> None:
+    with pytest.raises(ExtractRefused) as refused:
+        parse_formula(Model("linear", "y ~ x + exp(z)"))
+    assert refused.value.span is not None
+    assert refused.value.span.column == 9
+    with pytest.raises(ExtractRefused) as refused:
+        parse_formula(Model("linear", "y ~ x   ^ z"))
+    assert refused.value.span is not None
+    assert refused.value.span.column == 9
+
+
+def test_terms_are_bounded() -> None:
+    with pytest.raises(ExtractRefused):
+        parse_formula(Model("linear", "y ~ " + " + ".join(f"x{place}" for place in range(MOST_TERMS + 1))))
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with suppress(ExtractRefused):
+        found = parse_formula(Model("linear", f"y ~ {text}"))
+        assert parse_formula(Model("linear", str(found))) == found
+
+
+TYPES: dict[str, Type] = {"y": "number", "age": "integer", "sex": "category", "dx": "codes", "dead": "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("family", "formula", "word"),
+    [
+        ("linear", "y ~ weight", "weight"),
+        ("linear", "y ~ Age", "Age"),
+        ("linear", "sex ~ age", "response"),
+        ("cox", "Surv(sex, dead) ~ age", "response"),
+        ("cox", "Surv(y, event) ~ age", "event"),
+        ("linear", "y ~ log(sex)", "sex"),
+        ("linear", "y ~ dx", "codes"),
+    ],
+)
+def test_columns_are_there_and_fit(family: Family, formula: str, word: str) -> None:
+    with pytest.raises(ExtractRefused, match=word) as refused:
+        check_columns(parse_formula(Model(family, formula)), TYPES)
+    assert refused.value.code == "QG604"
+
+
+@pytest.mark.parametrize(
+    ("family", "formula"),
+    [("linear", "y ~ log(age) + sex + C(dead)"), ("logistic", "sex ~ age"), ("cox", "Surv(y, dead) ~ age:sex")],
+)
+def test_good_columns_pass(family: Family, formula: str) -> None:
+    found = parse_formula(Model(family, formula))
+    check_columns(found, TYPES)
+    assert set(found.columns) <= set(TYPES)

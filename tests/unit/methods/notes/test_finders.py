@@ -1,0 +1,183 @@
+"""One example after another: what each finder finds, what it leaves, and what it costs on hostile text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from querygate.methods.notes import Kind, Options, Scrubber
+from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, NameFinder
+from querygate.methods.notes.scrub import LONGEST
+
+SCRUBBER = Scrubber(b"0123456789abcdef", options=Options(tags="kind", dates="tag"))
+
+FOUND = [
+    # numbers and codes
+    ("mail me: j.doe+x@mail.example.org.", Kind.EMAIL, "j.doe+x@mail.example.org"),
+    ("jane at example dot com", Kind.EMAIL, "jane at example dot com"),
+    ("see https://example.org/a?b=c, ok", Kind.URL, "https://example.org/a?b=c"),
+    ("on www.example.de now", Kind.URL, "www.example.de"),
+    ("on example.org now", Kind.URL, "example.org"),
+    ("from 10.0.0.254 today", Kind.IP, "10.0.0.254"),
+    ("from fe80::1ff:fe23:4567:890a today", Kind.IP, "fe80::1ff:fe23:4567:890a"),
+    ("port 00:1B:44:11:3A:B7 up", Kind.DEVICE, "00:1B:44:11:3A:B7"),
+    ("SSN 054-28-6917", Kind.SSN, "054-28-6917"),
+    ("it is 912-28-6917", Kind.OTHER, "912-28-6917"),
+    ("social security number 054286917", Kind.SSN, "054286917"),
+    ("card 4007 0707 5369 0781 lost", Kind.OTHER, "4007 0707 5369 0781"),
+    ("pay GB82 WEST 1234 5698 7654 32 now", Kind.ACCOUNT, "GB82 WEST 1234 5698 7654 32"),
+    ("VIN 1M8GDM9AXKP042788 seen", Kind.VEHICLE, "1M8GDM9AXKP042788"),
+    ("plate: ABC-1234", Kind.VEHICLE, "ABC-1234"),
+    ("MRN: 00112233", Kind.RECORD, "00112233"),
+    ("patient ID 99887766", Kind.RECORD, "99887766"),
+    ("policy no. XB-1234", Kind.PLAN, "XB-1234"),
+    ("account number 445566", Kind.ACCOUNT, "445566"),
+    ("driver's license number is F162823540116", Kind.LICENCE, "F162823540116"),
+    ("pacemaker serial no. PX99-1234", Kind.DEVICE, "PX99-1234"),
+    ("passport no X1234567", Kind.LICENCE, "X1234567"),
+    ("and 123456789012 too", Kind.OTHER, "123456789012"),
+    # telephone
+    ("call (555) 867-5309 x12 now", Kind.PHONE, "(555) 867-5309 x12"),
+    ("at +44 7700 900 123 today", Kind.PHONE, "+44 7700 900 123"),
+    ("at 01.84.17.61.18 today", Kind.PHONE, "01.84.17.61.18"),
+    ("Fax: 555-867-5309", Kind.FAX, "555-867-5309"),
+    # dates and ages
+    ("on 03/12/2098 he", Kind.DATE, "03/12/2098"),
+    ("on 3/12 he", Kind.DATE, "3/12"),
+    ("on 2098-03-12T14:05:00Z he", Kind.DATE, "2098-03-12T14:05:00Z"),
+    ("on 12.3.98 he", Kind.DATE, "12.3.98"),
+    ("on March 12th, 2098 he", Kind.DATE, "March 12th, 2098"),
+    ("on the 12th of March he", Kind.DATE, "12th of March"),
+    ("on 12-Mar-98 he", Kind.DATE, "12-Mar-98"),
+    ("on 12MAR2098 he", Kind.DATE, "12MAR2098"),
+    ("in March 2098 he", Kind.DATE, "March 2098"),
+    ("since May he", Kind.DATE, "May"),
+    ("in 03/2098 he", Kind.DATE, "03/2098"),
+    ("last Tuesday he", Kind.DATE, "Tuesday"),
+    ("since Christmas Eve he", Kind.DATE, "Christmas Eve"),
+    ("aged 94, frail", Kind.AGE, "94"),
+    ("a 91-year-old man", Kind.AGE, "91"),
+    ("102 y/o female", Kind.AGE, "102"),
+    ("a ninety-one year old man", Kind.AGE, "ninety-one"),
+    # names
+    ("seen by Dr. Young today", Kind.NAME, "Young"),
+    ("her son Will came", Kind.NAME, "Will"),
+    ("Name: May Grant", Kind.NAME, "May Grant"),
+    ("Will Young came", Kind.NAME, "Will Young"),
+    ("spoke to Grant about it", Kind.NAME, "Grant"),
+    ("signed Xqwerty Zyxw, MD", Kind.NAME, "Xqwerty Zyxw"),
+    ("with patricia desrosiers in a week", Kind.NAME, "patricia desrosiers"),
+    ("Mrs. O'Neill-Żak left", Kind.NAME, "O'Neill-Żak"),
+    # places
+    ("lives at 12 Main St, Apt 4, Springfield, IL 62701.", Kind.PLACE, "12 Main St, Apt 4, Springfield, IL 62701"),
+    ("at Via Franscini 71 there", Kind.PLACE, "Via Franscini 71"),
+    ("P.O. Box 242 there", Kind.PLACE, "P.O. Box 242"),
+    ("from SW1A 1AA there", Kind.PLACE, "SW1A 1AA"),
+    ("from Kenosha he", Kind.PLACE, "Kenosha"),
+    ("at Cedar Grove Medical Center for", Kind.PLACE, "Cedar Grove Medical Center"),
+    # Japanese
+    ("患者名：山田太郎（ヤマダタロウ）", Kind.NAME, "山田太郎"),
+    ("鈴木一郎様は", Kind.NAME, "鈴木一郎"),
+    ("令和6年8月6日に", Kind.DATE, "令和6年8月6日"),
+    ("電話：０９０-3456-7890です", Kind.PHONE, "０９０-3456-7890"),
+    ("愛知県名古屋市中区栄3-15-33", Kind.PLACE, "愛知県名古屋市中区栄3-15-33"),
+    ("94歳の女性", Kind.AGE, "94"),
+    ("京都大学医学部附属病院にて", Kind.PLACE, "京都大学医学部附属病院"),
+]
+
+LEFT = [
+    "BP 120/80, HR 98, temp 98.6, RR 16, SpO2 97% on room air.",
+    "Pain 5/10, strength 4/5 in both legs, murmur 2/6.",
+    "Parkinson's disease, Crohn's disease and Bell's palsy are stable; Foley catheter in place.",
+    "He will come back; the patient may resume aspirin 81 mg daily.",
+    "A 72 year old woman with hypertension since 1998.",
+    "WBC 12.5, Hgb 13.2, platelets 250000, creatinine 1.1.",
+    "Chief complaint: chest pain. Assessment and plan: continue metoprolol 25 mg twice daily.",
+    "Born in the United States, of Italian descent.",
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "expected"), FOUND)
+def test_found(text: str, kind: Kind, expected: str) -> None:
+    spans = SCRUBBER.find(text)
+    assert (kind, expected) in [(span.kind, text[span.start : span.end]) for span in spans]
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_left(text: str) -> None:
+    assert SCRUBBER.scrub(text).text == text
+
+
+def test_an_employee_called_may_is_a_name_and_the_month_is_a_date() -> None:
+    assert (
+        SCRUBBER.scrub("Mrs. May was seen on May 3 and may return.").text
+        == "Mrs. [NAME] was seen on [DATE] and may return."
+    )
+
+
+def test_unknown_words_and_weekdays_may_stay() -> None:
+    careful = Scrubber(b"0123456789abcdef", options=Options(tags="kind", unknown_words=False, weekdays=False))
+    assert careful.scrub("Seen by Xyzzyq on Monday.").text == "Seen by Xyzzyq on Monday."
+    assert SCRUBBER.scrub("Seen by Xyzzyq on Monday.").text == "Seen by [NAME] on [DATE]."
+
+
+# Each 30,000 characters; the benchmark takes 100,000.
+HOSTILE = {
+    "letters": "a" * 30_000,
+    "capitals": "A" * 30_000,
+    "Capitalised": "Ab " * 9_900,
+    "digits": "1" * 30_000,
+    "digits and spaces": "1 " * 15_000,
+    "digits and dashes": "12-" * 9_900,
+    "dots": "." * 30_000,
+    "a dot": "a." * 15_000,
+    "colons": "f:" * 15_000,
+    "spaces": " " * 30_000,
+    "lines": "\n" * 30_000,
+    "at": "a@" * 15_000,
+    "number and word": "1 Main " * 4_200,
+    "word and number": "Main 1 " * 4_200,
+    "streets": "12 Abc Def Ghi " * 1_980,
+    "commas": "12 Main St, " * 2_400,
+    "labels": "MRN " * 7_500,
+    "label digits": "id 1-" * 6_000,
+    "months": "May " * 7_500,
+    "slashes": "1/" * 15_000,
+    "ibans": "GB82 " * 6_000,
+    "kanji": "山" * 30_000,
+    "kanji and digits": "市3" * 15_000,
+    "titles": "Dr. " * 7_500,
+    "quotes": "O'" * 15_000,
+    "accents": "é" * 30_000,
+    "prefectures": "県山" * 15_000,
+    "brackets": "(1" * 15_000,
+}
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_work_is_bounded(name: str) -> None:
+    """No pattern goes over the same characters again and again."""
+    text = HOSTILE[name]
+    for finder in (*FINDERS, *JAPANESE_FINDERS, NameFinder()):
+        started = time.process_time()
+        for _ in finder(text):
+            pass
+        assert time.process_time() - started < 2.0, getattr(finder, "__name__", "NameFinder")
+
+
+def test_a_note_of_100_000_characters() -> None:
+    sentence = (
+        "Patient Jane Doe, seen on 03/12/2098 at 12 Main St by Dr. Wells, has pain in the left knee. "
+        + "no change; " * 300
+    )
+    text = sentence * (100_000 // len(sentence))
+    done = SCRUBBER.scrub(text)
+    assert "Doe" not in done.text
+    with pytest.raises(ValueError, match="at most 1,000,000"):
+        SCRUBBER.scrub("x" * (LONGEST + 1))
+
+
+def test_every_rule_has_a_strength() -> None:
+    rules = {span.rule for text, _, _ in FOUND for span in SCRUBBER.find(text)}
+    assert rules <= set(STRENGTH)

@@ -1,0 +1,80 @@
+"""Sequences for tests, and the plain ways of computing what the package computes cleverly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from querygate.methods.sequences import IUPAC, Alignment, Lattice, of_texts, read
+from tests.places import DATA
+
+DNA = DATA / "dna"
+
+
+def woodmouse(lattice: Lattice = IUPAC) -> Alignment:
+    return read((DNA / "woodmouse_cytb_15x965.fasta").read_text(), lattice)
+
+
+def opuntia(lattice: Lattice = IUPAC) -> Alignment:
+    return read((DNA / "opuntia_7x906.aln").read_text(), lattice)
+
+
+def anything(sequences: int, sites: int, seed: int, letters: str = "ACGTRYN-?", lattice: Lattice = IUPAC) -> Alignment:
+    """Random letters, the first four mostly."""
+    random = np.random.default_rng(seed)
+    likely = np.array([1.0] * 4 + [0.2] * (len(letters) - 4))
+    chosen = random.choice(list(letters), (sequences, sites), p=likely / likely.sum())
+    return of_texts(["".join(row) for row in chosen], None, lattice)
+
+
+def family(sequences: int, sites: int, seed: int, changes: float = 4.0) -> Alignment:
+    """Each sequence descends from one before it, with a few changes."""
+    random = np.random.default_rng(seed)
+    codes = np.empty((sequences, sites), dtype=np.uint8)
+    codes[0] = 1 << random.integers(0, 4, sites)
+    for child in range(1, sequences):
+        codes[child] = codes[random.integers(0, child)]
+        where = random.integers(0, sites, random.poisson(changes))
+        codes[child, where] = 1 << random.integers(0, 4, where.size)
+    return Alignment(codes, tuple(str(one) for one in range(sequences)))
+
+
+def slow_distance(alignment: Alignment, one: int, other: int) -> int:
+    texts = alignment.texts()
+    return sum(alignment.lattice.distance(a, b) for a, b in zip(texts[one], texts[other], strict=True))
+
+
+def slow_loss(alignment: Alignment, groups: list[list[int]]) -> int:
+    """Member by member, site by site."""
+    texts, lattice, total = alignment.texts(), alignment.lattice, 0
+    for group in groups:
+        for letters in zip(*(texts[one] for one in group), strict=True):
+            common = letters[0]
+            for letter in letters:
+                common = lattice.join(common, letter)
+            # From a letter up to one that covers it, the distance is the steps of the letter alone.
+            total += sum(lattice.distance(letter, common) for letter in letters)
+    return total
+
+
+def pairings(some: list[int]) -> Iterator[list[list[int]]]:
+    """All divisions of an even number into pairs."""
+    if not some:
+        yield []
+        return
+    for place in range(1, len(some)):
+        for rest in pairings(some[1:place] + some[place + 1 :]):
+            yield [[some[0], some[place]], *rest]
+
+
+def divisions(n: int) -> Iterator[list[list[int]]]:
+    """All divisions into pairs, with one group of three where n is odd."""
+    if n % 2 == 0:
+        yield from pairings(list(range(n)))
+        return
+    for a in range(n):
+        for b in range(a + 1, n):
+            for c in range(b + 1, n):
+                for rest in pairings([one for one in range(n) if one not in (a, b, c)]):
+                    yield [[a, b, c], *rest]
