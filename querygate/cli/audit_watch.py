@@ -62,14 +62,14 @@ def watch_command(
     values. It goes on where the last watch ended, however that ended. What could not be sent is kept; exit code 1.
     """
     from querygate.control.alerts import Alerts
-    from querygate.custody.roots.live_audit import Watching  # loads what can open a vault
+    from querygate.custody.roots.live_audit import LiveAudit  # loads what can open a vault
     from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
 
     channels = {WEBHOOK: post_to(webhook)} if webhook else {}
     channels |= {MAIL: mail_by(email_command)} if email_command else {}
     opened = open_here(site)
     alerts = Alerts(opened.log.database, opened.log)
-    watching = Watching(opened, dataset, user=LOCAL.name, channels=tuple(channels))
+    watching = LiveAudit(opened, dataset, user=LOCAL.name, channels=tuple(channels))
     if form == "csv":
         print_csv(COLUMNS, ())
     while True:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.core.types import Request
 from querygate.custody.roots.asking import Asking
@@ -16,7 +16,7 @@ from querygate.site.answers import NOISY
 from querygate.sql.parse import statements
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def budget() -> None:
     """Privacy budgets of noisy answers."""
 

@@ -14,7 +14,7 @@ from querygate.cli.dataset import datasets, publish, retire, rollback, versions
 from querygate.cli.describe import describe
 from querygate.cli.doctor import doctor
 from querygate.cli.export import export
-from querygate.cli.frame import Group
+from querygate.cli.frame import CommandGroup
 from querygate.cli.log import log
 from querygate.cli.person import person
 from querygate.cli.policy import policy
@@ -26,7 +26,7 @@ from querygate.cli.store import store
 from querygate.cli.user import key, user
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="querygate", message="QueryGate %(version)s")
 @click.option("--site", type=click.Path(path_type=Path, file_okay=False), help="Folder of the site.  [default: ./site]")
 @click.option("--debug", is_flag=True, hidden=True)

@@ -61,11 +61,11 @@ class Command(click.Command):
         return error.meaning.exit
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     command_class = Command
 
 
-Group.group_class = Group
+CommandGroup.group_class = CommandGroup
 
 
 def _is_closed_pipe(error: Exception) -> bool:

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, Group, format_option
+from querygate.cli.frame import Command, CommandGroup, format_option
 from querygate.cli.output import print_json, print_records
 from querygate.core.errors import ConfigError
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def policy() -> None:
     """Write the policy of a dataset."""
 

@@ -91,14 +91,14 @@ def search(
         this_year,
         write_search,
     )
-    from querygate.custody.search.alternatives_search import Options
+    from querygate.custody.search.alternatives_search import SearchOptions
 
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     if register is None:
         raise no_population()
     check_new(out)
-    options = Options(threshold, iterations, kinds, seed, year or this_year(), method)
+    options = SearchOptions(threshold, iterations, kinds, seed, year or this_year(), method)
     with progress() as tell:
         found = search_policies(given, source, register, options, progress=tell)
         if out is not None:

@@ -11,7 +11,7 @@ from querygate.cli.frame import Command, format_option, new_file, open_here, sit
 from querygate.cli.output import explain_problem, print_record
 
 if TYPE_CHECKING:
-    from querygate.custody.roots.publish_with_report import Reported
+    from querygate.custody.roots.publish_with_report import ReportedPublication
 
 
 @click.command(cls=Command, example="querygate report patients --out report.html")
@@ -45,7 +45,7 @@ def report(dataset: str, version: int | None, out: Path | None, form: str, site:
     print_record(body, form, lambda: explain_body(body, folder))
 
 
-def tell_of_report(done: Reported) -> None:
+def tell_of_report(done: ReportedPublication) -> None:
     """Where the report on a publication is, or why there is none. Either way the publication stands."""
     if done.file is not None:
         click.echo(f"Report: {done.file}", err=True)

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from querygate.control.chain import GENESIS, Entry, Verified, canonical, digest
+from querygate.control.chain import GENESIS, Entry, VerifiedChain, canonical, digest
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
@@ -201,7 +201,7 @@ class Log:
         for line in self.lines():
             stream.write(line.decode() + "\n")
 
-    def verify(self, known: Verified | None = None) -> Verified:
+    def verify(self, known: VerifiedChain | None = None) -> VerifiedChain:
         """Check the whole chain, archives included. Raises ChainBroken; see `Chain` for `known`."""
         with self.database.snapshot() as connection:
             try:

@@ -23,7 +23,7 @@ from querygate.bounds import moment_columns
 from querygate.core.block import Block
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted
 from querygate.core.plan import Plan
-from querygate.core.ports import InlineAuditor, Limits, Native, QueryLog, Release, Store
+from querygate.core.ports import InlineAuditor, Limits, Native, PublishedVersion, QueryLog, Store
 from querygate.core.types import Answer, AnswerColumn, Group, Request
 from querygate.gate import arrange as arranging
 from querygate.gate import render
@@ -60,7 +60,7 @@ class State:
     request: Request
     began_s: float
     version: int | None = None
-    release: Release = _LATER
+    release: PublishedVersion = _LATER
     plan: Plan = _LATER
     blocks: tuple[Block, ...] = ()
     groups: tuple[tuple[Group, ...], ...] = ()

@@ -13,7 +13,7 @@ from querygate.gate.incidents import make_fault
 LONGEST_LOGGED_SQL = 20_000
 
 
-class OnItsWay(Protocol):
+class RequestState(Protocol):
     """A request, as far as its end is put on record."""
 
     @property
@@ -26,15 +26,15 @@ class OnItsWay(Protocol):
     def version(self) -> int | None: ...
 
 
-class Gated(Protocol):
+class Gateway(Protocol):
     """What puts it there."""
 
     @property
     def log(self) -> QueryLog: ...
 
 
-S = TypeVar("S", bound=OnItsWay)
-G = TypeVar("G", bound=Gated)
+S = TypeVar("S", bound=RequestState)
+G = TypeVar("G", bound=Gateway)
 
 
 def follow(state: S, gate: G, steps: Iterable[Callable[[S, G], S]], mode: str) -> S:
@@ -53,7 +53,7 @@ def follow(state: S, gate: G, steps: Iterable[Callable[[S, G], S]], mode: str) -
     return state
 
 
-def conclude(state: OnItsWay, gate: Gated, mode: str, outcome: Outcome, **more: Any) -> None:
+def conclude(state: RequestState, gate: Gateway, mode: str, outcome: Outcome, **more: Any) -> None:
     """Put on record how it ended."""
     gate.log.conclude(
         state.query_id,

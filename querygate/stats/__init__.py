@@ -97,7 +97,7 @@ from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells, TableS
 from querygate.stats.pairs import PAIR_STATISTICS, PairCells, PairStatistic
 from querygate.stats.registry import STATISTICS, Statistic
 from querygate.stats.regression.box_design import RegressionCells
-from querygate.stats.regression.coefficients import MODELS, Model
+from querygate.stats.regression.coefficients import MODELS, RegressionModel
 from querygate.stats.variance import spread, variation
 
 __all__ = [
@@ -110,7 +110,7 @@ __all__ = [
     "Distribution",
     "GroupCells",
     "GroupStatistic",
-    "Model",
+    "RegressionModel",
     "RegressionCells",
     "PairCells",
     "PairStatistic",

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, Request
-from querygate.custody.noise.noisy_answer import NoisyGate, State, count, find, price, understand
+from querygate.custody.noise.noisy_answer import NoisyGate, NoisyState, count, find, price, understand
 from querygate.custody.noise.noisy_groups import Figures, perturbed
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.noisy_gate import open_noisy
@@ -91,15 +91,15 @@ class Pair:
         return measured_epsilon(samples[0], samples[1])
 
     @staticmethod
-    def _counted(gate: NoisyGate, sql: str, rows: int) -> State:
-        state = State("q", Request(Principal("ann", "researcher"), "visits", sql), 0.0)
+    def _counted(gate: NoisyGate, sql: str, rows: int) -> NoisyState:
+        state = NoisyState("q", Request(Principal("ann", "researcher"), "visits", sql), 0.0)
         for step in (find, understand, price, count):
             state = step(state, gate)
         figures = tuple(replace(figure, rows=min(rows, figure.rows)) for figure in state.figures)
         return replace(state, figures=figures)
 
 
-def _numbers(state: State, entropy: random.Random | None) -> Floats:
+def _numbers(state: NoisyState, entropy: random.Random | None) -> Floats:
     """The numbers of one release, in a fixed order; without entropy, those without noise."""
     figures = state.figures if entropy is not None else tuple(map(_quiet, state.figures))
     told = perturbed(state.plan, figures, state.tallied, state.catalog, entropy or random.Random(1))

@@ -14,7 +14,7 @@ import pytest
 from querygate import demo
 from querygate.core.types import Principal, Request
 from querygate.custody.policy import parse_policy
-from querygate.custody.publish.republication_guard import Handling
+from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.gate.render import to_dict
@@ -67,7 +67,7 @@ def overlaps(folder: Path, change: str, gone: int) -> tuple[int, int]:
         csv.writer(stream).writerows(line for i, line in enumerate(lines) if i not in left_out)
     opened = open_gate(init_site(folder / "site"))
     publish_to(opened, parse_policy(changed("")), str(SURVEY), user="tester")
-    alone = Handling(compare=False)
+    alone = VersionHandling(compare=False)
     publish_to(opened, parse_policy(changed(change)), str(fewer), user="tester", handling=alone)
     database = duckdb.connect()
     for version in (1, 2):

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from querygate.core.errors import Refusal
-from querygate.core.ports import Limits, Release
+from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
 from querygate.gate.answer import WARNING, Gate, State, arrange, fetch, protect, understand
 from querygate.gate.render import to_dict
@@ -58,11 +58,11 @@ class Replay:
 def replay(
     entries: Iterable[Mapping[str, Any]],
     gate: Gate,
-    open_version: Callable[[str, int], Release | None],
+    open_version: Callable[[str, int], PublishedVersion | None],
     progress: Progress = lambda done: None,
 ) -> Replay:
     """Compute every answered query of a log again. `open_version` gives None for a version that is gone."""
-    releases: dict[tuple[str, int], Release | None] = {}
+    releases: dict[tuple[str, int], PublishedVersion | None] = {}
     known: dict[tuple[str, int, str], bytes] = {}
     gone: Counter[tuple[str, int]] = Counter()
     different: list[Difference] = []
@@ -97,7 +97,7 @@ def replay(
     return Replay(answers, same, tuple(different), dict(gone), noisy)
 
 
-def _computed(sql: str, release: Release, gate: Gate) -> dict[str, Any] | str:
+def _computed(sql: str, release: PublishedVersion, gate: Gate) -> dict[str, Any] | str:
     """The answer as JSON has it; or why there is none."""
     gate = replace(gate, limits=WIDE)
     request = Request(NOBODY, release.catalog.dataset, sql)

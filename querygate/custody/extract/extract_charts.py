@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import floats_of
 from querygate.custody.publish_report.charts import DARK, GREY, RED, TEAL, can_draw, codes, draw, new_figure
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SHOWN_TERMS, SHOWN_COLUMNS, SHOWN_VALUES, ACROSS = 40, 12, 12, 3
 
 
-def make_pictures(protected: Protected, body: Mapping[str, Any]) -> dict[str, bytes]:
+def make_pictures(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
     """PNG files by name; none without matplotlib."""
     if not can_draw():
         return {}
@@ -61,7 +61,7 @@ def _coefficients(model: Mapping[str, Any]) -> Figure | None:
     return figure
 
 
-def _columns(protected: Protected) -> Figure | None:
+def _columns(protected: ProtectedRecords) -> Figure | None:
     """The distribution of each column; of numbers as histograms of the same bins."""
     names = protected.usable.column_names[:SHOWN_COLUMNS]
     down = -(-len(names) // ACROSS)

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from querygate.custody.extract.extract_charts import make_pictures
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.pages.fill import fill
 from querygate.custody.publish_report.charts import can_draw
 
 TEMPLATE = "extract_report.html"
 
 
-def make_report(protected: Protected, body: Mapping[str, Any]) -> dict[str, bytes]:
+def make_report(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
     """report.json, report.html and the pictures as files of their own."""
     pictures = make_pictures(protected, body)
     images = {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from querygate.core.budget import Budgets, Cost, Held, Scope
+from querygate.core.budget import Budgets, Cost, PriorAnswer, Scope
 from querygate.core.errors import NotPermitted
 from querygate.core.ports import Limits, Native, QueryLog, Store
 from querygate.core.tally import Counter, Tallied, Tally
@@ -53,7 +53,7 @@ class NoisyGate:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class NoisyState:
     """A request on its way. Each step returns a copy that knows more."""
 
     query_id: str
@@ -74,13 +74,13 @@ class State:
 
 def answer_noisy(request: Request, gate: NoisyGate) -> dict[str, Any]:
     """Take a request through; the answer as the contract has it. Raises Refusal or Fault."""
-    state = State(gate.new_id(), request, gate.clock_s())
+    state = NoisyState(gate.new_id(), request, gate.clock_s())
     return follow(state, gate, STEPS, MODE).body
 
 
 def check_noisy(request: Request, gate: NoisyGate) -> dict[str, Any]:
     """What it would cost and how precise it would be. Nothing is read from the rows, spent or logged."""
-    state = State("", request, gate.clock_s())
+    state = NoisyState("", request, gate.clock_s())
     for step in (find, understand, price):
         state = step(state, gate)
     scopes = _scopes(state, gate)
@@ -101,7 +101,7 @@ def check_noisy(request: Request, gate: NoisyGate) -> dict[str, Any]:
 
 def tell_budget(principal: Principal, dataset: str, gate: NoisyGate) -> dict[str, Any]:
     """What is left for this person, and to a custodian what was spent, by whom."""
-    state = find(State("", Request(principal, dataset, ""), gate.clock_s()), gate)
+    state = find(NoisyState("", Request(principal, dataset, ""), gate.clock_s()), gate)
     scopes = _scopes(state, gate)
     left = {scope.kind: each for scope, each in zip(scopes, gate.budgets.left(scopes), strict=True)}
     options = state.options
@@ -123,7 +123,7 @@ def tell_budget(principal: Principal, dataset: str, gate: NoisyGate) -> dict[str
 # -- the steps -----------------------------------------------------------------------------------------------
 
 
-def find(state: State, gate: NoisyGate) -> State:
+def find(state: NoisyState, gate: NoisyGate) -> NoisyState:
     catalog = gate.store.current(state.request.dataset).catalog
     if MODE not in catalog.modes or catalog.noise is None:
         raise NotPermitted(
@@ -132,11 +132,11 @@ def find(state: State, gate: NoisyGate) -> State:
     return replace(state, version=catalog.version, catalog=catalog, options=catalog.noise)
 
 
-def understand(state: State, gate: NoisyGate) -> State:
+def understand(state: NoisyState, gate: NoisyGate) -> NoisyState:
     return replace(state, plan=understand_noisy(state.request.sql, state.catalog, gate.native, gate.limits))
 
 
-def price(state: State, gate: NoisyGate) -> State:
+def price(state: NoisyState, gate: NoisyGate) -> NoisyState:
     """A statement costs one epsilon, which its numbers share: each group holds other people, each number the same."""
     most, asked = state.options.epsilon_per_query, state.request.options.get("epsilon")
     if asked is not None and not 0 < asked <= most:
@@ -152,7 +152,7 @@ def price(state: State, gate: NoisyGate) -> State:
     return replace(state, epsilon=epsilon, figures=figures, cost=Cost(epsilon, delta, rho))
 
 
-def reserve(state: State, gate: NoisyGate) -> State:
+def reserve(state: NoisyState, gate: NoisyGate) -> NoisyState:
     gate.log.intend(
         state.query_id,
         user=state.request.principal.name,
@@ -164,12 +164,12 @@ def reserve(state: State, gate: NoisyGate) -> State:
         policy_hash=state.catalog.policy_hash,
     )
     held = gate.budgets.reserve(state.query_id, _key(state), _scopes(state, gate), state.cost)
-    if isinstance(held, Held):
+    if isinstance(held, PriorAnswer):
         return replace(state, told=json.loads(held.answer))
     return replace(state, spent=state.epsilon)
 
 
-def count(state: State, gate: NoisyGate) -> State:
+def count(state: NoisyState, gate: NoisyGate) -> NoisyState:
     if state.told is not None:
         return state
     plan = state.plan
@@ -182,13 +182,13 @@ def count(state: State, gate: NoisyGate) -> State:
     return replace(state, tallied=tuple(tallied))
 
 
-def perturb(state: State, gate: NoisyGate) -> State:
+def perturb(state: NoisyState, gate: NoisyGate) -> NoisyState:
     if state.told is not None:
         return state
     return replace(state, told=perturbed(state.plan, state.figures, state.tallied, state.catalog, gate.entropy))
 
 
-def record(state: State, gate: NoisyGate) -> State:
+def record(state: NoisyState, gate: NoisyGate) -> NoisyState:
     standing = state.told
     if state.spent:
         standing = json.loads(gate.budgets.record(state.query_id, json.dumps(state.told)))
@@ -215,7 +215,15 @@ def record(state: State, gate: NoisyGate) -> State:
     return replace(state, body=body)
 
 
-STEPS: tuple[Callable[[State, NoisyGate], State], ...] = (find, understand, price, reserve, count, perturb, record)
+STEPS: tuple[Callable[[NoisyState, NoisyGate], NoisyState], ...] = (
+    find,
+    understand,
+    price,
+    reserve,
+    count,
+    perturb,
+    record,
+)
 
 
 # -- helpers -------------------------------------------------------------------------------------------------
@@ -229,7 +237,7 @@ def _kind(kind: str) -> str:
     return "key" if kind == "key" else "noisy"
 
 
-def _scopes(state: State, gate: NoisyGate) -> list[Scope]:
+def _scopes(state: NoisyState, gate: NoisyGate) -> list[Scope]:
     """Whose budget pays: the dataset's, the asker's, and that of the asker's project where the policy has one.
 
     Of all versions together: whoever is in one is in the next.
@@ -245,7 +253,7 @@ def _scopes(state: State, gate: NoisyGate) -> list[Scope]:
     return scopes
 
 
-def _key(state: State) -> str:
+def _key(state: NoisyState) -> str:
     """Equal for questions that mean the same, of one version, at one price: the ids of keys and numbers say it."""
     plan, catalog = state.plan, state.catalog
     sets = sorted(sorted(plan.plan.keys[i].id for i in chosen) for chosen in plan.plan.sets)

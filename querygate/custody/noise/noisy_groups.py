@@ -15,10 +15,10 @@ from typing import Any
 
 from querygate.core.budget import Cost
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Tabulated
-from querygate.core.plan import Key, Plan
+from querygate.core.expression import Lookup
+from querygate.core.plan import GroupKey, Plan
 from querygate.core.ports import Limits
-from querygate.core.tally import Figure, Tallied, Wanted
+from querygate.core.tally import Figure, Tallied, WantedTally
 from querygate.core.types import Catalog, Scalar
 from querygate.custody.noise.expression_domains import public_domain
 from querygate.gate.render import key_value
@@ -35,7 +35,7 @@ from querygate.methods.dp import (
     non_negative,
     pure,
 )
-from querygate.sql.noisy_plan import NoisyPlan, Release
+from querygate.sql.noisy_plan import NoisyNumber, NoisyPlan
 
 FINEST = 2**20
 """Steps that the domain of a sum is divided into: values are rounded to them, so that sums are whole and exact. The
@@ -49,8 +49,8 @@ COARSEST = 2**10
 class Figures:
     """How one number of the statement is made: what is counted for it, with which noise, at what cost."""
 
-    release: Release
-    wanted: tuple[Wanted, ...]
+    release: NoisyNumber
+    wanted: tuple[WantedTally, ...]
     grid: Grid | None  # of values that are added or ranked
     mechanism: Mechanism
     epsilon: float
@@ -107,7 +107,7 @@ class Figures:
 
 
 def figures_of(
-    release: Release, catalog: Catalog, plan: NoisyPlan, epsilon: float, mechanism: Mechanism, limits: Limits
+    release: NoisyNumber, catalog: Catalog, plan: NoisyPlan, epsilon: float, mechanism: Mechanism, limits: Limits
 ) -> Figures:
     """What has to be counted for a number, and what it costs."""
     options = catalog.noise
@@ -126,15 +126,15 @@ def figures_of(
     return Figures(release, _wanted(release, grid), grid, mechanism, epsilon, delta, rows, cost, groups)
 
 
-def _wanted(release: Release, grid: Grid | None) -> tuple[Wanted, ...]:
+def _wanted(release: NoisyNumber, grid: Grid | None) -> tuple[WantedTally, ...]:
     if grid is None:
-        return (Wanted("distinct" if release.kind == "distinct" else "count", release.value, release.where),)
+        return (WantedTally("distinct" if release.kind == "distinct" else "count", release.value, release.where),)
     figure: Figure = "histogram" if release.kind == "quantile" else "sum"
-    values = Wanted(figure, release.value, release.where, grid.first, grid.last, grid.step)
-    return (values, Wanted("count", release.value, release.where)) if release.kind == "avg" else (values,)
+    values = WantedTally(figure, release.value, release.where, grid.first, grid.last, grid.step)
+    return (values, WantedTally("count", release.value, release.where)) if release.kind == "avg" else (values,)
 
 
-def _grid(release: Release, catalog: Catalog) -> Grid | None:
+def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
     """The public domain of what is added or ranked, in steps; None for counts."""
     if release.of is None or release.given is None:
         return None
@@ -188,10 +188,10 @@ def _groups(
     return itertools.product(*values)
 
 
-def _values(key: Key, catalog: Catalog) -> tuple[Scalar, ...]:
+def _values(key: GroupKey, catalog: Catalog) -> tuple[Scalar, ...]:
     """The values of a key; NULL only where it can occur."""
     by = key.by
-    if isinstance(by, Tabulated):
+    if isinstance(by, Lookup):
         column = catalog.column(by.column)
         if column is not None and not column.nullable and None not in by.results[:-1]:
             return tuple(value for value in key.values if value is not None)

@@ -8,25 +8,25 @@ from dataclasses import asdict
 from typing import Any
 
 from querygate.custody.policy import Policy
-from querygate.custody.publish_report.report_case import Case
+from querygate.custody.publish_report.report_case import ReportCase
 
 
-def methods(case: Case) -> list[dict[str, Any]]:
+def methods(case: ReportCase) -> list[dict[str, Any]]:
     """What was tried, the published one first."""
     return [asdict(tried) for tried in case.published.comparison]
 
 
-def numbers(case: Case) -> list[dict[str, Any]]:
+def numbers(case: ReportCase) -> list[dict[str, Any]]:
     """Widths and leaks of each sensitive number as it is told, and widths as it could be."""
     return [asdict(number) for number in case.published.numbers]
 
 
-def codes(case: Case) -> list[dict[str, Any]]:
+def codes(case: ReportCase) -> list[dict[str, Any]]:
     """What became of the codes of each list."""
     return [asdict(one) for one in case.published.codes]
 
 
-def versions(case: Case) -> dict[str, Any] | None:
+def versions(case: ReportCase) -> dict[str, Any] | None:
     """How the version goes with earlier ones that can be read; None where there are none."""
     if case.published.versions is None:
         return None

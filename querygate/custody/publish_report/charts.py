@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from querygate.core.types import Column, Floats
-from querygate.custody.publish_report.report_case import Case, scale_of
+from querygate.custody.publish_report.report_case import ReportCase, scale_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def percent_axis(axis: Any) -> None:
 # -- classes and widths --------------------------------------------------------------------------------------------
 
 
-def class_sizes(case: Case, body: Mapping[str, Any]) -> Figure:
+def class_sizes(case: ReportCase, body: Mapping[str, Any]) -> Figure:
     """How many classes there are of each size."""
     from matplotlib.ticker import MaxNLocator
 
@@ -81,7 +81,7 @@ def class_sizes(case: Case, body: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def widths(case: Case, body: Mapping[str, Any]) -> Figure | None:
+def widths(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
     """The share of its domain that each column covers: the middle half of the records, the median and the mean."""
     lines = [line for line in body["widths"] if line["domain"] and line["role"] != "public"]
     if not lines:
@@ -106,7 +106,7 @@ def widths(case: Case, body: Mapping[str, Any]) -> Figure | None:
 # -- raw values in their intervals ---------------------------------------------------------------------------------
 
 
-def values(case: Case, body: Mapping[str, Any]) -> Figure | None:
+def values(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
     """Circles and segments: raw values of some records in the intervals that are published for them."""
     columns = [c for c in case.catalog.columns if c.is_numeric and c.role != "public"][:SHOWN_COLUMNS]
     if not columns:
@@ -130,7 +130,7 @@ def values(case: Case, body: Mapping[str, Any]) -> Figure | None:
     return figure
 
 
-def _with_intervals(case: Case, column: Column, classes: Any, value: Floats) -> tuple[Floats, Floats, Floats]:
+def _with_intervals(case: ReportCase, column: Column, classes: Any, value: Floats) -> tuple[Floats, Floats, Floats]:
     """The interval of the record's class that holds its value."""
     low, high, known = case.ends(column)
     order = np.argsort(case.cells["class"], kind="stable")
@@ -153,7 +153,7 @@ def _as_dates(axes: Axes) -> None:
 # -- ranges and the map --------------------------------------------------------------------------------------------
 
 
-def ranges(case: Case, body: Mapping[str, Any]) -> Figure | None:
+def ranges(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
     """Ranges that are served (bars) with the truth (dots): statistics over their domains, counts over all records."""
     located = [line for line in body["statistics"] if line["domain"] and line["width"] is not None]
     counted = body["counts"][:SHOWN_COUNTS]
@@ -192,7 +192,7 @@ def _bars(axes: Axes, names: Sequence[str], ends: Sequence[Sequence[float]]) -> 
     percent_axis(axes.xaxis)
 
 
-def ru_map(case: Case, body: Mapping[str, Any]) -> Figure | None:
+def ru_map(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
     """Risk and loss for each k, and how the ranges of statistics grow with it."""
     points = body["sweep"]["points"]
     if len(points) < 2:
@@ -290,7 +290,7 @@ def _short(name: str, most: int = 34) -> str:
     return text.replace("$", r"\$")
 
 
-PICTURES: dict[str, Callable[[Case, Mapping[str, Any]], Figure | None]] = {
+PICTURES: dict[str, Callable[[ReportCase, Mapping[str, Any]], Figure | None]] = {
     "class_sizes": class_sizes,
     "widths": widths,
     "values": values,

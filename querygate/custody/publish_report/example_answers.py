@@ -10,7 +10,7 @@ from querygate.core.ports import Limits
 from querygate.core.types import IN_SQL, Column, Group
 from querygate.custody.policy import StatisticPolicy
 from querygate.custody.publish.expected_widths import statistics_of
-from querygate.custody.publish_report.report_case import Case, scale_of
+from querygate.custody.publish_report.report_case import ReportCase, scale_of
 from querygate.gate.ranges import compute_groups
 from querygate.sql import understand
 
@@ -22,12 +22,12 @@ ROOM = 1e-9
 """For rounding in the truth, which the database computes."""
 
 
-def statistics(case: Case) -> list[dict[str, Any]]:
+def statistics(case: ReportCase) -> list[dict[str, Any]]:
     """Range and truth of what the policy names, or of the mean of every number. One that is refused has no range."""
     return [_line(case, statistic) for statistic in statistics_of(case.policy) if statistic.kind != "count"]
 
 
-def _line(case: Case, statistic: StatisticPolicy) -> dict[str, Any]:
+def _line(case: ReportCase, statistic: StatisticPolicy) -> dict[str, Any]:
     columns = [column for name in statistic.columns if (column := case.catalog.column(name)) is not None]
     scale = 1.0
     for column in columns:  # a variance is in squares; a median of days is in days
@@ -60,7 +60,7 @@ def _within(low: float, truth: float, high: float) -> bool:
     return low - room <= truth <= high + room
 
 
-def _asked(case: Case, statistic: StatisticPolicy, columns: list[Column]) -> tuple[float | None, float | None]:
+def _asked(case: ReportCase, statistic: StatisticPolicy, columns: list[Column]) -> tuple[float | None, float | None]:
     function = IN_SQL[statistic.kind].upper()
     groups = _answered(case, f"{function}({', '.join(map(_number, columns))})")
     if not groups:
@@ -75,7 +75,7 @@ def _number(column: Column) -> str:
     return f"DATE_DIFF('day', DATE '1970-01-01', {name})" if column.type in ("date", "timestamp") else name
 
 
-def counts(case: Case) -> list[dict[str, Any]]:
+def counts(case: ReportCase) -> list[dict[str, Any]]:
     """Counts by value of every category of few values."""
     lines = []
     for column in case.catalog.columns:
@@ -99,7 +99,7 @@ def counts(case: Case) -> list[dict[str, Any]]:
     return lines
 
 
-def _answered(case: Case, wanted: str, grouped: str = "") -> list[Group]:
+def _answered(case: ReportCase, wanted: str, grouped: str = "") -> list[Group]:
     """As the gate would answer, without a log: nobody but the custodian asks. Nothing where it is refused."""
     sql = " ".join(["SELECT", wanted, "FROM", case.catalog.dataset, grouped])
     try:

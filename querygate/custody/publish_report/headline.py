@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Column, Floats, Ints
-from querygate.custody.policy import Diversity, Policy
-from querygate.custody.publish_report.report_case import Case, scale_of, unit_of
+from querygate.custody.policy import DiversityPolicy, Policy
+from querygate.custody.publish_report.report_case import ReportCase, scale_of, unit_of
 from querygate.custody.verify.code_knowledge import found_measure, told_measure
 from querygate.methods.anonymise.class_disclosure import quantiles
 
@@ -17,7 +17,7 @@ BARS = 24
 """Of the histogram of class sizes, at most."""
 
 
-def headline(case: Case) -> dict[str, Any]:
+def headline(case: ReportCase) -> dict[str, Any]:
     published = case.published
     classes = int(case.sizes.size)
     return {
@@ -36,7 +36,7 @@ def headline(case: Case) -> dict[str, Any]:
 # -- guarantees ----------------------------------------------------------------------------------------------------
 
 
-def guarantees(case: Case) -> list[dict[str, Any]]:
+def guarantees(case: ReportCase) -> list[dict[str, Any]]:
     """Every promise of the policy with the figure that the verifier measured on the file; `asked` is None where the
     policy asks for nothing.
     """
@@ -76,7 +76,7 @@ def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
         yield "people of the population", ("at least", policy.k_map.k)
 
 
-def _asked(name: str, d: Diversity) -> Iterator[tuple[str, tuple[str, float]]]:
+def _asked(name: str, d: DiversityPolicy) -> Iterator[tuple[str, tuple[str, float]]]:
     match d.kind:
         case "distinct" | "p-sensitive":
             yield f"distinct values of {name}", ("at least", float(d.l or d.p or 0))
@@ -101,7 +101,7 @@ def _asked(name: str, d: Diversity) -> Iterator[tuple[str, tuple[str, float]]]:
 # -- sizes and widths ----------------------------------------------------------------------------------------------
 
 
-def class_sizes(case: Case) -> dict[str, Any]:
+def class_sizes(case: ReportCase) -> dict[str, Any]:
     sizes = case.sizes
     first, middle, third = quantiles(sizes.astype(np.float64), np.ones_like(sizes))
     return {
@@ -129,20 +129,20 @@ def _histogram(sizes: Ints) -> list[dict[str, int]]:
     ]
 
 
-def widths(case: Case) -> list[dict[str, Any]]:
+def widths(case: ReportCase) -> list[dict[str, Any]]:
     """Of every published column, over records: widths of intervals, or numbers of values, and shares of the domain."""
     columns = [column for column in case.catalog.columns if not column.is_codes]  # what became of codes is told apart
     return [_of_numbers(case, column) if column.is_numeric else _of_values(case, column) for column in columns]
 
 
-def _of_numbers(case: Case, column: Column) -> dict[str, Any]:
+def _of_numbers(case: ReportCase, column: Column) -> dict[str, Any]:
     low, high, known = case.ends(column)
     width = (high - low)[known] / scale_of(column)
     domain = None if column.low is None or column.high is None else float(column.high - column.low) / scale_of(column)
     return _described(column, width, case.counts[known], domain) | {"share": _mean(case, shares(case, column))}
 
 
-def _of_values(case: Case, column: Column) -> dict[str, Any]:
+def _of_values(case: ReportCase, column: Column) -> dict[str, Any]:
     number = _set_sizes(case, column)
     described = _described(column, number, case.counts, float(len(column.values)))
     return described | {"unit": "values", "share": _mean(case, shares(case, column))}
@@ -159,7 +159,7 @@ def _described(column: Column, width: Floats, counts: Ints, domain: float | None
     }
 
 
-def shares(case: Case, column: Column) -> Floats:
+def shares(case: ReportCase, column: Column) -> Floats:
     """In each cell the share of its domain that a column covers: none for one value, all where some are missing."""
     if column.is_numeric:
         low, high, known = case.ends(column)
@@ -172,12 +172,12 @@ def shares(case: Case, column: Column) -> Floats:
     return np.where(number > 1, np.where(missing, 1.0, number / max(1, len(column.values))), 0.0)
 
 
-def _set_sizes(case: Case, column: Column) -> Floats:
+def _set_sizes(case: ReportCase, column: Column) -> Floats:
     """How many values each cell's set has; a missing one counts as a value."""
     set_ids, _, _ = case.written.sets(column.index)
     size = np.bincount(set_ids).astype(np.float64)
     return size[np.asarray(case.cells[f"c{column.index}_set"], dtype=np.int64)]
 
 
-def _mean(case: Case, figures: Floats) -> float:
+def _mean(case: ReportCase, figures: Floats) -> float:
     return float(np.average(figures, weights=case.counts))

@@ -13,12 +13,12 @@ import numpy as np
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import Policy
-from querygate.custody.publish.expected_widths import Utility, statistics_of
+from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
 from querygate.custody.publish.method_choice import again
 from querygate.custody.publish.partition import partition
-from querygate.custody.publish.publication_state import Draft, Progress, tell_nobody
+from querygate.custody.publish.publication_state import Progress, PublicationState, tell_nobody
 from querygate.custody.publish.publish import code, load
-from querygate.custody.publish_report.report_case import Case
+from querygate.custody.publish_report.report_case import ReportCase
 from querygate.methods.anonymise import Infeasible, ncp
 from querygate.methods.risk import attack
 
@@ -30,7 +30,7 @@ SLOW = ("snake-polished", "top-down", "bottom-up")
 MOST_SLOW = 10_000
 
 
-def sweep(case: Case, progress: Progress) -> dict[str, Any]:
+def sweep(case: ReportCase, progress: Progress) -> dict[str, Any]:
     """Points of the map. On a sample all classes are wider than they would be: compare points with each other only."""
     published = case.published.comparison[0] if case.published.comparison else None
     name = published.method if published else _plain(case.policy)
@@ -55,17 +55,17 @@ def _plain(policy: Policy) -> str:
     return "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
 
 
-def _point(case: Case, name: str, k: int, most: int) -> list[dict[str, Any]]:
+def _point(case: ReportCase, name: str, k: int, most: int) -> list[dict[str, Any]]:
     """One point; none where the guarantees cannot be kept with this k."""
     policy = _divided_alone(replace(case.policy, k=k))
-    draft = Draft(policy, case.rows.workshop(), tell_nobody)
+    draft = PublicationState(policy, case.rows.workshop(), tell_nobody)
     try:
         load(draft, case.rows.source(most), ())
         code(draft)
         partition(draft, again(draft, name), case.population, case.clock_s)
         if draft.table is None:
             return []
-        widths = Utility(draft, statistics_of(policy)).widths(draft.table, draft.labels)
+        widths = ExpectedWidths(draft, statistics_of(policy)).widths(draft.table, draft.labels)
         loss = ncp(draft.table, draft.labels)
     except (ConfigError, Infeasible):
         return []

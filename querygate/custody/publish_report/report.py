@@ -18,12 +18,12 @@ from querygate.custody.publish_report.charts import PICTURES, can_draw, draw
 from querygate.custody.publish_report.example_answers import counts, statistics
 from querygate.custody.publish_report.headline import class_sizes, guarantees, headline, widths
 from querygate.custody.publish_report.k_sweep import sweep
-from querygate.custody.publish_report.report_case import Case
+from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.publish_report.version_risk import disclosure, outliers, risk
 
 FORMAT = 1
 
-SECTIONS: tuple[tuple[str, Callable[[Case], Any]], ...] = (
+SECTIONS: tuple[tuple[str, Callable[[ReportCase], Any]], ...] = (
     ("headline", headline),
     ("guarantees", guarantees),
     ("risk", risk),
@@ -40,7 +40,7 @@ SECTIONS: tuple[tuple[str, Callable[[Case], Any]], ...] = (
 )
 
 
-def make_report(case: Case, progress: Progress = tell_nobody) -> dict[str, Any]:
+def make_report(case: ReportCase, progress: Progress = tell_nobody) -> dict[str, Any]:
     """The report as a JSON object."""
     body: dict[str, Any] = {
         "format": FORMAT,
@@ -60,7 +60,7 @@ def make_report(case: Case, progress: Progress = tell_nobody) -> dict[str, Any]:
     return body
 
 
-def make_files(case: Case, *, full: bool, progress: Progress = tell_nobody) -> dict[str, bytes]:
+def make_files(case: ReportCase, *, full: bool, progress: Progress = tell_nobody) -> dict[str, bytes]:
     """The files of the report: report.json and, if it is to be full, report.html with its pictures."""
     body = make_report(case, progress)
     files = {"report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode()}

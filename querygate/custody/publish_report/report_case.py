@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from querygate.core.ports import Native, Release, Source, Workshop
+from querygate.core.ports import Native, PublishedVersion, Source, StagingTables
 from querygate.core.types import Bools, Catalog, Column, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
@@ -20,7 +20,7 @@ PER_DAY = 86_400e6
 """Microseconds: timestamps are told in days, as dates are."""
 
 
-class Rows(Protocol):
+class VersionRows(Protocol):
     """The raw rows of the version. Aggregates come out of it, and a sample for the picture that shows raw values."""
 
     rows: int
@@ -38,19 +38,19 @@ class Rows(Protocol):
     def source(self, most: int) -> Source:
         """Up to so many of the rows, drawn by a fixed rule."""
 
-    def workshop(self) -> Workshop:
+    def workshop(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
 
 @dataclass
-class Case:
+class ReportCase:
     """A published version, and everything the report may look at. `before` is the report on the version before."""
 
     policy: Policy
     published: Report
     written: Written
-    release: Release
-    rows: Rows
+    release: PublishedVersion
+    rows: VersionRows
     native: Native
     clock_s: Callable[[], float]
     population: Population | None = None

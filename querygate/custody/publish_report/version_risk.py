@@ -9,8 +9,8 @@ import numpy as np
 from querygate.core.types import Column, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.publish_report.headline import shares
-from querygate.custody.publish_report.report_case import Case
-from querygate.custody.verify.guarantee_check import Release, population_matches, published_values
+from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.verify.guarantee_check import WrittenCells, population_matches, published_values
 from querygate.methods.anonymise.class_disclosure import fence, narrow_hulls, shared_values
 from querygate.methods.risk import Attack, attack
 
@@ -18,7 +18,7 @@ THRESHOLDS = (1 / 20, 1 / 5)
 """Risks that data protection rules draw a line at: for data that anybody may have, and for a trusted few."""
 
 
-def risk(case: Case) -> dict[str, Any]:
+def risk(case: ReportCase) -> dict[str, Any]:
     """Of being found, for each of three attackers; the journalist's where the policy names a population."""
     people = None if case.population is None else _people(case, case.population)
     found = attack(case.sizes, people, thresholds=THRESHOLDS)
@@ -29,10 +29,10 @@ def risk(case: Case) -> dict[str, Any]:
     }
 
 
-def _people(case: Case, population: Population) -> Ints:
+def _people(case: ReportCase, population: Population) -> Ints:
     workshop = case.rows.workshop()
     try:
-        release = Release(case.catalog.columns, case.cells, case.box, case.written, workshop)
+        release = WrittenCells(case.catalog.columns, case.cells, case.box, case.written, workshop)
         return population_matches(release, population)
     finally:
         workshop.close()
@@ -43,12 +43,12 @@ def _shown(found: Attack) -> dict[str, Any]:
     return {"greatest": found.greatest, "average": found.average, "above": above}
 
 
-def disclosure(case: Case) -> list[dict[str, Any]]:
+def disclosure(case: ReportCase) -> list[dict[str, Any]]:
     """What classes give away of each sensitive column, without anybody being found."""
     return [_disclosed(case, column) for column in case.catalog.columns if column.role == "sensitive"]
 
 
-def _disclosed(case: Case, column: Column) -> dict[str, Any]:
+def _disclosed(case: ReportCase, column: Column) -> dict[str, Any]:
     line: dict[str, Any] = {"column": column.name, "is_guarded": bool(case.policy.column(column.name).diversity)}
     if not column.is_numeric:
         same, likely = shared_values(case.box, published_values(column, case.cells), case.counts)
@@ -65,7 +65,7 @@ def _disclosed(case: Case, column: Column) -> dict[str, Any]:
     return line | {"kind": "numbers", "limit": limit, "classes": told.classes, "records": told.records}
 
 
-def outliers(case: Case) -> dict[str, Any]:
+def outliers(case: ReportCase) -> dict[str, Any]:
     """Classes far wider than the others, and values of sensitive numbers far from the others."""
     wide = {"limit": 0.0, "classes": 0, "records": 0}
     if case.quasi:

@@ -12,7 +12,7 @@ from querygate.control.sqlite_budgets import SqliteBudgets
 from querygate.core.budget import Budgets
 from querygate.core.errors import ConfigError
 from querygate.custody.noise.noisy_answer import NoisyGate
-from querygate.methods.dp import Composed
+from querygate.methods.dp import ComposedAccounting
 from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.vault.exact_counts import VaultCounts
 
@@ -38,7 +38,7 @@ def open_budgets(opened: OpenSite) -> Budgets:
     """The ledger of a site: in its control database, or on the server that the setting `budgets` names."""
     location = opened.site.settings["budgets"]
     if not location:
-        return SqliteBudgets(opened.log.database, now, Composed())
+        return SqliteBudgets(opened.log.database, now, ComposedAccounting())
     try:
         from querygate_adapters.store.postgres_budgets import PostgresBudgets
     except ImportError:
@@ -47,7 +47,7 @@ def open_budgets(opened: OpenSite) -> Budgets:
             "The setting `budgets` names a PostgreSQL server, and the driver for it is not installed.",
             "Install QueryGate with the extra for it: pip install 'querygate[postgres]'.",
         ) from None
-    return PostgresBudgets(location, Composed())
+    return PostgresBudgets(location, ComposedAccounting())
 
 
 def _project(opened: OpenSite, name: str) -> str:

@@ -20,7 +20,7 @@ from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap
 from querygate.custody.publish_report.report import make_files
-from querygate.custody.publish_report.report_case import Case
+from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.roots.publish_version import open_shelf, publish_to
 from querygate.gate.incidents import make_fault
 from querygate.site.open_gate import OpenSite
@@ -36,7 +36,7 @@ FILES = {"json": "report.json", "full": "report.html"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportedPublication:
     """A publication, and where its report is; or why there is none."""
 
     published: Report
@@ -54,20 +54,20 @@ def publish_with_report(
     beside: Path = Path(),
     progress: Progress = tell_nobody,
     on_overlap: OnOverlap | None = None,
-) -> Reported:
+) -> ReportedPublication:
     """Publish, and then make the report. A report that fails is told of, and changes nothing."""
     before = None if kind == "none" else last_report(opened, policy.dataset)
     published = publish_to(opened, policy, source, user=user, beside=beside, progress=progress, on_overlap=on_overlap)
     if kind == "none":
-        return Reported(published)
+        return ReportedPublication(published)
     try:
         progress("making the report")
         folder = report_on(opened, policy, published, full=kind == "full", beside=beside, before=before, tell=progress)
     except QueryGateError as problem:
-        return Reported(published, problem=problem)
+        return ReportedPublication(published, problem=problem)
     except Exception as error:  # the engine's own, and it may quote what it read
-        return Reported(published, problem=make_fault(error))
-    return Reported(published, folder / FILES[kind])
+        return ReportedPublication(published, problem=make_fault(error))
+    return ReportedPublication(published, folder / FILES[kind])
 
 
 def report_on(
@@ -84,7 +84,7 @@ def report_on(
     shelf = open_shelf(opened)
     store, vault = shelf.files(policy.dataset, published.version)
     with closing(ReportRows(vault, memory_mb=opened.site.settings["publish_memory_mb"])) as rows:
-        case = Case(
+        case = ReportCase(
             policy=policy,
             published=published,
             written=WrittenStore(store),

@@ -10,7 +10,7 @@ import pytest
 from querygate.cli.frame import LOCAL
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Request
-from querygate.custody.audit.audit import Options
+from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.asking import Asking
 from querygate.custody.roots.log_audit import audit_site
@@ -116,7 +116,7 @@ def test_persons_of_a_site(tmp_path: Path) -> None:
     below = "FROM clinic WHERE age < 41"
     assert ask(f"SELECT COUNT(DISTINCT mrn) AS n {below}") == ask(f"SELECT COUNT(*) AS n {below}")
     assert any("mrn" in line for line in explain_policy(opened.store.current("clinic").catalog))
-    (audited,) = audit_site(opened, "clinic", Options(), exact=False)
+    (audited,) = audit_site(opened, "clinic", AuditOptions(), exact=False)
     assert audited.found.unread == ()
     assert audited.found.places <= 40
     with pytest.raises(UnsupportedSQL, match="nothing else") as caught:

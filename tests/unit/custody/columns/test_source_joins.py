@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Joined
+from querygate.core.ports import JoinedTable
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from tests.postgres import Server
 from tests.unit.custody.publish.publications import ask, new_site, raw_rows, staged_files, write_parquet
 from tests.unit.custody.publish.tables import (
@@ -206,8 +206,8 @@ def test_keys_meet_whatever_they_are_kept_as(ours: pa.Array, theirs: pa.Array, t
     """The first of each are the same, and no others; missing ones never meet."""
     mains = write_parquet(tmp_path / "main.parquet", {"id": ours, "age": [1, 2, 3]})
     parts = write_parquet(tmp_path / "part.parquet", {"id": theirs, "dose": [10, 20, 30]})
-    workshop = DuckDBWorkshop(tmp_path / "vault.duckdb")
-    joined = Joined("part", open_source(str(parts)), (("id", "id"),), {"dose": "integer"})
+    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb")
+    joined = JoinedTable("part", open_source(str(parts)), (("id", "id"),), {"dose": "integer"})
     workshop.load(open_source(str(mains)), {"age": "integer"}, [joined])
     workshop.close()
     with duckdb.connect(str(tmp_path / "vault.duckdb")) as vault:
@@ -220,8 +220,8 @@ def test_names_that_the_loader_would_use_itself(tmp_path: Path) -> None:
     odd: dict[str, Any] = {"key0": [1, 2], "Row_ID": [5, 6], "m": ["a", "b"]}
     mains = write_parquet(tmp_path / "main.parquet", odd)
     parts = write_parquet(tmp_path / "part.parquet", {"id": ["a", "b"], "KEY_0": [7, 8], "p0": [9, 10]})
-    workshop = DuckDBWorkshop(tmp_path / "vault.duckdb")
-    joined = Joined("part", open_source(str(parts)), (("id", "m"),), {"KEY_0": "integer", "p0": "integer"})
+    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb")
+    joined = JoinedTable("part", open_source(str(parts)), (("id", "m"),), {"KEY_0": "integer", "p0": "integer"})
     rows = workshop.load(open_source(str(mains)), dict.fromkeys(odd, "category"), [joined])
     workshop.close()
     with duckdb.connect(str(tmp_path / "vault.duckdb")) as vault:
@@ -240,8 +240,8 @@ def test_large_tables_are_joined_in_little_memory(tmp_path: Path) -> None:
                 f"COPY (SELECT hash(i) || '-' || repeat(hash(i + 7)::VARCHAR, 4) AS id, i % 90 AS {column} "
                 f"FROM range({size}) t(i) ORDER BY hash(i, '{name}')) TO '{tmp_path / name}.parquet'"
             )
-    workshop = DuckDBWorkshop(tmp_path / "vault.duckdb", memory_mb=60)
-    joined = Joined("part", open_source(f"{tmp_path}/part.parquet"), (("id", "id"),), {"note": "integer"})
+    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb", memory_mb=60)
+    joined = JoinedTable("part", open_source(f"{tmp_path}/part.parquet"), (("id", "id"),), {"note": "integer"})
     rows = workshop.load(open_source(f"{tmp_path}/main.parquet"), {"age": "integer"}, [joined])
 
     assert rows == size
@@ -253,8 +253,8 @@ def test_large_tables_are_joined_in_little_memory(tmp_path: Path) -> None:
 def test_too_little_memory_is_told_as_such(tmp_path: Path) -> None:
     ids = [f"{i:0200d}" for i in range(60_000)]
     mains = write_parquet(tmp_path / "main.parquet", {"id": ids, "age": [1] * len(ids)})
-    workshop = DuckDBWorkshop(tmp_path / "vault.duckdb", memory_mb=12)
-    joined = Joined("part", open_source(str(mains)), (("id", "id"),), {})
+    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb", memory_mb=12)
+    joined = JoinedTable("part", open_source(str(mains)), (("id", "id"),), {})
     with pytest.raises(ConfigError, match="more memory than the setting publish_memory_mb") as caught:
         workshop.load(open_source(str(mains)), {"age": "integer"}, [joined])
     workshop.close()

@@ -15,7 +15,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.custody.publish import class_moments as publishing
 from querygate.gate.describe import explain_policy, make_verdict
-from querygate.methods.anonymise.class_moments import Members, Told
+from querygate.methods.anonymise.class_moments import Members, MomentRelease
 from querygate.sql import understand
 from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, raw_rows
 
@@ -176,7 +176,7 @@ def test_researchers_are_told(tmp_path: Path) -> None:
 # -- the verifier ----------------------------------------------------------------------------------------------------
 
 
-def spoiled(how: str, told: Told) -> Told:
+def spoiled(how: str, told: MomentRelease) -> MomentRelease:
     """What a faulty publisher might write."""
     at = int(np.flatnonzero(told.kept)[0])
     sums = told.sum_low.copy(), told.sum_high.copy()
@@ -205,7 +205,7 @@ def test_wrong_moments_are_not_served(how: str, tmp_path: Path, monkeypatch: pyt
 def test_unguarded_moments_are_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = publishing.rounded_moments
 
-    def careless(members: Members, e: float, k: int) -> Told:
+    def careless(members: Members, e: float, k: int) -> MomentRelease:
         return honest(members, e, k, guarded=False)
 
     monkeypatch.setattr(publishing, "rounded_moments", careless)

@@ -283,7 +283,7 @@ def test_a_retirement_that_was_cut_off_is_finished_or_forgotten(opened: OpenSite
     os.link(folder / "v00002.duckdb", folder / "v00003.duckdb")  # it came, and was not pointed to any more
     assert opened.store.current("t").catalog.version == 2
     assert retired_versions.readable_in(folder) == (3,)
-    with version_writer.PublisherShelf(opened.site.store, opened.site.vault).publishing("t"):
+    with version_writer.DuckDBVersionWriter(opened.site.store, opened.site.vault).publishing("t"):
         assert retired_versions.current_version(folder) == 3
         assert not (folder / "v00001.duckdb").exists()
         assert not (folder / "v00002.duckdb").exists()
