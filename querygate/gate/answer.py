@@ -33,7 +33,7 @@ from querygate.sql import understand as understand_sql
 
 MODE = "interval"
 
-WARNING = "With answers that were given before, this one could single people out. The custodian has been told."
+WARNING = "Combined with earlier answers, this one could single people out. The custodian has been notified."
 """The note of `on_differencing = "warn"`: the same whatever was found."""
 
 _LATER: Any = None  # a field that a later step fills
@@ -89,7 +89,7 @@ def check(request: Request, gate: Gate) -> Plan:
 def find(state: State, gate: Gate) -> State:
     release = gate.store.current(state.request.dataset)
     if "interval" not in release.catalog.modes:
-        raise NotPermitted("QG311", "This dataset gives noisy answers alone.", "Ask with the mode laplace.")
+        raise NotPermitted("QG311", "This dataset gives only noisy answers.", "Use the mode laplace.")
     return replace(state, release=release, version=release.catalog.version)
 
 
@@ -163,15 +163,15 @@ def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
     wanted = state.release.catalog.on_differencing
     if gate.auditor is None:
         if wanted != "alert":
-            raise ConfigError("QG805", "The policy asks for an inline audit, and this gate has none.")
+            raise ConfigError("QG805", "The policy requires an inline audit, and this gate has none.")
         return ()
     request = state.request
     could = gate.auditor.judge(state.query_id, state.release.catalog, request.principal.name, request.sql)
     if could and wanted == "refuse":
         raise DisclosureRefused(
             "QG501",
-            "With answers that were given before, this one could single people out.",
-            "Ask about other or larger groups. A question that was answered before is answered again.",
+            "Combined with earlier answers, this one could single people out.",
+            "Ask about other or larger groups. A question that has been answered before is answered again.",
         )
     return (WARNING,) if could and wanted == "warn" else ()
 
@@ -181,7 +181,7 @@ def check_time(state: State, gate: Gate) -> None:
     if gate.clock_s() - state.began_s > gate.limits.timeout_s:
         raise NotPermitted(
             "QG305",
-            "The statement was stopped at the limit of time or memory.",
+            "The statement exceeded the limit of time or memory and was stopped.",
             "Ask for fewer groups or fewer columns at once.",
         )
 

@@ -60,6 +60,6 @@ class Ranges:
     def _elsewhere() -> NotPermitted:
         return NotPermitted(
             "QG310",
-            "Noisy answers need the raw rows, which are not where this gate runs.",
+            "Noisy answers need the raw rows, and this gate has no access to them.",
             "Ask for guaranteed ranges, or ask the custodian.",
         )

@@ -10,6 +10,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from querygate.core.counted import counted
+
 TEMPLATE = "publish_report.html"
 LONGEST = 120
 """Characters of a policy value that are shown."""
@@ -30,7 +32,7 @@ def fill(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value)
+    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value, counted=counted)
     return environment.get_template(template).render(**values)
 
 
