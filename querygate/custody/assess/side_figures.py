@@ -81,7 +81,7 @@ def _uniqueness(side: Side, people: int | None) -> tuple[dict[str, Any], str]:
     """In the records, in the population by estimate, and in the register by count."""
     alone = sample_uniqueness(side.sizes)
     found: dict[str, Any] = {"sample": alone, "population": None, "register": None}
-    words = f"{100 * alone:.1f} % of the {side.records:,} records are alone in their combination."
+    words = f"{100 * alone:.1f} % of the {side.records:,} records have a unique combination of values."
     if people is not None and people >= side.records:
         estimate = population_uniqueness(side.sizes, people)
         found["population"] = estimate.to_dict()
@@ -89,7 +89,7 @@ def _uniqueness(side: Side, people: int | None) -> tuple[dict[str, Any], str]:
     if side.people is not None and side.records:
         share = float(side.linked_sizes[side.people == 1].sum() / side.records)
         found["register"] = share
-        words += f" For {100 * share:.1f} % of the records exactly one person of the register matches."
+        words += f" {100 * share:.1f} % of the records match exactly one person in the register."
     return found, words
 
 

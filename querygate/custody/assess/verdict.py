@@ -44,7 +44,7 @@ LIMITS = ("0.05", "0.09", "0.2", "0.33")
 """The thresholds of `querygate.methods.risk`, as rules write them."""
 
 MEASURES: tuple[RiskMeasure, ...] = (
-    RiskMeasure("prosecutor_greatest", "prosecutor", "greatest risk", "share", _attack("prosecutor", "greatest")),
+    RiskMeasure("prosecutor_greatest", "prosecutor", "maximum risk", "share", _attack("prosecutor", "greatest")),
     RiskMeasure("prosecutor_average", "prosecutor", "average risk", "share", _attack("prosecutor", "average")),
     *(
         RiskMeasure(
@@ -53,7 +53,7 @@ MEASURES: tuple[RiskMeasure, ...] = (
         for at, limit in enumerate(LIMITS)
     ),
     RiskMeasure("k", "prosecutor", "smallest class (k)", "count", lambda side: side["attackers"]["k"]),
-    RiskMeasure("journalist_greatest", "journalist", "greatest risk", "share", _attack("journalist", "greatest")),
+    RiskMeasure("journalist_greatest", "journalist", "maximum risk", "share", _attack("journalist", "greatest")),
     RiskMeasure("journalist_average", "journalist", "average risk", "share", _attack("journalist", "average")),
     *(
         RiskMeasure(
@@ -62,16 +62,16 @@ MEASURES: tuple[RiskMeasure, ...] = (
         for at, limit in enumerate(LIMITS)
     ),
     RiskMeasure("k_map", "journalist", "fewest people who match (k-map)", "count", lambda s: s["attackers"]["k_map"]),
-    RiskMeasure("marketer", "marketer", "records matched rightly", "share", _attack("marketer", "average")),
+    RiskMeasure("marketer", "marketer", "records matched correctly", "share", _attack("marketer", "average")),
     RiskMeasure("alone", "alone", "alone among the records", "share", lambda side: side["uniqueness"]["sample"]),
     RiskMeasure("alone_in_population", "alone", "alone in the population (estimate)", "share", _estimate),
     RiskMeasure(
-        "alone_in_register", "alone", "one person of the register", "share", lambda s: s["uniqueness"]["register"]
+        "alone_in_register", "alone", "one person in the register", "share", lambda s: s["uniqueness"]["register"]
     ),
-    RiskMeasure("instance_greatest", "instance", "greatest instance risk (r)", "share", _instance("greatest_instance")),
+    RiskMeasure("instance_greatest", "instance", "maximum instance risk (r)", "share", _instance("greatest_instance")),
     RiskMeasure("instance_average", "instance", "average instance risk (R)", "share", _instance("average_instance")),
     RiskMeasure(
-        "match_greatest", "instance", "greatest re-identification risk (q)", "share", _instance("greatest_match")
+        "match_greatest", "instance", "maximum re-identification risk (q)", "share", _instance("greatest_match")
     ),
     RiskMeasure("match_average", "instance", "average re-identification risk (Q)", "share", _instance("average_match")),
 )
@@ -90,12 +90,12 @@ def _told(sides: Mapping[str, Figures]) -> Iterator[dict[str, Any]]:
     columns = {name: {line["column"]: line for line in sides[name]["told"]} for name in SIDES}
     for column, line in columns["raw"].items():
         told = "same" if line["kind"] == "values" else "narrow"
-        label = "all of the class the same" if told == "same" else f"class within {line['width']:g}"
+        label = "whole class the same" if told == "same" else f"class within {line['width']:g}"
         found = [columns[name].get(column) for name in SIDES]
         shares = [None if one is None else _share(one[told]["records"], one["records"]) for one in found]
         yield _line(f"told_{column}", "told", f"{column}: {label}", "share", shares)
         gains = [None if one is None else max(0.0, one["gain"]) for one in found]
-        what = "guesses right thanks to the class" if told == "same" else "error of a guess, shortened by"
+        what = "guesses right thanks to the class" if told == "same" else "error of a guess, reduced by"
         yield _line(f"gain_{column}", "told", f"{column}: {what}", "share", gains)
 
 
@@ -123,8 +123,8 @@ def summary(body: Mapping[str, Any]) -> list[str]:
     after, harbor = sides["after"]["attackers"]["prosecutor"], sides["safe_harbor"]["attackers"]["prosecutor"]
     raw = sides["raw"]["attackers"]["prosecutor"]
     words = [
-        f"Somebody known to be in the data is found with a chance of {_percent(after['average'])} on average and "
-        f"{_percent(after['greatest'])} at most; in the raw records it would be {_percent(raw['average'])} and "
+        f"Somebody known to be in the data is found with a probability of {_percent(after['average'])} on average and "
+        f"at most {_percent(after['greatest'])}; in the raw records it would be {_percent(raw['average'])} and "
         f"{_percent(raw['greatest'])}, under Safe Harbor {_percent(harbor['average'])} and "
         f"{_percent(harbor['greatest'])}.",
         _limits(after["above"]),
@@ -133,9 +133,9 @@ def summary(body: Mapping[str, Any]) -> list[str]:
     instance = sides["after"]["instance"]
     if body["disease"] is not None and instance is not None:
         words.append(
-            "Being in the file is the disclosure here, which classes of many records do not prevent: somebody of the "
-            f"population who matches is in it with a chance of {_percent(instance['greatest_instance'])} at most and "
-            f"{_percent(instance['average_instance'])} on average."
+            "Here being in the file is itself the disclosure, and classes of many records do not prevent it: a "
+            "matching person of the population is in the file with a probability of at most "
+            f"{_percent(instance['greatest_instance'])}, and {_percent(instance['average_instance'])} on average."
         )
     return words
 
@@ -147,8 +147,8 @@ def _limits(above: Sequence[Mapping[str, Any]]) -> str:
     ]
     if not over:
         return f"No record is above any of the thresholds {', '.join(LIMITS)}."
-    kept = f"No record is above {', '.join(passed)}" if passed else "No threshold is kept by all records"
-    return f"{kept}; of the records, {', '.join(over)}."
+    kept = f"No record is above {', '.join(passed)}" if passed else "Every threshold is exceeded by some records"
+    return f"{kept}. Of the records, {', '.join(over)}."
 
 
 def _against(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -156,10 +156,10 @@ def _against(lines: Sequence[Mapping[str, Any]]) -> str:
     both = [line for line in lines if line["risk_against_safe_harbor"] is not None]
     worse = [line for line in both if line["risk_against_safe_harbor"] == "higher"]
     if not worse:
-        return f"On none of the {len(both)} measures is the release riskier than Safe Harbor on the same records."
+        return f"The release is not riskier than Safe Harbor on any of the {len(both)} measures, on the same records."
     named = ", ".join(f"{GROUPS[line['group']]}: {line['label']}" for line in worse[:3])
     more = f" and {len(worse) - 3} more" if len(worse) > 3 else ""
-    return f"On {len(worse)} of {len(both)} measures the release is riskier than Safe Harbor: {named}{more}."
+    return f"The release is riskier than Safe Harbor on {len(worse)} of {len(both)} measures: {named}{more}."
 
 
 GROUPS = {
@@ -168,7 +168,7 @@ GROUPS = {
     "marketer": "marketer",
     "alone": "uniqueness",
     "instance": "being in the file",
-    "told": "what a class gives away",
+    "told": "what a class reveals",
 }
 """Groups of measures, as they are called in words."""
 

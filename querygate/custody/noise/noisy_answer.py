@@ -127,7 +127,7 @@ def find(state: NoisyState, gate: NoisyGate) -> NoisyState:
     catalog = gate.store.current(state.request.dataset).catalog
     if MODE not in catalog.modes or catalog.noise is None:
         raise NotPermitted(
-            "QG311", "This dataset gives no noisy answers.", "Ask for guaranteed ranges: leave out the mode."
+            "QG311", "This dataset does not give noisy answers.", "Leave out the mode to get guaranteed ranges."
         )
     return replace(state, version=catalog.version, catalog=catalog, options=catalog.noise)
 
@@ -140,7 +140,7 @@ def price(state: NoisyState, gate: NoisyGate) -> NoisyState:
     """A statement costs one epsilon, which its numbers share: each group holds other people, each number the same."""
     most, asked = state.options.epsilon_per_query, state.request.options.get("epsilon")
     if asked is not None and not 0 < asked <= most:
-        raise NotPermitted("QG306", f"epsilon lies above 0 and at most at {most}.", "Leave it out for the most.")
+        raise NotPermitted("QG306", f"epsilon must be above 0 and at most {most}.", "Leave it out to use the maximum.")
     epsilon = float(asked if asked is not None else most)
     mechanism = MECHANISMS.get(state.options.mechanism)
     part = share(epsilon, state.plan.number)
@@ -199,7 +199,7 @@ def record(state: NoisyState, gate: NoisyGate) -> NoisyState:
     scopes = _scopes(state, gate)
     left = min(gate.budgets.left(scopes))
     notes = list(state.plan.plan.notes)
-    notes += [] if state.spent else ["This was asked before: the same answer again, at no cost."]
+    notes += [] if state.spent else ["This question was asked before: you get the same answer again, at no cost."]
     body = {
         "query_id": state.query_id,
         "dataset": state.catalog.dataset,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from querygate.core.counted import counted
+
 COVERED = 0.5
 """A column whose classes cover more of its domain than this is hardly told."""
 
@@ -29,8 +31,8 @@ def _of_soundness(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for line in body["statistics"]:
         if not line["holds"]:
             yield (
-                f"The truth of {line['statistic']} is outside the range that is served.",
-                "That is a fault of the product. Retire the version and report it, with the policy.",
+                f"The true value of {line['statistic']} is outside the served range.",
+                "This is a fault of QueryGate. Retire the version and report the fault, with the policy.",
             )
 
 
@@ -40,11 +42,11 @@ def _of_disclosure(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         column, records = line["column"], line["records"]
         if not records:
             continue
-        share = f"{records:,} records ({records / rows:.1%}) in {line['classes']:,} classes"
+        share = f"{counted(records, 'record')} ({records / rows:.1%}) in {counted(line['classes'], 'class', 'classes')}"
         if line["kind"] == "values":
             yield (
-                f"{share} share one value of {column} with their whole class: who finds the class knows it.",
-                f'Ask for different values: diversity = {{ kind = "distinct", l = 2 }} in [columns.{column}].',
+                f"{share} share one value of {column} with their whole class: anyone who finds the class knows it.",
+                f'Require different values: diversity = {{ kind = "distinct", l = 2 }} in [columns.{column}].',
             )
         else:
             yield (
@@ -57,8 +59,10 @@ def _of_risk(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     k = body["headline"]["k"]
     if k < SMALL_K:
         yield (
-            f"The smallest class has {k}: who knows that somebody is in the data guesses right one time in {k}.",
-            "Choose k of 5 at least, 10 where people are easily recognised; the map of risk and utility has the price.",
+            f"The smallest class has {k} records: anyone who knows that a person is in the data guesses right once in "
+            f"{k} times.",
+            "Choose a k of at least 5, or 10 if people are easily recognised; the map of risk and utility shows the "
+            "cost.",
         )
 
 
@@ -67,9 +71,9 @@ def _of_versions(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     told = together["came"] + together["left"]
     if told:
         yield (
-            f"{told:,} people came or left in groups below k: who has both versions and knows of their coming or going "
-            "reads their values.",
-            "Wait until more people have come, or retire the version before.",
+            f"{counted(told, 'person', 'people')} came or left in groups below k: anyone who has both versions and "
+            "knows who came or left can read their values.",
+            "Wait until more people have come, or retire the previous version.",
         )
 
 
@@ -77,20 +81,21 @@ def _of_use(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for line in body["widths"]:
         if line["role"] == "quasi-identifier" and line["share"] > COVERED:
             yield (
-                f"{line['column']} is hardly told: a class covers {line['share']:.0%} of its domain on average.",
-                f"Raise its weight, give it cuts, leave out another quasi-identifier, or lower k; if nobody asks for "
-                f"{line['column']}, withhold it, and the other columns become sharper.",
+                f"{line['column']} is published with little detail: a class covers {line['share']:.0%} of its domain "
+                "on average.",
+                "Raise its weight, give it cuts, leave out another quasi-identifier, or lower k. If nobody needs "
+                f"{line['column']}, withhold it to make the other columns sharper.",
             )
     for line in body["statistics"]:
         share = (line["width"] or 0) / ((line["domain"][1] - line["domain"][0]) or 1) if line["domain"] else 0.0
         if share > VAGUE:
             yield (
-                f"{line['statistic']} is answered with a range of {share:.0%} of its domain.",
+                f"The range of {line['statistic']} covers {share:.0%} of its domain.",
                 "Name it in anonymise.statistics, or carry the number in narrower bins or with class moments.",
             )
     largest = body["class_sizes"]["largest"]
     if body["headline"]["ncp"] > HEAPED and largest > HEAPED * body["headline"]["rows"]:
         yield (
-            f"One class has {largest:,} records, {largest / body['headline']['rows']:.0%} of all.",
-            "Look for a column with few values or many missing ones among the quasi-identifiers, or relax a guarantee.",
+            f"One class has {largest:,} records, {largest / body['headline']['rows']:.0%} of all records.",
+            "Look for a quasi-identifier with few values or many missing values, or relax a guarantee.",
         )

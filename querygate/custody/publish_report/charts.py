@@ -253,7 +253,7 @@ def codes(lines: Sequence[Mapping[str, Any]]) -> Figure | None:
     for (left, right), line in zip(panels, lines, strict=True):
         _found(left, line)
         _lost(right, line["measures"])
-    panels[-1, 0].set_xlabel("codes that are known", fontsize=9)
+    panels[-1, 0].set_xlabel("number of known codes", fontsize=9)
     return figure
 
 
