@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def opened(folder: Path) -> OpenSite:
     site = new_site(folder)
-    publish_in(folder, site, PEOPLE + REFERENCES)
+    publish_in(folder, site, PEOPLE.but(**REFERENCES))
     return site
 
 
