@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import string
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+Numbers: TypeAlias = "Floats | Ints"
+NumberColumns: TypeAlias = "Mapping[str, Numbers]"
+"""Columns of a table as arrays, by name; masked where a value is missing."""
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"]
 Type = Literal["integer", "number", "date", "timestamp", "category", "boolean", "codes"]
