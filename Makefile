@@ -38,7 +38,7 @@ soak: setup
 
 docs: setup
 	$(BIN)/python -m querygate.cli.reference docs/reference
-	$(BIN)/python docs/reference/statistics/make.py
+	$(BIN)/python docs/reference/make_statistics.py
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
