@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from querygate.cli.command import LazyGroup
 from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
-from querygate.cli.lazy import LazyGroup
 from querygate.cli.output import plain, print_json, print_records, print_table
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy

@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_csv
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")

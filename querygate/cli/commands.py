@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.lazy import LazyGroup
+from querygate.cli.command import LazyGroup
 
 COMMANDS = {
     "init": ("querygate.cli.site:init", "Make an empty site."),

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, format_option
-from querygate.cli.lazy import LazyGroup
+from querygate.cli.command import Command, LazyGroup
+from querygate.cli.frame import format_option
 from querygate.cli.output import print_json, print_records
 from querygate.core.errors import ConfigError
 

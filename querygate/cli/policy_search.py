@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, F, check_new, format_option, new_folder
+from querygate.cli.command import Command
+from querygate.cli.frame import F, check_new, format_option, new_folder
 from querygate.cli.output import print_json, print_record, print_records, progress
 from querygate.cli.policy import write_new
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_json, print_record, print_records, print_table
 from querygate.core.bodies import AnswerBody, Verdict
 from querygate.core.errors import ConfigError, NotPermitted

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import Command, open_here, site_option
-from querygate.cli.lazy import load
+from querygate.cli.command import Command, load
+from querygate.cli.frame import open_here, site_option
 from querygate.core.errors import ConfigError
 from querygate.site.audit_rule import check_differencing
 from querygate.site.layout import Site

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from querygate import demo as study
-from querygate.cli.frame import Command, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import site_option
 from querygate.site.layout import init_site
 
 
