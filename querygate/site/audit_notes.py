@@ -34,7 +34,7 @@ NOTHING: dict[str, Any] = {
 def note_run(opened: OpenSite, dataset: str, body: Mapping[str, Any], *, user: str, revealed: bool) -> None:
     """Put an audit on record, and its findings where they differ from those of the audit before. `body` is masked."""
     if body["revealed"]:
-        raise ValueError("values are not put on record")
+        raise ValueError("values are not recorded")
     kept = _kept(body)
     mark = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
     last = opened.log.last(FOUND, dataset)
