@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
 
@@ -27,7 +27,7 @@ CARL, DORA = Principal("carl", "custodian"), Principal("dora", "admin")
 class CsvBuilder:
     """Rows of classes, as a real one would write. A method called `impossible` is refused, `broken` fails."""
 
-    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+    def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
         if wish.method == "impossible":
             raise ExtractRefused("QG605", "There are too few records.", "Ask for a smaller k.")
         return {
@@ -41,7 +41,7 @@ class CsvBuilder:
     def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
         return f"<p>{assessment['words'][0]}</p>".encode()
 
-    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+    def build(self, wish: ExtractSpec, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         (folder / "data.csv").write_text("age,sbp\n30-34,120-130\n" * 3)
         if wish.method == "impossible":
             raise ExtractRefused("QG605", "There are too few records.", "Ask for a smaller k.")

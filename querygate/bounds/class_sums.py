@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.bounds.pieces import pieces_of
-from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, Moments, NumberColumn
+from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, ClassMoments, NumberColumn
 from querygate.core.expression import Ref
 from querygate.core.plan import Measure, MeasureCells, Plan
 from querygate.core.predicate import Atom, columns, is_not_null, leaves
@@ -80,7 +80,7 @@ class ClassRows:
 
     def _filled(
         self,
-        moments: Moments,
+        moments: ClassMoments,
         found: MeasureCells,
         held: Ints,
         at: Ints,
@@ -108,7 +108,7 @@ class ClassRows:
 
 
 def _told(
-    moments: Moments, classes: Ints, floor: Floats | Ints, ceiling: Floats | Ints, size: Ints, group: Ints
+    moments: ClassMoments, classes: Ints, floor: Floats | Ints, ceiling: Floats | Ints, size: Ints, group: Ints
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Ends of sums and variances by class. A class that is not listed has the sum that its intervals allow."""
     at = moments.places(classes)

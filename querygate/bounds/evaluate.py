@@ -18,7 +18,7 @@ from querygate.bounds.membership import Membership
 from querygate.bounds.values import value_bounds
 from querygate.core.block import ALL_NULLS, NO_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated, day_number, enclosed
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, day_number, enclosed
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import Bools, Ints
 
@@ -59,7 +59,7 @@ def _hull(e: Expression, block: Block) -> Box:
             return Box(column.low, column.high)
         case Constant():
             return _constant(e, block.size)
-        case Tabulated():
+        case Lookup():
             return _tabulated(e, block)
         case Call(name, arguments):
             return FUNCTIONS[name](*(_hull(argument, block) for argument in arguments))
@@ -160,7 +160,7 @@ def _split(e: Expression, block: Block, name: str) -> Box:
 # -- tabulated functions -----------------------------------------------------------------------------------------
 
 
-def _tabulated(e: Tabulated, block: Block) -> Box:
+def _tabulated(e: Lookup, block: Block) -> Box:
     column = block.columns[e.column]
     low, high = e.ends
     if isinstance(column, SetColumn):
@@ -197,13 +197,13 @@ def _checked(box: Box) -> Box:
     return box
 
 
-def result_places(e: Tabulated, texts: tuple[str, ...]) -> Ints:
+def result_places(e: Lookup, texts: tuple[str, ...]) -> Ints:
     """For each value of a dictionary its place in the table; the last entry, where MISSING (-1) points, is NULL's."""
     at = {value: i for i, value in enumerate(e.values)}
     return np.array([*(at[text] for text in texts), len(e.values)], dtype=np.int64)
 
 
-def piece_range(e: Tabulated, column: NumberColumn) -> tuple[Ints, Ints]:
+def piece_range(e: Lookup, column: NumberColumn) -> tuple[Ints, Ints]:
     """The first and the last piece that each interval of the column meets."""
     inner = e.starts[1:]
     first: Ints = np.searchsorted(inner, column.low, side="right")

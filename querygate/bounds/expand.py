@@ -23,12 +23,12 @@ from querygate.core.block import (
     NumberColumn,
     SetColumn,
 )
-from querygate.core.expression import Tabulated, told_key
+from querygate.core.expression import Lookup, told_key
 from querygate.core.types import Bools, Ints, Scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ExpandedRows:
     """Rows with their group: `keys[row, g]` is the place of the value among the values of key g."""
 
     block: Block
@@ -43,7 +43,7 @@ class Spread:
         return distinct, which.reshape(-1)
 
 
-def spread(block: Block, keys: Sequence[tuple[Tabulated, tuple[Scalar, ...]]]) -> Spread:
+def spread(block: Block, keys: Sequence[tuple[Lookup, tuple[Scalar, ...]]]) -> ExpandedRows:
     """Spread a block over keys: functions of one column each, with the values of the key in order."""
     placed: list[Ints] = []
     alone = np.ones(block.size, dtype=np.bool_)
@@ -59,10 +59,10 @@ def spread(block: Block, keys: Sequence[tuple[Tabulated, tuple[Scalar, ...]]]) -
         block = block.take(rows).with_column(by.column, known)
         alone = alone[rows] & (times[rows] == 1)
         placed = [*(earlier[rows] for earlier in placed), values]
-    return Spread(block, np.stack(placed, axis=1) if placed else np.zeros((block.size, 0), dtype=np.int64), alone)
+    return ExpandedRows(block, np.stack(placed, axis=1) if placed else np.zeros((block.size, 0), dtype=np.int64), alone)
 
 
-def _cut_sets(by: Tabulated, column: SetColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
+def _cut_sets(by: Lookup, column: SetColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
     """Rows, their places among the key's values, and the sets cut to what leads there."""
     dictionary = column.dictionary
     of_member = by_result[result_places(by, dictionary.values)][dictionary.members]
@@ -81,7 +81,7 @@ def _cut_sets(by: Tabulated, column: SetColumn, by_result: Ints) -> tuple[Ints, 
     return rows, pairs[new][part, 1], SetColumn(part, parts)
 
 
-def _cut_numbers(by: Tabulated, column: NumberColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
+def _cut_numbers(by: Lookup, column: NumberColumn, by_result: Ints) -> tuple[Ints, Ints, BlockColumn]:
     """Rows, their places among the key's values, and the hull of the pieces that lead there."""
     first, last = piece_range(by, column)
     times = np.where((column.null == ALL_NULLS) | (column.low > column.high), 0, last - first + 1)

@@ -10,12 +10,12 @@ import numpy as np
 
 from querygate.bounds.class_sums import ClassRows, summed_column, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
-from querygate.bounds.expand import Spread, spread
+from querygate.bounds.expand import ExpandedRows, spread
 from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import pieces_of
 from querygate.core.block import Block, NumberColumn
-from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated, told_key
-from querygate.core.plan import FetchedGroup, Key, Measure, MeasureCells, Plan
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, told_key
+from querygate.core.plan import FetchedGroup, GroupKey, Measure, MeasureCells, Plan
 from querygate.core.predicate import (
     TRUE,
     And,
@@ -53,7 +53,7 @@ def _gather_set(
     plan: Plan, chosen: tuple[int, ...], block: Block, check: Callable[[], None], exists: Bools | None
 ) -> list[FetchedGroup]:
     """The groups of one grouping set."""
-    spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Tabulated)}
+    spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
     rows = spread(block, [(by, plan.keys[i].values) for i, by in spreading.items()])
     if exists is not None:
         rows = replace(rows, alone=rows.alone & exists[rows.block.number(ROW).low.astype(np.int64)])
@@ -100,7 +100,7 @@ def _told(plan: Plan, found: dict[int, Scalar]) -> tuple[Scalar, ...]:
     return tuple(found.get(i) for i in range(len(plan.keys)))
 
 
-def _cases(keys: Sequence[Key], places: Sequence[int]) -> Iterator[tuple[dict[int, Scalar], Predicate]]:
+def _cases(keys: Sequence[GroupKey], places: Sequence[int]) -> Iterator[tuple[dict[int, Scalar], Predicate]]:
     """Every combination of the values of keys that are choices, with the condition that leads to it."""
     ways: list[list[tuple[Scalar, Predicate]]] = []
     for i in places:
@@ -119,7 +119,7 @@ def _leads_to(by: Choice, value: Scalar) -> Predicate:
 # -- the cells of a measure ----------------------------------------------------------------------------------------
 
 
-def _cells(measure: Measure, rows: Spread, members: Membership) -> MeasureCells:
+def _cells(measure: Measure, rows: ExpandedRows, members: Membership) -> MeasureCells:
     """Count bounds and values of one measure, a cell per row of the spread block."""
     least, most = members.counts(measure.where)
     least = np.where(rows.alone, least, 0)
@@ -142,7 +142,9 @@ def _cells(measure: Measure, rows: Spread, members: Membership) -> MeasureCells:
     return MeasureCells(rows.block.n, least, most, values, sets, splits, solid=solid)
 
 
-def _split(where: Predicate, condition: Predicate, rows: Spread, members: Membership) -> tuple[Ints, Ints, Ints, Ints]:
+def _split(
+    where: Predicate, condition: Predicate, rows: ExpandedRows, members: Membership
+) -> tuple[Ints, Ints, Ints, Ints]:
     found = []
     for side in (condition, negate(condition)):
         least, most = members.counts(both([where, side]))
@@ -154,7 +156,7 @@ def _value_sets(e: Expression, block: Block) -> tuple[frozenset[int], ...]:
     """The results, by number, that each row's category may have; NULL is not among them."""
     column = block.category(e.columns[0])
     values = column.dictionary.values
-    table = e if isinstance(e, Tabulated) else Tabulated.over_values(e.columns[0], e.type, values, (*values, None))
+    table = e if isinstance(e, Lookup) else Lookup.over_values(e.columns[0], e.type, values, (*values, None))
     number = {result: i for i, result in enumerate(dict.fromkeys(table.results)) if result is not None}
     ids = np.array([number.get(result, -1) for result in table.results], dtype=np.int64)
     members = ids[result_places(table, values)][column.dictionary.members].tolist()
@@ -163,7 +165,7 @@ def _value_sets(e: Expression, block: Block) -> tuple[frozenset[int], ...]:
     return tuple(by_set[s] for s in column.sets.tolist())
 
 
-def _decided_columns(keys: Iterable[Tabulated]) -> tuple[frozenset[str], frozenset[str]]:
+def _decided_columns(keys: Iterable[Lookup]) -> tuple[frozenset[str], frozenset[str]]:
     """Columns whose value a key tells, and columns that a key cuts into something else than one piece."""
     decided, loose = set(), set()
     for by in keys:
@@ -191,7 +193,7 @@ def _is_free(measure: Measure, decided: frozenset[str], loose: frozenset[str], b
         return False
     if len(set(names)) < len(names) or not all(is_free(split) for split in measure.splits):
         return False
-    alone = all(isinstance(value, Ref | Tabulated) or _is_monotone(value) for value in measure.values)
+    alone = all(isinstance(value, Ref | Lookup) or _is_monotone(value) for value in measure.values)
     exact = not any(_is_rounded(part) for part in leaves([measure.where, *measure.splits]))
     return exact and alone and is_free(measure.where, decided) and _decides(measure.where, set(names))
 

@@ -16,7 +16,7 @@ from querygate.core.types import Bools, Floats, Ints
 UNIT = 2.0**-53
 
 
-class Summed(NamedTuple):
+class SumRows(NamedTuple):
     """Rows that are all known members of a class, with their interval and between what they add up."""
 
     rows: Ints
@@ -28,7 +28,7 @@ class Summed(NamedTuple):
     integer: bool
 
 
-def summed_rows(name: str, column: NumberColumn, block: Block) -> Summed | None:
+def summed_rows(name: str, column: NumberColumn, block: Block) -> SumRows | None:
     """The rows of a block that have a sum of their own."""
     moments = None if block.classified is None else block.classified.moments.get(name)
     if moments is None or block.classified is None or not moments.label.size:
@@ -39,10 +39,10 @@ def summed_rows(name: str, column: NumberColumn, block: Block) -> Summed | None:
     )
     low, high = column.low[rows].astype(np.float64), column.high[rows].astype(np.float64)
     at = at[rows]
-    return Summed(rows, block.n[rows], low, high, moments.sum_low[at], moments.sum_high[at], column.integer)
+    return SumRows(rows, block.n[rows], low, high, moments.sum_low[at], moments.sum_high[at], column.integer)
 
 
-def inside(summed: Summed, pieces: Pieces) -> tuple[Ints, Ints]:
+def inside(summed: SumRows, pieces: Pieces) -> tuple[Ints, Ints]:
     """(least, most) members of each row in the one piece [first, last] of a condition."""
     first, last = float(pieces.first[0]), float(pieces.last[0])
     nobody, everybody = np.zeros_like(summed.n), summed.n
@@ -55,17 +55,17 @@ def inside(summed: Summed, pieces: Pieces) -> tuple[Ints, Ints]:
     return least, np.minimum(most_above, summed.n - least_over)
 
 
-def _at_least(summed: Summed, threshold: float) -> tuple[Ints, Ints]:
+def _at_least(summed: SumRows, threshold: float) -> tuple[Ints, Ints]:
     """(least, most) with x >= threshold. What is not is below it: by one at least on whole numbers."""
     return _counted(summed, threshold, threshold - 1.0 if summed.integer else threshold)
 
 
-def _beyond(summed: Summed, threshold: float) -> tuple[Ints, Ints]:
+def _beyond(summed: SumRows, threshold: float) -> tuple[Ints, Ints]:
     """(least, most) with x > threshold."""
     return _counted(summed, threshold + 1.0 if summed.integer else threshold, threshold)
 
 
-def _counted(summed: Summed, over: float, under: float) -> tuple[Ints, Ints]:
+def _counted(summed: SumRows, over: float, under: float) -> tuple[Ints, Ints]:
     """s members of `over` at least and the others of `under` at most: s over + (n - s) low <= sum, and so on.
 
     Ends outside the row are harmless numbers, quotients are moved outwards by more than their roundings.

@@ -11,7 +11,7 @@ import click
 from querygate.cli.frame import Command, format_option, new_folder
 from querygate.cli.output import print_record, progress
 from querygate.cli.request_options import read_wish, wish_options
-from querygate.core.extract_spec import Wish, invalid
+from querygate.core.extract_spec import ExtractSpec, invalid
 
 
 @click.command(
@@ -41,7 +41,7 @@ def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, fo
     from querygate_adapters.sources.open_source import open_source
 
     policy = load_policy(policy_file)
-    wish = Wish.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_wish(asked))})
+    wish = ExtractSpec.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_wish(asked))})
     if wish.dataset != policy.dataset:
         raise invalid("dataset", f"the policy is that of {policy.dataset}")
     drawn_by = secret.read_bytes() if secret else os.urandom(32)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Group, format_option, new_file, open_here, site_option
+from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
+from querygate.cli.lazy import LazyGroup
 from querygate.cli.output import plain, print_json, print_records, print_table
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy
 from querygate.sql.logged_statement import DIALECTS
 
 if TYPE_CHECKING:
-    from querygate.custody.audit.audit_body import Audited
+    from querygate.custody.audit.audit_body import AuditOutcome
 
 COLUMNS = ("case", "severity", "kind", "users", "queries", "records", "where", "inferred")
 MOST_TOLD = 5
@@ -31,7 +32,15 @@ html_option = click.option(
 )
 
 
-@click.group(cls=Group)
+ELSEWHERE = {
+    "watch": ("querygate.cli.audit_watch:watch_command", "Follow the log, and report as it happens."),
+    "replay": ("querygate.cli.audit_evidence:replay_command", "Compute every logged answer again, and compare."),
+    "store": ("querygate.cli.audit_evidence:store_command", "Report what a published version gives away."),
+    "users": ("querygate.cli.audit_evidence:users_command", "Score who behaves as if probing."),
+}
+
+
+@click.group(cls=LazyGroup, later=ELSEWHERE)
 def audit() -> None:
     """Find queries that together single people out."""
 
@@ -77,10 +86,10 @@ def audit_file_command(
         secret = secret or tuple(c.name for c in policy.columns if c.role in ("sensitive", "codes"))
         known = tuple(c.name for c in policy.columns if c.role in ("quasi-identifier", "public", "identifier"))
         k = k or policy.k
-    from querygate.custody.audit.audit import Options
+    from querygate.custody.audit.audit import AuditOptions
     from querygate.custody.roots.log_audit import audit_file  # loads what can open data
 
-    options = Options(k or 5, secret, known, dialect, _groups(together))
+    options = AuditOptions(k or 5, secret, known, dialect, _groups(together))
     audited = [audit_file(log, source, options, exact=not mask)]
     _tell(audited, log.name, form, html, reveal=not mask, hint="audit it without --mask to see it")
 
@@ -107,13 +116,13 @@ def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, html: Path 
     where custodians can read them through the gate.
     """
     _check_new(html)
-    from querygate.custody.audit.audit import Options
+    from querygate.custody.audit.audit import AuditOptions
     from querygate.custody.audit.audit_body import make_body
     from querygate.custody.roots.log_audit import audit_site  # loads what can open a vault
     from querygate.site.audit_notes import note_run
 
     opened = open_here(site)
-    audited = audit_site(opened, dataset, Options(groups=_groups(together)), exact=reveal)
+    audited = audit_site(opened, dataset, AuditOptions(groups=_groups(together)), exact=reveal)
     note_run(opened, dataset, make_body(audited, dataset, reveal=False), user=LOCAL.name, revealed=reveal)
     _tell(audited, dataset, form, html, reveal=reveal, hint="--reveal shows it")
 
@@ -137,7 +146,9 @@ def _check_new(html: Path | None) -> None:
 # -- what is shown -----------------------------------------------------------------------------------------------------
 
 
-def _tell(audited: Sequence[Audited], title: str, form: str, html: Path | None, *, reveal: bool, hint: str) -> None:
+def _tell(
+    audited: Sequence[AuditOutcome], title: str, form: str, html: Path | None, *, reveal: bool, hint: str
+) -> None:
     from querygate.custody.audit.audit_body import make_body
 
     body = make_body(audited, title, reveal=reveal)

@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from querygate.cli.audit import audit
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
 from querygate.cli.output import print_csv
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
@@ -31,7 +30,7 @@ def read_command(ctx: click.Context, param: click.Parameter, value: str | None) 
         raise click.BadParameter("A quotation mark is not closed.") from None
 
 
-@audit.command("watch", example=EXAMPLE)
+@click.command("watch", cls=Command, example=EXAMPLE)
 @click.option("--dataset", required=True, metavar="NAME", help="Which dataset's queries.")
 @click.option("--webhook", metavar="URL", help="Post each alert there as JSON (http or https).")
 @click.option(
@@ -62,14 +61,14 @@ def watch_command(
     values. It goes on where the last watch ended, however that ended. What could not be sent is kept; exit code 1.
     """
     from querygate.control.alerts import Alerts
-    from querygate.custody.roots.live_audit import Watching  # loads what can open a vault
+    from querygate.custody.roots.live_audit import LiveAudit  # loads what can open a vault
     from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
 
     channels = {WEBHOOK: post_to(webhook)} if webhook else {}
     channels |= {MAIL: mail_by(email_command)} if email_command else {}
     opened = open_here(site)
     alerts = Alerts(opened.log.database, opened.log)
-    watching = Watching(opened, dataset, user=LOCAL.name, channels=tuple(channels))
+    watching = LiveAudit(opened, dataset, user=LOCAL.name, channels=tuple(channels))
     if form == "csv":
         print_csv(COLUMNS, ())
     while True:

@@ -24,9 +24,9 @@ from querygate_adapters.store.retired_versions import retired_in
 
 if TYPE_CHECKING:
     from querygate.custody.codes.code_items import CodeReport
-    from querygate.custody.publish.method_comparison import Tried
+    from querygate.custody.publish.method_comparison import Trial
     from querygate.custody.publish.publish import Report
-    from querygate.custody.publish.republication_guard import OnOverlap, Republished
+    from querygate.custody.publish.republication_guard import OnOverlap, Republication
     from querygate.custody.roots.publish_with_report import Kind
 
 
@@ -235,7 +235,7 @@ def _told(one: CodeReport) -> str:
     )
 
 
-def explain_comparison(comparison: Sequence[Tried]) -> list[str]:
+def explain_comparison(comparison: Sequence[Trial]) -> list[str]:
     """What was tried, as a table; nothing where there was nothing to choose or to measure."""
     if not any(tried.widths or tried.note for tried in comparison):
         return []
@@ -251,7 +251,7 @@ def explain_comparison(comparison: Sequence[Tried]) -> list[str]:
     return ["", "Methods, and the width of the range of each statistic", *(f"  {line}" for line in [*lines, *notes])]
 
 
-def explain_versions(found: Republished | None) -> list[str]:
+def explain_versions(found: Republication | None) -> list[str]:
     """How the new version goes with earlier ones; nothing where there were none."""
     if found is None:
         return []

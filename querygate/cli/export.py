@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import click
 
-from querygate.cli.frame import LOCAL, F, Group, check_new, format_option, new_file, open_here, site_option
-from querygate.cli.output import Tell, plain, print_record, print_records, print_table, progress
+from querygate.cli.frame import LOCAL, CommandGroup, F, check_new, format_option, new_file, open_here, site_option
+from querygate.cli.output import ProgressPrinter, plain, print_record, print_records, print_table, progress
 from querygate.cli.query import find_principal
 from querygate.cli.request_options import read_wish, wish_options
 from querygate.cli.risk import print_risk
-from querygate.core.approval import STATES, Action, Builder, said
+from querygate.core.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.types import Principal
-from querygate.site.extract_package import Verified, altered, opened, unpack, verify
+from querygate.site.extract_package import VerifiedPackage, altered, opened, unpack, verify
 from querygate.site.extracts import CHANNELS, Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.site.settings import FILE
@@ -43,14 +43,14 @@ UNCOMMENTED: dict[Action, str] = {
 }
 
 
-def open_builder(site: OpenSite, progress: Tell) -> Builder:
+def open_builder(site: OpenSite, progress: ProgressPrinter) -> ExtractBuilder:
     """Who makes extracts, where the raw rows are."""
     from querygate.custody.roots.building import Building
 
     return Building(site, progress)
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def export() -> None:
     """Extracts of records on approval: request, review, build, release, fetch."""
 
@@ -61,10 +61,12 @@ def as_option(command: F) -> F:
     )(command)
 
 
-class Acting:
+class ExportSession:
     """A site's extracts and in whose name they are dealt with. What is to be sent is sent at once, if it can be."""
 
-    def __init__(self, site: Path, name: str | None = None, progress: Tell = lambda step, share=None, /: None) -> None:
+    def __init__(
+        self, site: Path, name: str | None = None, progress: ProgressPrinter = lambda step, share=None, /: None
+    ) -> None:
         self.site = open_here(site)
         self.by: Principal = LOCAL if name is None else find_principal(self.site, name)
         self.extracts = Extracts(self.site, open_builder(self.site, progress), told=self.tell)
@@ -98,7 +100,7 @@ def send(site: OpenSite) -> list[str]:
 @site_option
 def request_extract(name: str | None, form: str, site: Path, **given: Any) -> None:
     """Make a request, as a draft."""
-    acting = Acting(site, name)
+    acting = ExportSession(site, name)
     made = acting.extracts.request(acting.by, read_wish(given))
     print_record(
         made, form, lambda: f"Made {made['id']}, a draft. Next: `querygate export submit {made['id']}` asks for it."
@@ -113,7 +115,7 @@ def request_extract(name: str | None, form: str, site: Path, **given: Any) -> No
 @site_option
 def edit_request(request_id: str, name: str | None, form: str, site: Path, **given: Any) -> None:
     """Change a draft, or a request that was returned: the keys that are given, or all of them by --file."""
-    acting = Acting(site, name)
+    acting = ExportSession(site, name)
     before = acting.extracts.show(acting.by, request_id)["wish"]
     edited = acting.extracts.edit(acting.by, request_id, read_wish(given, before))
     print_record(edited, form, lambda: f"Changed {request_id}.")
@@ -127,7 +129,7 @@ def edit_request(request_id: str, name: str | None, form: str, site: Path, **giv
 @site_option
 def list_requests(state: str | None, mine: bool, name: str | None, form: str, site: Path) -> None:
     """List requests, newest first: to custodians all, to researchers their own."""
-    acting = Acting(site, name)
+    acting = ExportSession(site, name)
     found = acting.extracts.listed(acting.by, state=state, mine=mine)
     print_records(found, form, columns=COLUMNS, empty="There are no such requests.")
 
@@ -143,7 +145,7 @@ def show_request(request_id: str, no_preview: bool, name: str | None, form: str,
 
     A reviewer sees what the extract would risk and what it would keep, before there is one.
     """
-    acting = Acting(site, name)
+    acting = ExportSession(site, name)
     preview = not no_preview and acting.extracts.may_preview(acting.by, request_id)
     shown = acting.extracts.show(acting.by, request_id, preview=preview)
     if form == "table":
@@ -165,7 +167,7 @@ def risk_of_request(request_id: str, out: Path | None, name: str | None, form: s
     """
     check_new(out)
     with progress() as tell:
-        acting = Acting(site, name, tell)
+        acting = ExportSession(site, name, tell)
         body = acting.extracts.risk(acting.by, request_id)
     print_risk(body, out, form)
 
@@ -178,7 +180,7 @@ def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable
 
     def act(request_id: str, name: str | None, form: str, site: Path, comment: str = "") -> None:
         with progress() as tell:
-            acting = Acting(site, name, tell)
+            acting = ExportSession(site, name, tell)
             after = acting.extracts.act(acting.by, request_id, action, comment)
         print_record(after, form, lambda: explain_state(after))
 
@@ -239,13 +241,13 @@ def fetch_extract(
         told = {"verified": True, "request": found.manifest.get("request"), "manifest": found.sha256}
         print_record({**told, "on_record": is_known}, form, lambda: explain_verified(found, is_known))
         return
-    acting = Acting(site, name)
+    acting = ExportSession(site, name)
     target = out or Path(f"{request_id}.zip")
     fetch_to(acting, str(request_id), target)
     print_record({"request": request_id, "out": str(target)}, form, lambda: f"Fetched {request_id} to {target}.")
 
 
-def fetch_to(acting: Acting, request_id: str, target: Path) -> None:
+def fetch_to(acting: ExportSession, request_id: str, target: Path) -> None:
     """Write an extract to a new file, or unpack it into a new folder."""
     if target.exists():
         raise click.UsageError(f"{target} is there already.")
@@ -261,7 +263,7 @@ def fetch_to(acting: Acting, request_id: str, target: Path) -> None:
             raise click.UsageError(f"{target} cannot be written: {error.strerror}.") from None
 
 
-def verify_fetched(path: Path, site: Path) -> tuple[Verified, bool]:
+def verify_fetched(path: Path, site: Path) -> tuple[VerifiedPackage, bool]:
     """What was fetched, and whether its manifest is on record here; QG607 where it was changed."""
     with opened(path) as contents:
         found = verify(contents)
@@ -275,7 +277,7 @@ def verify_fetched(path: Path, site: Path) -> tuple[Verified, bool]:
     return found, True
 
 
-def explain_verified(found: Verified, is_known: bool) -> str:
+def explain_verified(found: VerifiedPackage, is_known: bool) -> str:
     what = f"{len(found.manifest['files'])} files are what the manifest says."
     if is_known:
         return f"{what}\nThe manifest is the one on record for {found.manifest['request']}."

@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Group, format_option, new_file, open_here, site_option
+from querygate.cli.frame import LOCAL, CommandGroup, format_option, new_file, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.control import (
     ChainBroken,
     NotSigned,
     Segment,
-    Statement,
-    Verified,
+    SignedStatement,
+    VerifiedChain,
     discard,
     export_signed,
     load_key,
@@ -45,17 +45,17 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
         raise click.BadParameter("Write it as 2026-03-01 or 2026-03-01T12:30Z.") from None
 
 
-def read_known(ctx: click.Context, param: click.Parameter, value: str | None) -> Verified | None:
+def read_known(ctx: click.Context, param: click.Parameter, value: str | None) -> VerifiedChain | None:
     """What an earlier verification printed: entries, a colon, the head."""
     if value is None:
         return None
     entries, _, head = value.partition(":")
     if not entries.isdecimal() or len(head) != 64:
         raise click.BadParameter("Give the number of entries, a colon, and the hash of the last one.")
-    return Verified(int(entries), head)
+    return VerifiedChain(int(entries), head)
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def log() -> None:
     """The append-only log of all that was asked and done."""
 
@@ -106,7 +106,7 @@ def list_log(
 @format_option
 @site_option
 def verify_log(
-    file: Path | None, known: Verified | None, signature: Path | None, key_file: Path | None, form: str, site: Path
+    file: Path | None, known: VerifiedChain | None, signature: Path | None, key_file: Path | None, form: str, site: Path
 ) -> None:
     """Check the chain of the site's log with its archives, or of an exported FILE.
 
@@ -136,7 +136,7 @@ def verify_log(
     click.get_current_context().exit(0 if found["verified"] else 1)
 
 
-def verify_file(file: Path, known: Verified | None, said: Statement | None) -> Verified:
+def verify_file(file: Path, known: VerifiedChain | None, said: SignedStatement | None) -> VerifiedChain:
     """Check an exported log or an archive; ChainBroken where it is broken, or is not what was signed."""
     try:
         with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as lines:

@@ -142,7 +142,7 @@ SOON_S = 5.0
 """Time left is not told before this much has passed: it would be a guess."""
 
 
-class Tell(Protocol):
+class ProgressPrinter(Protocol):
     def __call__(self, step: str, share: float | None = None, /) -> None: ...
 
 
@@ -169,7 +169,7 @@ class _Bar:
 
 
 @contextmanager
-def progress() -> Iterator[Tell]:
+def progress() -> Iterator[ProgressPrinter]:
     """A function to be told of each step, and of the share of the whole that is done: one line that is written over on
     a terminal, with a bar and the time left; a plain line for each step elsewhere.
     """

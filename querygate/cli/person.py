@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
 from querygate.cli.output import print_record, progress
 
 if TYPE_CHECKING:
     from querygate.custody.publish.person_deletion import Deletion
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def person() -> None:
     """The people in the data."""
 

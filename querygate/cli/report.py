@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +11,8 @@ from querygate.cli.frame import Command, format_option, new_file, open_here, sit
 from querygate.cli.output import explain_problem, print_record
 
 if TYPE_CHECKING:
-    from querygate.custody.roots.publish_with_report import Reported
+    from querygate.custody.publish_report.kept_report import KeptReport
+    from querygate.custody.roots.publish_with_report import ReportedPublication
 
 
 @click.command(cls=Command, example="querygate report patients --out report.html")
@@ -45,7 +46,7 @@ def report(dataset: str, version: int | None, out: Path | None, form: str, site:
     print_record(body, form, lambda: explain_body(body, folder))
 
 
-def tell_of_report(done: Reported) -> None:
+def tell_of_report(done: ReportedPublication) -> None:
     """Where the report on a publication is, or why there is none. Either way the publication stands."""
     if done.file is not None:
         click.echo(f"Report: {done.file}", err=True)
@@ -54,7 +55,7 @@ def tell_of_report(done: Reported) -> None:
         click.echo(explain_problem(done.problem), err=True)
 
 
-def explain_body(body: dict[str, Any], folder: Path) -> str:
+def explain_body(body: KeptReport, folder: Path) -> str:
     """What to look at first, and where the rest is."""
     head = body["headline"]
     lines = [

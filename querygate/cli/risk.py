@@ -12,7 +12,7 @@ from querygate.cli.output import print_record, progress
 
 if TYPE_CHECKING:
     from querygate.custody.publish.publication_state import Progress
-    from querygate.custody.roots.risk_assessment import Asked
+    from querygate.custody.roots.risk_assessment import RiskOptions
 
 HEADINGS = {
     "prosecutor": "Found by somebody who knows that they are in the data (prosecutor)",
@@ -82,13 +82,13 @@ def print_risk(body: dict[str, Any], out: Path | None, form: str) -> None:
     print_record(body, form, lambda: explain_risk(body, out))
 
 
-def _of_dataset(dataset: str, asked: Asked, site: Path, tell: Progress) -> dict[str, Any]:
+def _of_dataset(dataset: str, asked: RiskOptions, site: Path, tell: Progress) -> dict[str, Any]:
     from querygate.custody.roots.risk_assessment import assess_dataset
 
     return assess_dataset(open_here(site), dataset, asked, user=LOCAL.name, progress=tell)
 
 
-def _of_source(source: str, policy_file: Path, asked: Asked, tell: Progress) -> dict[str, Any]:
+def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progress) -> dict[str, Any]:
     from querygate.custody.policy import load_policy
     from querygate.custody.roots.risk_assessment import assess_source
     from querygate_adapters.sources.open_source import open_source
@@ -99,17 +99,17 @@ def _of_source(source: str, policy_file: Path, asked: Asked, tell: Progress) -> 
 
 def _asked(
     population: str | None, count: str | None, released: Path | None, disease: str | None, same_disease: bool
-) -> Asked:
-    from querygate.custody.assess.sides import Disease
-    from querygate.custody.roots.risk_assessment import Asked
+) -> RiskOptions:
+    from querygate.custody.assess.sides import DiseaseScope
+    from querygate.custody.roots.risk_assessment import RiskOptions
 
     if disease is not None and same_disease:
         raise click.UsageError("Either everybody has the disease (--same-disease), or those with a value (--disease).")
     column, equals, value = (disease or "").partition("=")
     if disease is not None and not (column and equals and value):
         raise click.BadParameter("Write it as COLUMN=VALUE.", param_hint="--disease")
-    meant = Disease(column, value) if disease else Disease() if same_disease else None
-    return Asked(population or "", count or "", released, meant)
+    meant = DiseaseScope(column, value) if disease else DiseaseScope() if same_disease else None
+    return RiskOptions(population or "", count or "", released, meant)
 
 
 def explain_risk(body: dict[str, Any], out: Path | None) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, Group, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
 from querygate.cli.output import print_records, progress
 from querygate.core.errors import ConfigError
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def store() -> None:
     """Where published versions are kept."""
 

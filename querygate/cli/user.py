@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, F, Group, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, CommandGroup, F, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.control import ROLES, User
 from querygate.core.errors import ConfigError
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def user() -> None:
     """Who may come in."""
 
@@ -108,7 +108,7 @@ def enable_user(name: str, site: Path) -> None:
     click.echo(f"Opened the account of {name}.")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def key() -> None:
     """What proves who they are."""
 

@@ -1,7 +1,7 @@
 """What the gate remembers about its own use: users, keys and the log, in one SQLite file and its archives."""
 
-from querygate.control.accounts import ROLES, Accounts, Key, KeyIssued, User
-from querygate.control.chain import GENESIS, ChainBroken, Verified
+from querygate.control.accounts import ROLES, Accounts, NewKey, StoredKey, User
+from querygate.control.chain import GENESIS, ChainBroken, VerifiedChain
 from querygate.control.database import Database
 from querygate.control.entry_links import verify_lines
 from querygate.control.extract_requests import Notices, SqliteRequests
@@ -9,7 +9,15 @@ from querygate.control.ids import Clock, Entropy, new_query_id, stamp
 from querygate.control.log import Log
 from querygate.control.rotation import discard, rotate
 from querygate.control.segments import Segment
-from querygate.control.signature import NotSigned, PublicKey, SiteKey, Statement, load_key, load_public_key, make_key
+from querygate.control.signature import (
+    NotSigned,
+    PublicKey,
+    SignedStatement,
+    SiteKey,
+    load_key,
+    load_public_key,
+    make_key,
+)
 from querygate.control.signed_export import export_signed
 from querygate.control.sqlite_budgets import SqliteBudgets
 
@@ -17,20 +25,20 @@ __all__ = [
     "Database",
     "Accounts",
     "User",
-    "Key",
-    "KeyIssued",
+    "StoredKey",
+    "NewKey",
     "ROLES",
     "SqliteBudgets",
     "SqliteRequests",
     "Notices",
     "Log",
-    "Verified",
+    "VerifiedChain",
     "ChainBroken",
     "GENESIS",
     "verify_lines",
     "SiteKey",
     "PublicKey",
-    "Statement",
+    "SignedStatement",
     "NotSigned",
     "make_key",
     "load_key",

@@ -51,7 +51,7 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class StoredKey:
     """A key as it is stored. `revoked` is since when, None while it opens."""
 
     id: str
@@ -61,7 +61,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyIssued:
+class NewKey:
     """A new key. `secret` is the whole text to present; it is not stored and cannot be shown again."""
 
     id: str
@@ -137,7 +137,7 @@ class Accounts:
 
     # -- keys --------------------------------------------------------------------------------------------
 
-    def new_key(self, user: str) -> KeyIssued:
+    def new_key(self, user: str) -> NewKey:
         owner = self._user(user).name
         key_id, secret = _base32(self._entropy(5)), _base32(self._entropy(32))
         hashed = _HASHER.hash(secret, salt=self._entropy(16))
@@ -146,9 +146,9 @@ class Accounts:
                 "INSERT INTO keys (id, user, hash, created) VALUES (?, ?, ?, ?)",
                 (key_id, owner, hashed, self._now()),
             )
-        return KeyIssued(key_id, owner, f"qg_{key_id}_{secret}")
+        return NewKey(key_id, owner, f"qg_{key_id}_{secret}")
 
-    def revoke_key(self, key_id: str) -> Key:
+    def revoke_key(self, key_id: str) -> StoredKey:
         """From now on the key opens nothing, in any process. A key stays revoked since the first time."""
         with self._database.writing() as connection:
             connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ?", (self._now(), key_id))
@@ -156,11 +156,11 @@ class Accounts:
         if not rows:
             # The text is not repeated: it may be a whole key, pasted by mistake.
             raise ConfigError("QG806", "There is no key with this id.", "Give the 8 characters after 'qg_'.")
-        return Key(**dict(rows[0]))
+        return StoredKey(**dict(rows[0]))
 
-    def list_keys(self) -> tuple[Key, ...]:
+    def list_keys(self) -> tuple[StoredKey, ...]:
         rows = self._database.rows("SELECT id, user, created, revoked FROM keys ORDER BY created, id")
-        return tuple(Key(**dict(row)) for row in rows)
+        return tuple(StoredKey(**dict(row)) for row in rows)
 
     # -- the door ----------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ KIND = "audit.alert"
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingAlert:
     """An alert that has not arrived yet. `tries` were in vain."""
 
     number: int
@@ -70,19 +70,19 @@ class Alerts:
         sql = "SELECT body FROM alert WHERE dataset = ? ORDER BY found DESC, rowid DESC LIMIT ?"
         return [json.loads(row["body"]) for row in self._database.rows(sql, (dataset, limit))]
 
-    def waiting(self, channel: str) -> list[Waiting]:
+    def waiting(self, channel: str) -> list[WaitingAlert]:
         """What is to be sent this way, oldest first."""
         rows = self._database.rows(
             """SELECT number, channel, tries, body FROM outbox JOIN alert ON alert.id = outbox.alert
                WHERE channel = ? ORDER BY number""",
             (channel,),
         )
-        return [Waiting(row["number"], row["channel"], row["tries"], json.loads(row["body"])) for row in rows]
+        return [WaitingAlert(row["number"], row["channel"], row["tries"], json.loads(row["body"])) for row in rows]
 
-    def arrived(self, one: Waiting) -> None:
+    def arrived(self, one: WaitingAlert) -> None:
         with self._database.writing() as connection:
             connection.execute("DELETE FROM outbox WHERE number = ?", (one.number,))
 
-    def failed(self, one: Waiting) -> None:
+    def failed(self, one: WaitingAlert) -> None:
         with self._database.writing() as connection:
             connection.execute("UPDATE outbox SET tries = tries + 1 WHERE number = ?", (one.number,))

@@ -27,7 +27,7 @@ ABOUT_ITSELF = b'"kind":"log.'
 _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
-class Links(NamedTuple):
+class EntryLinks(NamedTuple):
     """What the chain needs of entries that follow each other: numbers, the hashes that they name as those before
     them, the texts that are hashed, and their own hashes."""
 
@@ -47,7 +47,7 @@ class ChainBroken(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedChain:
     """An unbroken chain: how many entries, and the hash of the last. Noted elsewhere, it dates all of them.
 
     `since` is the first entry that was looked at; of discarded archives there is nothing left but their heads.
@@ -58,7 +58,7 @@ class Verified:
     since: int = 1
 
 
-START = Verified(0, GENESIS)
+START = VerifiedChain(0, GENESIS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +105,18 @@ class Chain:
     entries about the log itself that were met. Raises ChainBroken.
     """
 
-    def __init__(self, known: Verified | None = None, start: Verified = START) -> None:
+    def __init__(self, known: VerifiedChain | None = None, start: VerifiedChain = START) -> None:
         self.entries, self.head, self.since = start.entries, start.head, start.entries + 1
         self.said: list[dict[str, Any]] = []
         self._known = known
 
-    def follow(self, stretches: Iterable[Links]) -> None:
+    def follow(self, stretches: Iterable[EntryLinks]) -> None:
         for links in stretches:
             if not self._stride(links):
                 for link in zip(*links, strict=True):
                     self._step(*link)
 
-    def _stride(self, links: Links) -> bool:
+    def _stride(self, links: EntryLinks) -> bool:
         """Take many entries at once, where all is well; otherwise take none: step by step, the first place shows."""
         seqs, prevs, texts, seals = links
         first, last = self.entries + 1, self.entries + len(seqs)
@@ -155,10 +155,10 @@ class Chain:
             self._compare(last, head)
         self.entries, self.head, self.since = last, head, last + 1
 
-    def end(self) -> Verified:
+    def end(self) -> VerifiedChain:
         if self._known and self.entries < self._known.entries:
             raise ChainBroken(self.entries + 1, f"the log ends before it, but it had {self._known.entries} entries")
-        return Verified(self.entries, self.head, self.since)
+        return VerifiedChain(self.entries, self.head, self.since)
 
     def _hear(self, entries: int, text: bytes) -> None:
         try:

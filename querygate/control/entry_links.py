@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias
 
-from querygate.control.chain import START, Chain, Entry, Links, Verified, canonical
+from querygate.control.chain import START, Chain, Entry, EntryLinks, VerifiedChain, canonical
 
 STRETCH = 64
 """Entries taken at once: few enough to lie in the fast memory next to a processor until they are hashed."""
@@ -21,7 +21,7 @@ Row: TypeAlias = "tuple[int, bytes, bytes, bytes | None, bytes | None, bytes | N
 """An entry as the database keeps it: seq, time, kind, query_id, user, dataset, body, prev, hash."""
 
 Link: TypeAlias = "tuple[int, bytes, bytes, bytes]"
-"""One entry of `Links`."""
+"""One entry of `EntryLinks`."""
 
 NO_ENTRY: Link = (-1, b"", b"", b"")
 
@@ -30,7 +30,7 @@ _SEAL = len(',"hash":""}') + 64
 _PREV = len(',"prev":""}') + 64
 
 
-def links_of_rows(rows: Sequence[Row]) -> Links:
+def links_of_rows(rows: Sequence[Row]) -> EntryLinks:
     """The entries of a database."""
     seqs, times, kinds, query_ids, users, datasets, bodies, prevs, seals = zip(*rows, strict=True)
     try:
@@ -58,7 +58,7 @@ def links_of_rows(rows: Sequence[Row]) -> Links:
         ]
     except (TypeError, AttributeError):  # a value is no text: somebody was at the file itself
         return _links(map(_careful, rows))
-    return Links(seqs, prevs, texts, seals)
+    return EntryLinks(seqs, prevs, texts, seals)
 
 
 @lru_cache(4096)
@@ -82,7 +82,7 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode(errors="replace")
 
 
-def links_of_lines(lines: Iterable[str | bytes]) -> Iterator[Links]:
+def links_of_lines(lines: Iterable[str | bytes]) -> Iterator[EntryLinks]:
     """The entries of an exported log: the text of a line is the line without its last member."""
     lines = iter(lines)
     while stretch := list(islice(lines, STRETCH)):
@@ -107,17 +107,19 @@ def _link_of_line(line: str | bytes) -> Link:
     return NO_ENTRY
 
 
-def _links(links: Iterable[Link]) -> Links:
-    return Links(*zip(*links, strict=True))
+def _links(links: Iterable[Link]) -> EntryLinks:
+    return EntryLinks(*zip(*links, strict=True))
 
 
-def lines_of(links: Links) -> Iterator[bytes]:
+def lines_of(links: EntryLinks) -> Iterator[bytes]:
     """The entries as lines of an exported log, without the line ends."""
     for text, sealed in zip(links.texts, links.seals, strict=True):
         yield b'%b,"hash":"%b"}' % (text[:-1], sealed)
 
 
-def verify_lines(lines: Iterable[str | bytes], known: Verified | None = None, start: Verified = START) -> Verified:
+def verify_lines(
+    lines: Iterable[str | bytes], known: VerifiedChain | None = None, start: VerifiedChain = START
+) -> VerifiedChain:
     """Check an exported log from its first line to its last; see `Chain` for `known` and `start`."""
     chain = Chain(known, start)
     chain.follow(links_of_lines(lines))

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from querygate.control.alerts import Waiting
+from querygate.control.alerts import WaitingAlert
 from querygate.control.chain import canonical
 from querygate.control.database import Database
 from querygate.control.ids import Entropy, new_query_id, stamp
 from querygate.control.log import Log
-from querygate.core.approval import Act, Asked, Event, State, expired, has_expired
-from querygate.core.extract_spec import Wish
+from querygate.core.approval import Act, Event, ExtractRequest, State, expired, has_expired
+from querygate.core.extract_spec import ExtractSpec
 
 KIND = "export"
 """Entries in the log are called `export.` and what was done."""
@@ -53,18 +53,20 @@ class SqliteRequests:
 
     # -- writing -----------------------------------------------------------------------------------------
 
-    def create(self, wish: Wish, act: Act) -> Asked:
+    def create(self, wish: ExtractSpec, act: Act) -> ExtractRequest:
         if act.by is None:
             raise ValueError("a request is somebody's")
         with self._database.writing() as connection:
             now, ident = self._now(), new_query_id(self._log.clock, self._entropy).replace("q_", "x_", 1)
-            asked = Asked(ident, 0, act.by.name, wish, "draft", created=now, changed=now)
+            asked = ExtractRequest(ident, 0, act.by.name, wish, "draft", created=now, changed=now)
             made = connection.execute(_CREATE, (*_values(asked), ident, asked.requester, wish.dataset, now))
             asked = replace(asked, number=int(made.lastrowid or 0))
             self._record(connection, asked, act, None)
         return asked
 
-    def change(self, request_id: str, act: Act, after: Callable[[Asked | None], Asked]) -> Asked:
+    def change(
+        self, request_id: str, act: Act, after: Callable[[ExtractRequest | None], ExtractRequest]
+    ) -> ExtractRequest:
         with self._database.writing() as connection:
             row = connection.execute(_FIND, (request_id,)).fetchone()
             before = None if row is None else _asked(row)
@@ -75,7 +77,7 @@ class SqliteRequests:
             self._record(connection, asked, act, None if before is None else before.state)
         return asked
 
-    def expire_due(self) -> list[Asked]:
+    def expire_due(self) -> list[ExtractRequest]:
         found = []
         for row in self._database.rows(_DUE, (self._now(),)):
             with self._database.writing() as connection:
@@ -88,7 +90,7 @@ class SqliteRequests:
             found.append(asked)
         return found
 
-    def _record(self, connection: sqlite3.Connection, asked: Asked, act: Act, before: State | None) -> None:
+    def _record(self, connection: sqlite3.Connection, asked: ExtractRequest, act: Act, before: State | None) -> None:
         """The event, the entry in the log, and what is to be told of it."""
         user = act.by.name if act.by else None
         event = {
@@ -112,11 +114,11 @@ class SqliteRequests:
 
     # -- reading -----------------------------------------------------------------------------------------
 
-    def find(self, request_id: str) -> Asked | None:
+    def find(self, request_id: str) -> ExtractRequest | None:
         rows = self._database.rows(_FIND, (request_id,))
         return _asked(rows[0]) if rows else None
 
-    def listed(self, *, requester: str | None = None, state: str | None = None) -> list[Asked]:
+    def listed(self, *, requester: str | None = None, state: str | None = None) -> list[ExtractRequest]:
         return [_asked(row) for row in self._database.rows(_LIST, {"requester": requester, "state": state})]
 
     def events(self, request_id: str) -> list[Event]:
@@ -132,7 +134,7 @@ class Notices:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def waiting(self, channel: str) -> list[Waiting]:
+    def waiting(self, channel: str) -> list[WaitingAlert]:
         rows = self._database.rows(
             """SELECT outbox.*, event.time, event.after, request.dataset FROM export_outbox AS outbox
                JOIN export_event AS event ON event.request = outbox.request AND event.number = outbox.event
@@ -140,13 +142,13 @@ class Notices:
                WHERE channel = ? ORDER BY outbox.number""",
             (channel,),
         )
-        return [Waiting(row["number"], row["channel"], row["tries"], _notice(row)) for row in rows]
+        return [WaitingAlert(row["number"], row["channel"], row["tries"], _notice(row)) for row in rows]
 
-    def arrived(self, one: Waiting) -> None:
+    def arrived(self, one: WaitingAlert) -> None:
         with self._database.writing() as connection:
             connection.execute("DELETE FROM export_outbox WHERE number = ?", (one.number,))
 
-    def failed(self, one: Waiting) -> None:
+    def failed(self, one: WaitingAlert) -> None:
         with self._database.writing() as connection:
             connection.execute("UPDATE export_outbox SET tries = tries + 1 WHERE number = ?", (one.number,))
 
@@ -162,7 +164,7 @@ def _notice(row: sqlite3.Row) -> Mapping[str, Any]:
     }
 
 
-def _values(asked: Asked) -> tuple[Any, ...]:
+def _values(asked: ExtractRequest) -> tuple[Any, ...]:
     """What an act may change, in the order of the columns."""
     return (
         asked.state,
@@ -176,12 +178,12 @@ def _values(asked: Asked) -> tuple[Any, ...]:
     )
 
 
-def _asked(row: sqlite3.Row) -> Asked:
-    return Asked(
+def _asked(row: sqlite3.Row) -> ExtractRequest:
+    return ExtractRequest(
         id=row["id"],
         number=row["number"],
         requester=row["requester"],
-        wish=Wish.of(json.loads(row["wish"])),
+        wish=ExtractSpec.of(json.loads(row["wish"])),
         state=cast(State, row["state"]),
         created=row["created"],
         changed=row["changed"],

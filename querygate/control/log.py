@@ -14,12 +14,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from querygate.control.chain import GENESIS, Entry, Verified, canonical, digest
+from querygate.control.chain import GENESIS, Entry, VerifiedChain, canonical, digest
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
 from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
+from querygate.core.bodies import AnswerBody
 from querygate.core.ports import Outcome
 
 INTENT = "query.intent"
@@ -83,7 +84,7 @@ class Log:
         outcome: Outcome,
         *,
         code: str | None = None,
-        answer: Mapping[str, Any] | None = None,
+        answer: AnswerBody | None = None,
         epsilon: float | None = None,
         user: str | None = None,
         dataset: str | None = None,
@@ -166,7 +167,7 @@ class Log:
             for seq in reversed(found):
                 yield _query_line(_as_fields(connection.execute(_AT, (seq,)).fetchone()))
 
-    def answer(self, query_id: str) -> tuple[str, dict[str, Any]] | None:
+    def answer(self, query_id: str) -> tuple[str, AnswerBody] | None:
         """Who asked and what was answered; None where no answer was given."""
         entry = self._of_query(query_id, OUTCOME)
         body = json.loads(entry.body) if entry else {}
@@ -201,7 +202,7 @@ class Log:
         for line in self.lines():
             stream.write(line.decode() + "\n")
 
-    def verify(self, known: Verified | None = None) -> Verified:
+    def verify(self, known: VerifiedChain | None = None) -> VerifiedChain:
         """Check the whole chain, archives included. Raises ChainBroken; see `Chain` for `known`."""
         with self.database.snapshot() as connection:
             try:

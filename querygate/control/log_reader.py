@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from querygate.control.chain import Chain, ChainBroken, Links, Verified
+from querygate.control.chain import Chain, ChainBroken, EntryLinks, VerifiedChain
 from querygate.control.entry_links import STRETCH, lines_of, links_of_lines, links_of_rows
 from querygate.control.segments import COLUMNS, Archives, Segment
 
@@ -30,7 +30,7 @@ def read_segments(connection: sqlite3.Connection) -> list[Segment]:
     return segments
 
 
-def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[Links]:
+def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[EntryLinks]:
     """The entries in the database from the one after `after` to `last`, in order."""
     cursor = connection.execute(_ROWS, (after, last))
     while rows := cursor.fetchmany(STRETCH):
@@ -46,7 +46,7 @@ def read_lines(connection: sqlite3.Connection, archives: Archives) -> Iterator[b
         yield from lines_of(links)
 
 
-def verify_log(connection: sqlite3.Connection, archives: Archives, known: Verified | None = None) -> Verified:
+def verify_log(connection: sqlite3.Connection, archives: Archives, known: VerifiedChain | None = None) -> VerifiedChain:
     """Follow the chain through all archives and the database.
 
     What a row says of an archive must be said in the chain too. Otherwise whoever can write the file could pass off

@@ -14,7 +14,7 @@ _AFTER = """SELECT seq, time, query_id, user, body FROM log
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredQuery:
     """A query that was answered. `seq` is the number of its entry."""
 
     seq: int
@@ -25,7 +25,7 @@ class Answered:
     sql: str
 
 
-def follow(log: Log, dataset: str, after: int = 0) -> Iterator[Answered]:
+def follow(log: Log, dataset: str, after: int = 0) -> Iterator[AnsweredQuery]:
     """Answered queries of a dataset whose entries come after this one, in the order of the log."""
     with log.database.snapshot() as connection:
         for segment in read_segments(connection):
@@ -40,6 +40,6 @@ def follow(log: Log, dataset: str, after: int = 0) -> Iterator[Answered]:
             yield from _answered(seq, time, query_id, user, json.loads(body))
 
 
-def _answered(seq: int, time: str, query_id: str, user: str, body: dict[str, object]) -> Iterator[Answered]:
+def _answered(seq: int, time: str, query_id: str, user: str, body: dict[str, object]) -> Iterator[AnsweredQuery]:
     if body["outcome"] == "answered" and isinstance(body["version"], int):
-        yield Answered(seq, time, query_id, user, body["version"], str(body["sql"]))
+        yield AnsweredQuery(seq, time, query_id, user, body["version"], str(body["sql"]))

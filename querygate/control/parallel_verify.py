@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from querygate.control.chain import START, Chain, ChainBroken, Verified
+from querygate.control.chain import START, Chain, ChainBroken, VerifiedChain
 from querygate.control.entry_links import links_of_lines
 from querygate.control.log_reader import AFTER_ALL, BEFORE_ALL, check_said, read_links, read_segments
 from querygate.control.segments import Archives, Segment
@@ -35,21 +35,23 @@ from querygate.control.parallel_verify import follow
 pickle.dump([follow(*job) for job in pickle.load(sys.stdin.buffer)], sys.stdout.buffer)
 """
 
-End: TypeAlias = "tuple[Verified, list[dict[str, Any]]] | None"
+End: TypeAlias = "tuple[VerifiedChain, list[dict[str, Any]]] | None"
 """Where a part ends, and what it says of the log itself; None where it is broken."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LogPart:
     """Entries after `start`: those of an archive, or the rows of the database from `after` to `last`."""
 
-    start: Verified
+    start: VerifiedChain
     segment: Segment | None = None
     after: int = 0
     last: int = 0
 
 
-def verify_in_parts(connection: sqlite3.Connection, archives: Archives, known: Verified | None) -> Verified | None:
+def verify_in_parts(
+    connection: sqlite3.Connection, archives: Archives, known: VerifiedChain | None
+) -> VerifiedChain | None:
     """The end of an unbroken log; None where it is short, where it is not unbroken, or where that must be looked at."""
     workers = min(os.cpu_count() or 1, 8)
     segments = read_segments(connection)
@@ -79,30 +81,30 @@ def verify_in_parts(connection: sqlite3.Connection, archives: Archives, known: V
         check_said(segments, said)
     except ChainBroken:
         return None
-    return Verified(at.entries, at.head, since)
+    return VerifiedChain(at.entries, at.head, since)
 
 
-def _make_parts(connection: sqlite3.Connection, segments: list[Segment], top: int, workers: int) -> list[Part]:
+def _make_parts(connection: sqlite3.Connection, segments: list[Segment], top: int, workers: int) -> list[LogPart]:
     """Each archive, and the rows in as many parts as there are workers; none where the archives do not join."""
     parts, before = [], START
     for segment in segments:
         if (segment.first - 1, segment.prev) != (before.entries, before.head):
             return []
         if segment.discarded is None:
-            parts.append(Part(Verified(segment.first - 1, segment.prev), segment))
-        before = Verified(segment.last, segment.head)
+            parts.append(LogPart(VerifiedChain(segment.first - 1, segment.prev), segment))
+        before = VerifiedChain(segment.last, segment.head)
     size = max((top - before.entries) // workers + 1, 1)
     starts = [before]
     for seq in range(before.entries + size, top, size):
         found = connection.execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchone()
         if found:
-            starts.append(Verified(seq, found[0].decode(errors="replace")))
+            starts.append(VerifiedChain(seq, found[0].decode(errors="replace")))
     ends = [start.entries for start in starts[1:]] + [AFTER_ALL]
     afters = [BEFORE_ALL, *ends[:-1]]
-    return parts + [Part(start, None, after, last) for start, after, last in zip(starts, afters, ends, strict=True)]
+    return parts + [LogPart(start, None, after, last) for start, after, last in zip(starts, afters, ends, strict=True)]
 
 
-def _run(jobs: Sequence[tuple[Part, str, Path, Verified | None]]) -> list[End]:
+def _run(jobs: Sequence[tuple[LogPart, str, Path, VerifiedChain | None]]) -> list[End]:
     """Jobs in a process of their own."""
     search = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(  # noqa: S603  (this very program)
@@ -115,7 +117,7 @@ def _run(jobs: Sequence[tuple[Part, str, Path, Verified | None]]) -> list[End]:
     return ends
 
 
-def follow(part: Part, path: str, folder: Path, known: Verified | None) -> End:
+def follow(part: LogPart, path: str, folder: Path, known: VerifiedChain | None) -> End:
     """Check one part."""
     here = known if known and part.start.entries < known.entries else None
     chain = Chain(here, part.start)
@@ -130,4 +132,4 @@ def follow(part: Part, path: str, folder: Path, known: Verified | None) -> End:
                 chain.follow(read_links(connection, part.after, part.last))
     except (ChainBroken, sqlite3.Error):
         return None
-    return Verified(chain.entries, chain.head), chain.said
+    return VerifiedChain(chain.entries, chain.head), chain.said

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-from querygate.control.chain import START, Chain, Verified
+from querygate.control.chain import START, Chain, VerifiedChain
 from querygate.control.entry_links import lines_of
 from querygate.control.ids import stamp
 from querygate.control.log import INTENT, OUTCOME, Log
 from querygate.control.log_reader import DISCARDED, ROTATED, read_links, read_segments
 from querygate.control.segments import COLUMNS, Segment
-from querygate.control.signature import SiteKey, Statement
+from querygate.control.signature import SignedStatement, SiteKey
 
 MOST_ENTRIES = 100_000
 """In one archive: the gate waits while that many are removed from the database, which takes about a second."""
@@ -68,7 +68,7 @@ def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
     """The next archive, complete on disk; None where there is nothing old."""
     with log.database.snapshot() as connection:
         segments = read_segments(connection)
-        before = Verified(segments[-1].last, segments[-1].head) if segments else START
+        before = VerifiedChain(segments[-1].last, segments[-1].head) if segments else START
         last, until = _cut(connection, limit, most)
         if last <= before.entries:
             return None
@@ -76,7 +76,7 @@ def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
         chain = Chain(start=before)
         sealed = log.archives.write(segment.name, _lines(connection, chain, last), packed=True)
     segment = replace(segment, head=chain.head, sha256=sealed)
-    statement = Statement(segment.first, segment.last, segment.prev, segment.head, segment.sealed)
+    statement = SignedStatement(segment.first, segment.last, segment.prev, segment.head, segment.sealed)
     log.archives.write(log.archives.signature(segment).name, [key.sign(statement)], packed=False)
     return segment
 

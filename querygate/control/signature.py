@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from querygate.control.chain import Verified, canonical
+from querygate.control.chain import VerifiedChain, canonical
 from querygate.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _SIGNATURE = re.compile(rb'(\{"signed":.*),"signature":"([0-9a-f]{128})"\}\n?', 
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SignedStatement:
     """Entries `first` to `last` follow `prev` and end in `head`: so the holder of the key says, at that time."""
 
     first: int
@@ -42,12 +42,12 @@ class Statement:
     time: str
 
     @property
-    def start(self) -> Verified:
-        return Verified(self.first - 1, self.prev)
+    def start(self) -> VerifiedChain:
+        return VerifiedChain(self.first - 1, self.prev)
 
     @property
-    def end(self) -> Verified:
-        return Verified(self.last, self.head)
+    def end(self) -> VerifiedChain:
+        return VerifiedChain(self.last, self.head)
 
 
 class NotSigned(Exception):
@@ -64,7 +64,7 @@ class SiteKey:
     def public(self) -> PublicKey:
         return PublicKey(self._key.public_key())
 
-    def sign(self, statement: Statement) -> bytes:
+    def sign(self, statement: SignedStatement) -> bytes:
         """The statement as one line that ends in its signature."""
         text = canonical({"signed": SIGNED, **asdict(statement), "key": self.public.fingerprint}).encode()
         return b'%b,"signature":"%b"}\n' % (text[:-1], self._key.sign(text).hex().encode())
@@ -87,7 +87,7 @@ class PublicKey:
         """SHA-256 of the 32 bytes of the key: short enough to be read out on the telephone in part."""
         return sha256(self._key.public_bytes_raw()).hexdigest()
 
-    def read(self, line: bytes) -> Statement:
+    def read(self, line: bytes) -> SignedStatement:
         """What the line says, if this key signed it; NotSigned otherwise."""
         from cryptography.exceptions import InvalidSignature
 
@@ -100,7 +100,7 @@ class PublicKey:
         except InvalidSignature:
             raise NotSigned("The signature was not made with this key, or what it says was altered.") from None
         said: dict[str, Any] = json.loads(text)
-        return Statement(**{name: said[name] for name in Statement.__slots__})
+        return SignedStatement(**{name: said[name] for name in SignedStatement.__slots__})
 
 
 def make_key(folder: Path) -> SiteKey:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from querygate.control.chain import START, Chain, Verified
+from querygate.control.chain import START, Chain, VerifiedChain
 from querygate.control.entry_links import lines_of, links_of_lines
 from querygate.control.ids import stamp
 from querygate.control.log import Log
 from querygate.control.log_reader import read_lines, read_segments
-from querygate.control.signature import SiteKey, Statement
+from querygate.control.signature import SignedStatement, SiteKey
 
 
 def export_signed(log: Log, key: SiteKey, stream: BinaryIO) -> bytes:
     """Write every entry that there is, and return what the key says of them. ChainBroken where the log is."""
     with log.database.snapshot() as connection:
         gone = [segment for segment in read_segments(connection) if segment.discarded]
-        start = Verified(gone[-1].last, gone[-1].head) if gone else START
+        start = VerifiedChain(gone[-1].last, gone[-1].head) if gone else START
         chain = Chain(start=start)
         for links in links_of_lines(read_lines(connection, log.archives)):
             chain.follow((links,))
             stream.writelines(line + b"\n" for line in lines_of(links))
-    return key.sign(Statement(start.entries + 1, chain.entries, start.head, chain.head, stamp(log.clock())))
+    return key.sign(SignedStatement(start.entries + 1, chain.entries, start.head, chain.head, stamp(log.clock())))

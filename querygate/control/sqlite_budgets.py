@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp
-from querygate.core.budget import Accounting, Scope, Sequential, Total
+from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger
 
 _Run: TypeAlias = Callable[[str, Sequence[Any]], list[sqlite3.Row]]
@@ -53,7 +53,7 @@ class SqliteBudgets(Ledger):
         self,
         database: Database,
         clock: Clock,
-        accounting: Accounting | None = None,
+        accounting: BudgetAccounting | None = None,
         *,
         patience_s: float = 10.0,
         pause: Callable[[float], object] = time.sleep,
@@ -86,14 +86,14 @@ class _Page:
     def is_underway(self, key: str, since_s: float) -> bool:
         return bool(self._run(_UNDERWAY, (key, stamp(self._clock() - timedelta(seconds=since_s)))))
 
-    def total(self, scope: Scope) -> Total:
+    def total(self, scope: Scope) -> SpentTotal:
         rows = self._run(_TOTAL, (scope.dataset, scope.kind, scope.name))
-        return Total(*rows[0]) if rows else Total()
+        return SpentTotal(*rows[0]) if rows else SpentTotal()
 
-    def reserve(self, query_id: str, key: str, dataset: str, cost: Total) -> None:
+    def reserve(self, query_id: str, key: str, dataset: str, cost: SpentTotal) -> None:
         self._run(_RESERVE, (query_id, key, dataset, self._now(), cost.epsilon, cost.delta, cost.rho))
 
-    def charge(self, query_id: str, scope: Scope, total: Total) -> None:
+    def charge(self, query_id: str, scope: Scope, total: SpentTotal) -> None:
         whose = (scope.dataset, scope.kind, scope.name, total.releases, query_id)
         self._run(_CHARGE, (*whose, total.epsilon, total.delta, total.rho, float(scope.epsilon), float(scope.delta)))
 
@@ -104,13 +104,13 @@ class _Page:
     def record(self, query_id: str, key: str, answer: str) -> None:
         self._run(_RECORD, (key, query_id, self._now(), answer))
 
-    def last(self, dataset: str) -> Iterator[tuple[Scope, Total]]:
+    def last(self, dataset: str) -> Iterator[tuple[Scope, SpentTotal]]:
         for row in self._run(_LAST, (dataset,)):
-            yield Scope(*row[:5]), Total(*row[5:])
+            yield Scope(*row[:5]), SpentTotal(*row[5:])
 
     def charges(self) -> Iterator[Charge]:
         for row in self._run(_CHARGES, ()):
-            yield Charge(Scope(*row[:5]), Total(*row[5:9]), Total(*row[9:]))
+            yield Charge(Scope(*row[:5]), SpentTotal(*row[5:9]), SpentTotal(*row[9:]))
 
     def counts(self) -> tuple[int, int, int, int]:
         [(reservations, uncharged, answers, unpaid)] = self._run(_COUNTS, ())

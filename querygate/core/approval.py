@@ -8,7 +8,7 @@
 Who asks may withdraw until it is approved; a custodian may revoke from then on. What is not in `TABLE` cannot happen.
 
 >>> TABLE["in_review", "approve"]
-Rule(next='approved', who=frozenset({'reviewer'}))
+ApprovalRule(next='approved', who=frozenset({'reviewer'}))
 >>> ("draft", "approve") in TABLE
 False
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import LONGEST_TEXT, Wish, invalid
+from querygate.core.extract_spec import LONGEST_TEXT, ExtractSpec, invalid
 from querygate.core.types import Principal
 
 State = Literal[
@@ -62,18 +62,18 @@ EXPLAINED: frozenset[Action] = frozenset({"comment", "return", "reject"})
 """Acts that say nothing without a comment."""
 
 
-class Rule(NamedTuple):
+class ApprovalRule(NamedTuple):
     """What an action leads to, and who may do it."""
 
     next: State
     who: frozenset[Who]
 
 
-def _by(next_state: State, *who: Who) -> Rule:
-    return Rule(next_state, frozenset(who))
+def _by(next_state: State, *who: Who) -> ApprovalRule:
+    return ApprovalRule(next_state, frozenset(who))
 
 
-TABLE: Mapping[tuple[State, Action], Rule] = {
+TABLE: Mapping[tuple[State, Action], ApprovalRule] = {
     ("draft", "edit"): _by("draft", "requester"),
     ("draft", "submit"): _by("submitted", "requester"),
     ("draft", "withdraw"): _by("withdrawn", "requester"),
@@ -103,14 +103,14 @@ TABLE: Mapping[tuple[State, Action], Rule] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExtractRequest:
     """A request as it stands. `summary` and `manifest` (its SHA-256) are of what was built last, `failure` is why the
     last build came to nothing."""
 
     id: str
     number: int
     requester: str
-    wish: Wish
+    wish: ExtractSpec
     state: State
     created: str
     changed: str
@@ -147,7 +147,7 @@ class Act:
 # -- may this happen, may they ------------------------------------------------------------------------------------
 
 
-def roles_of(by: Principal, asked: Asked) -> frozenset[Who]:
+def roles_of(by: Principal, asked: ExtractRequest) -> frozenset[Who]:
     """What somebody is to a request.
 
     Nobody reviews their own request, whatever their role. Names count without regard to case, as accounts do.
@@ -159,14 +159,14 @@ def roles_of(by: Principal, asked: Asked) -> frozenset[Who]:
     return frozenset(found)
 
 
-def check_seen(by: Principal, asked: Asked | None) -> Asked:
+def check_seen(by: Principal, asked: ExtractRequest | None) -> ExtractRequest:
     """QG603 for whoever may not know of a request, in the words used where there is none."""
     if asked is None or not roles_of(by, asked):
         raise ExtractRefused("QG603", "There is no request with this id for you.", "See the list of your requests.")
     return asked
 
 
-def check_act(asked: Asked, action: Action, by: Principal) -> Rule:
+def check_act(asked: ExtractRequest, action: Action, by: Principal) -> ApprovalRule:
     """The rule by which somebody may do this now: QG603, then QG601 or QG606 for the state, then QG602."""
     check_seen(by, asked)
     rule = TABLE.get((asked.state, action))
@@ -186,7 +186,7 @@ def check_act(asked: Asked, action: Action, by: Principal) -> Rule:
     return rule
 
 
-def possible(asked: Asked, by: Principal) -> tuple[Action, ...]:
+def possible(asked: ExtractRequest, by: Principal) -> tuple[Action, ...]:
     """What somebody may do to a request now."""
     roles = roles_of(by, asked)
     rules = {action: TABLE.get((asked.state, action)) for action in ACTIONS}
@@ -194,11 +194,11 @@ def possible(asked: Asked, by: Principal) -> tuple[Action, ...]:
     return tuple(action for action in open_to_them if action != "approve" or not _has_approved(by, asked))
 
 
-def _has_approved(by: Principal, asked: Asked) -> bool:
+def _has_approved(by: Principal, asked: ExtractRequest) -> bool:
     return by.name.lower() in {name.lower() for name in asked.approvals}
 
 
-def advance(asked: Asked, action: Action, by: Principal, *, reviewers: int = 1) -> Asked:
+def advance(asked: ExtractRequest, action: Action, by: Principal, *, reviewers: int = 1) -> ExtractRequest:
     """The request after an act. With two reviewers, the first approval leaves it in review; an edit voids approvals."""
     rule = check_act(asked, action, by)
     if action == "edit":
@@ -209,12 +209,12 @@ def advance(asked: Asked, action: Action, by: Principal, *, reviewers: int = 1) 
     return replace(asked, approvals=approvals, state=rule.next if len(approvals) >= reviewers else asked.state)
 
 
-def has_expired(asked: Asked, now: str) -> bool:
+def has_expired(asked: ExtractRequest, now: str) -> bool:
     """Whether its time is over. Times are texts of fixed width, in UTC."""
     return asked.state == "released" and asked.expires is not None and asked.expires <= now
 
 
-def expired(asked: Asked) -> Asked:
+def expired(asked: ExtractRequest) -> ExtractRequest:
     """The request after its time."""
     return replace(asked, state=TABLE[asked.state, "expire"].next)
 
@@ -257,32 +257,34 @@ def _remedy(actions: tuple[Action, ...]) -> str:
 class Requests(Protocol):
     """Where requests are kept."""
 
-    def create(self, wish: Wish, act: Act) -> Asked:
+    def create(self, wish: ExtractSpec, act: Act) -> ExtractRequest:
         """A new draft, with its first event and entry in the log."""
         ...
 
-    def find(self, request_id: str) -> Asked | None: ...
+    def find(self, request_id: str) -> ExtractRequest | None: ...
 
-    def listed(self, *, requester: str | None = None, state: str | None = None) -> list[Asked]:
+    def listed(self, *, requester: str | None = None, state: str | None = None) -> list[ExtractRequest]:
         """Newest first."""
         ...
 
     def events(self, request_id: str) -> list[Event]: ...
 
-    def change(self, request_id: str, act: Act, after: Callable[[Asked | None], Asked]) -> Asked:
+    def change(
+        self, request_id: str, act: Act, after: Callable[[ExtractRequest | None], ExtractRequest]
+    ) -> ExtractRequest:
         """Replace a request by what `after` makes of it as it stands; together with the event and the entry in the
         log, or, where `after` raises, not at all. Of two at once, the second sees what the first has done."""
         ...
 
-    def expire_due(self) -> list[Asked]:
+    def expire_due(self) -> list[ExtractRequest]:
         """Move what has had its time; what was moved."""
         ...
 
 
-class Builder(Protocol):
+class ExtractBuilder(Protocol):
     """Makes extracts, where the raw rows are."""
 
-    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+    def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
         """Figures for a reviewer before approval, as JSON has them: method, parameters, risk, utility, the risk report
         (`assessment`, None where records are nobody's), and what those who ask have learnt from queries."""
         ...
@@ -291,7 +293,7 @@ class Builder(Protocol):
         """A risk report as a page."""
         ...
 
-    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+    def build(self, wish: ExtractSpec, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         """Write the files of an extract into an empty folder, `report.html` among them, and return a summary as JSON
         has it: `method`, and what a reviewer needs (k measured, records, risk, utility). `version` and `policy_hash`
         are those of the version served, unless it says otherwise. ExtractRefused QG605 where it cannot be."""

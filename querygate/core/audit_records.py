@@ -16,7 +16,7 @@ class Unanswerable(Exception):
     """The database cannot evaluate an expression of a logged statement. The text quotes nothing."""
 
 
-class Records(Protocol):
+class AuditRecords(Protocol):
     """Records by place: a place is a distinct combination of the columns an attacker may know.
 
     Conditions, keys and values are expressions in DuckDB's SQL over the columns.

@@ -163,7 +163,7 @@ BlockColumn: TypeAlias = NumberColumn | SetColumn | CodeColumn
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class ClassMoments:
     """What is published of a number in classes `label`, rising: the sum of its `n` known values lies in [sum_low,
     sum_high], their variance in [var_low, var_high] (NaN: not told). A class that is not listed tells nothing.
     """
@@ -183,19 +183,19 @@ class Moments:
 
 
 @dataclass(frozen=True, slots=True)
-class Classified:
+class RowClasses:
     """The class of each row, the row of the projected block that it came from, and what is told about classes."""
 
     label: Ints
     row: Ints
-    moments: Mapping[str, Moments]
+    moments: Mapping[str, ClassMoments]
 
-    def take(self, rows: Ints) -> Classified:
-        return Classified(self.label[rows], self.row[rows], self.moments)
+    def take(self, rows: Ints) -> RowClasses:
+        return RowClasses(self.label[rows], self.row[rows], self.moments)
 
-    def without(self, name: str) -> Classified:
+    def without(self, name: str) -> RowClasses:
         """Of a column whose intervals were changed, class sums no longer say anything."""
-        return Classified(self.label, self.row, {key: told for key, told in self.moments.items() if key != name})
+        return RowClasses(self.label, self.row, {key: told for key, told in self.moments.items() if key != name})
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class Block:
     columns: Mapping[str, BlockColumn] = field(default_factory=dict)
     whole: Bools | None = None
     told: frozenset[str] = frozenset()
-    classified: Classified | None = None
+    classified: RowClasses | None = None
 
     @property
     def size(self) -> int:

@@ -52,10 +52,10 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class SpentTotal:
     """What was spent, in whole units, so that sums are exact. A cost is the decimal that somebody wrote, rounded up.
 
-    >>> total = Total()
+    >>> total = SpentTotal()
     >>> for _ in range(10):
     ...     total = total.plus(Cost(0.1))
     >>> total.epsilon == 10**EPSILON_PLACES
@@ -67,8 +67,8 @@ class Total:
     rho: int = 0
     releases: int = 0
 
-    def plus(self, cost: Cost) -> Total:
-        return Total(
+    def plus(self, cost: Cost) -> SpentTotal:
+        return SpentTotal(
             self.epsilon + _units(cost.epsilon, EPSILON_PLACES, ROUND_CEILING),
             self.delta + _units(cost.delta, DELTA_PLACES, ROUND_CEILING),
             self.rho + _units(_rho(cost), EPSILON_PLACES, ROUND_CEILING),
@@ -76,14 +76,14 @@ class Total:
         )
 
 
-class Accounting(Protocol):
+class BudgetAccounting(Protocol):
     """How sums of costs are read: the only thing that decides whether a limit is kept."""
 
-    def fits(self, total: Total, scope: Scope) -> bool:
+    def fits(self, total: SpentTotal, scope: Scope) -> bool:
         """Is what was spent, all of it, within the limit?"""
         ...
 
-    def left(self, total: Total, scope: Scope) -> float:
+    def left(self, total: SpentTotal, scope: Scope) -> float:
         """How much epsilon the limit has left; 0 where it has none."""
         ...
 
@@ -92,31 +92,31 @@ class Sequential:
     """Epsilons add up, and so do deltas (Dwork, McSherry, Nissim and Smith 2006; Dwork et al., same year). Valid for
     any releases in any order, each chosen with the answers before in sight."""
 
-    def fits(self, total: Total, scope: Scope) -> bool:
+    def fits(self, total: SpentTotal, scope: Scope) -> bool:
         return total.epsilon <= _units(scope.epsilon, EPSILON_PLACES, ROUND_FLOOR) and total.delta <= _units(
             scope.delta, DELTA_PLACES, ROUND_FLOOR
         )
 
-    def left(self, total: Total, scope: Scope) -> float:
+    def left(self, total: SpentTotal, scope: Scope) -> float:
         if not self.fits(total, scope):
             return 0.0
         return float((_units(scope.epsilon, EPSILON_PLACES, ROUND_FLOOR) - total.epsilon) / 10**EPSILON_PLACES)
 
 
-class Held(NamedTuple):
+class PriorAnswer(NamedTuple):
     """This was answered before. The answer (JSON text) is given again, and nothing was spent."""
 
     answer: str
 
 
-class Reserved(NamedTuple):
+class Reservation(NamedTuple):
     """Spent, and on disk: one draw may be made. `left` is what each limit has left after it."""
 
     id: str
     left: tuple[tuple[Scope, float], ...]
 
 
-class Spending(NamedTuple):
+class SpentBudget(NamedTuple):
     """What was spent against one limit, as it was when something was last spent."""
 
     scope: Scope
@@ -129,7 +129,7 @@ class Spending(NamedTuple):
 class Budgets(Protocol):
     """The ledger. Safe to share between threads; any number of processes may keep one together."""
 
-    def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> Held | Reserved:
+    def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> PriorAnswer | Reservation:
         """Pay for the answer to `key` within all of these limits, or not at all: BudgetExhausted QG401."""
         ...
 
@@ -142,7 +142,7 @@ class Budgets(Protocol):
         """How much epsilon each limit has left."""
         ...
 
-    def spent(self, dataset: str) -> list[Spending]:
+    def spent(self, dataset: str) -> list[SpentBudget]:
         """What was spent on a dataset, by whom."""
         ...
 

@@ -27,7 +27,17 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from querygate.core.budget import DELTA_PLACES, EPSILON_PLACES, Accounting, Cost, Held, Reserved, Scope, Spending, Total
+from querygate.core.budget import (
+    DELTA_PLACES,
+    EPSILON_PLACES,
+    BudgetAccounting,
+    Cost,
+    PriorAnswer,
+    Reservation,
+    Scope,
+    SpentBudget,
+    SpentTotal,
+)
 from querygate.core.errors import BudgetExhausted
 
 POLL_S = 0.02
@@ -37,7 +47,7 @@ class LedgerBroken(Exception):
     """The ledger does not add up. The text says where, and quotes no answer."""
 
 
-class Checked(NamedTuple):
+class LedgerCheck(NamedTuple):
     """A ledger that adds up: how much of what is in it."""
 
     reservations: int
@@ -49,8 +59,8 @@ class Charge(NamedTuple):
     """One spend against one limit: the total after it, and the cost of its reservation as it was entered."""
 
     scope: Scope
-    total: Total
-    cost: Total
+    total: SpentTotal
+    cost: SpentTotal
 
 
 class Page(Protocol):
@@ -62,11 +72,11 @@ class Page(Protocol):
         """Was the key reserved within the last seconds, and not answered yet?"""
         ...
 
-    def total(self, scope: Scope) -> Total: ...
+    def total(self, scope: Scope) -> SpentTotal: ...
 
-    def reserve(self, query_id: str, key: str, dataset: str, cost: Total) -> None: ...
+    def reserve(self, query_id: str, key: str, dataset: str, cost: SpentTotal) -> None: ...
 
-    def charge(self, query_id: str, scope: Scope, total: Total) -> None: ...
+    def charge(self, query_id: str, scope: Scope, total: SpentTotal) -> None: ...
 
     def reserved(self, query_id: str) -> tuple[str, str] | None:
         """Key and dataset of a reservation."""
@@ -74,7 +84,7 @@ class Page(Protocol):
 
     def record(self, query_id: str, key: str, answer: str) -> None: ...
 
-    def last(self, dataset: str) -> Iterable[tuple[Scope, Total]]:
+    def last(self, dataset: str) -> Iterable[tuple[Scope, SpentTotal]]:
         """Each limit of a dataset, and what was spent against it."""
         ...
 
@@ -90,7 +100,7 @@ class Page(Protocol):
 class Ledger(ABC):
     """A `Budgets` over any store of pages."""
 
-    def __init__(self, accounting: Accounting, patience_s: float, pause: Callable[[float], object]) -> None:
+    def __init__(self, accounting: BudgetAccounting, patience_s: float, pause: Callable[[float], object]) -> None:
         self._accounting = accounting
         self._patience_s = patience_s
         self._pause = pause
@@ -104,7 +114,7 @@ class Ledger(ABC):
         """A page for one transaction, while nobody else writes about the dataset. On disk when the block ends, without
         a trace when it raises."""
 
-    def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> Held | Reserved:
+    def reserve(self, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost) -> PriorAnswer | Reservation:
         """Pay for the answer to `key` within all of these limits, or not at all."""
         dataset = _check(scopes)
         # Whoever waited for one that died may find that another one took its place, so there is time for two.
@@ -113,7 +123,7 @@ class Ledger(ABC):
                 standing = page.answer(key)
                 waits = turn > 0 and standing is None and page.is_underway(key, self._patience_s)
             if standing is not None:  # an answer never changes, so it needs no lock
-                return Held(standing)
+                return PriorAnswer(standing)
             if not waits:
                 with self._writing(dataset) as page:
                     done = self._settle(page, query_id, key, scopes, cost, wait=turn > 0)
@@ -139,18 +149,18 @@ class Ledger(ABC):
         with self._reading() as page:
             return tuple(self._accounting.left(page.total(scope), scope) for scope in scopes)
 
-    def spent(self, dataset: str) -> list[Spending]:
+    def spent(self, dataset: str) -> list[SpentBudget]:
         with self._reading() as page:
             return [_as_spending(scope, total) for scope, total in page.last(dataset)]
 
-    def verify(self) -> Checked:
+    def verify(self) -> LedgerCheck:
         """Add up everything again. Raises LedgerBroken where sums are wrong, a limit was not kept as it was then, or an
         answer was not paid for."""
         with self._reading() as page:
             reservations, uncharged, answers, unpaid = page.counts()
             if uncharged or unpaid:
                 raise LedgerBroken(f"{uncharged} reservations were not charged, {unpaid} answers were not paid for")
-            sums: defaultdict[tuple[str, str, str], Total] = defaultdict(Total)
+            sums: defaultdict[tuple[str, str, str], SpentTotal] = defaultdict(SpentTotal)
             for scope, total, cost in page.charges():
                 whose = (scope.dataset, scope.kind, scope.name)
                 sums[whose] = _sum(sums[whose], cost)
@@ -158,15 +168,15 @@ class Ledger(ABC):
                     raise LedgerBroken(f"charge {total.releases} of {_name(scope)} does not add up")
                 if not self._accounting.fits(total, scope):
                     raise LedgerBroken(f"charge {total.releases} of {_name(scope)} is over the limit")
-        return Checked(reservations, answers, len(sums))
+        return LedgerCheck(reservations, answers, len(sums))
 
     def _settle(
         self, page: Page, query_id: str, key: str, scopes: Sequence[Scope], cost: Cost, *, wait: bool
-    ) -> Held | Reserved | None:
+    ) -> PriorAnswer | Reservation | None:
         """Within the transaction: what stands, or None to wait for it, or a spend."""
         standing = page.answer(key)
         if standing is not None:
-            return Held(standing)
+            return PriorAnswer(standing)
         if wait and page.is_underway(key, self._patience_s):
             return None
         before = [page.total(scope) for scope in scopes]
@@ -174,10 +184,10 @@ class Ledger(ABC):
         for scope, old, new in zip(scopes, before, after, strict=True):
             if not self._accounting.fits(new, scope):
                 raise _exhausted(scope, self._accounting.left(old, scope), cost)
-        page.reserve(query_id, key, scopes[0].dataset, Total().plus(cost))
+        page.reserve(query_id, key, scopes[0].dataset, SpentTotal().plus(cost))
         for scope, new in zip(scopes, after, strict=True):
             page.charge(query_id, scope, new)
-        return Reserved(
+        return Reservation(
             query_id,
             tuple((scope, self._accounting.left(new, scope)) for scope, new in zip(scopes, after, strict=True)),
         )
@@ -206,12 +216,12 @@ def _name(scope: Scope) -> str:
     return f"{scope.kind} {scope.name} for dataset {scope.dataset}"
 
 
-def _sum(total: Total, cost: Total) -> Total:
-    return Total(
+def _sum(total: SpentTotal, cost: SpentTotal) -> SpentTotal:
+    return SpentTotal(
         total.epsilon + cost.epsilon, total.delta + cost.delta, total.rho + cost.rho, total.releases + cost.releases
     )
 
 
-def _as_spending(scope: Scope, total: Total) -> Spending:
+def _as_spending(scope: Scope, total: SpentTotal) -> SpentBudget:
     epsilon, rho = total.epsilon / 10**EPSILON_PLACES, total.rho / 10**EPSILON_PLACES
-    return Spending(scope, epsilon, total.delta / 10**DELTA_PLACES, rho, total.releases)
+    return SpentBudget(scope, epsilon, total.delta / 10**DELTA_PLACES, rho, total.releases)

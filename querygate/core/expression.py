@@ -37,7 +37,7 @@ from querygate.core.predicate import (
 from querygate.core.types import CALCULABLE, Bools, Floats, Ints
 from querygate.core.valueset import ValueSet
 
-Expression: TypeAlias = "Ref | Constant | Tabulated | Call | Choice"
+Expression: TypeAlias = "Ref | Constant | Lookup | Call | Choice"
 COMMUTATIVE = frozenset({"add", "mul", "least", "greatest"})
 EPOCH = dt.date(1970, 1, 1).toordinal()
 
@@ -83,7 +83,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Tabulated:
+class Lookup:
     """A function of one column, value by value. Two are equal when they do the same.
 
     A category has its values (`of_category`); a numeric axis is cut into pieces: piece i holds the values from
@@ -100,11 +100,11 @@ class Tabulated:
     meaning: str = ""
 
     @classmethod
-    def over_values(cls, column: str, type_: str, values: tuple[str, ...], results: tuple[Any, ...]) -> Tabulated:
+    def over_values(cls, column: str, type_: str, values: tuple[str, ...], results: tuple[Any, ...]) -> Lookup:
         return cls(column, type_, True, results, np.empty(0), values, _digest((values, results)))
 
     @classmethod
-    def over_pieces(cls, column: str, type_: str, starts: Any, results: tuple[Any, ...]) -> Tabulated:
+    def over_pieces(cls, column: str, type_: str, starts: Any, results: tuple[Any, ...]) -> Lookup:
         """Neighbours that become the same are one piece; beyond the ends of the domain there are no values."""
         body = results[:-1]
         new = [i for i in range(len(body)) if i == 0 or (body[i] is not body[i - 1] and body[i] != body[i - 1])]
@@ -112,18 +112,18 @@ class Tabulated:
         told = (starts[1:].tolist(), kept, results[-1])
         return cls(column, type_, False, (*kept, results[-1]), starts, (), _digest(told))
 
-    def without_null(self) -> Tabulated:
+    def without_null(self) -> Lookup:
         """The same table, which says nothing of NULL: for a column that has none."""
         results = (*self.results[:-1], None)
         if self.of_category:
-            return Tabulated.over_values(self.column, self.type, self.values, results)
-        return Tabulated.over_pieces(self.column, self.type, self.starts, results)
+            return Lookup.over_values(self.column, self.type, self.values, results)
+        return Lookup.over_pieces(self.column, self.type, self.starts, results)
 
-    def numbered(self) -> Tabulated:
+    def numbered(self) -> Lookup:
         """The same pieces of a numeric axis with a whole number for each different result, in order of the axis."""
         numbers: dict[Any, int] = {}
         results = tuple(None if r is None else numbers.setdefault(r, len(numbers)) for r in self.results)
-        return Tabulated.over_pieces(self.column, "integer", self.starts, results)
+        return Lookup.over_pieces(self.column, "integer", self.starts, results)
 
     @property
     def columns(self) -> tuple[str, ...]:

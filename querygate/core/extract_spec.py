@@ -1,12 +1,12 @@
 """A request for an extract, as it travels from the one who asks to those who decide and to the builder.
 
->>> wish = Wish.of({
+>>> wish = ExtractSpec.of({
 ...     "dataset": "trial", "purpose": "Does age matter?", "kind": "condensed", "k": 20,
 ...     "models": ["cox: Surv(time, status) ~ age + sex"],
 ... })
 >>> wish.models[0].family, wish.models[0].formula
 ('cox', 'Surv(time, status) ~ age + sex')
->>> Wish.of(wish.to_dict()) == wish
+>>> ExtractSpec.of(wish.to_dict()) == wish
 True
 """
 
@@ -33,14 +33,14 @@ A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-dis
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class RecipientModel:
     """A model the recipient will fit, in the formula language of R: `cox: Surv(time, status) ~ age + sex`."""
 
     family: Family
     formula: str
 
     @classmethod
-    def of(cls, text: str) -> Model:
+    def of(cls, text: str) -> RecipientModel:
         family, _, formula = (part.strip() for part in text.partition(":"))
         if family not in get_args(Family) or "~" not in formula:
             raise invalid("models", "a family and a formula, as in 'linear: sbp ~ age + sex'", *get_args(Family))
@@ -51,7 +51,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExtractSpec:
     """What is asked for: which records and columns, how they are to be protected, and what they must still tell.
 
     `method` and `k` are found by the builder where they are not given; a same-disease file has a k if one is asked for.
@@ -70,12 +70,12 @@ class Wish:
     k: int | None = None
     suppress: float = 0.0
     suppress_cells: float = 0.0
-    models: tuple[Model, ...] = ()
+    models: tuple[RecipientModel, ...] = ()
     tolerances: tuple[tuple[str, float], ...] = ()
     formats: tuple[Format, ...] = ("csv", "parquet")
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> Wish:
+    def of(cls, body: Mapping[str, Any]) -> ExtractSpec:
         """From a request's JSON or TOML; ExtractRefused QG604 names the key that is wrong."""
         known = {field.name for field in fields(cls)}
         for key in body:
@@ -171,7 +171,7 @@ _READERS: dict[str, Any] = {
     "k": _k,
     "suppress": _share,
     "suppress_cells": _share,
-    "models": lambda key, value: tuple(Model.of(text) for text in _texts(key, value)),
+    "models": lambda key, value: tuple(RecipientModel.of(text) for text in _texts(key, value)),
     "tolerances": _tolerances,
     "formats": _formats,
 }

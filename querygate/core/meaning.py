@@ -25,7 +25,7 @@ from typing import Any
 
 from querygate.core import diagram
 from querygate.core.diagram import ABSENT, Diagrams, TooLarge
-from querygate.core.expression import COMMUTATIVE, Call, Choice, Constant, Expression, Tabulated, day_number
+from querygate.core.expression import COMMUTATIVE, Call, Choice, Constant, Expression, Lookup, day_number
 from querygate.core.predicate import (
     TRUE,
     And,
@@ -79,7 +79,7 @@ def told(e: Expression, columns: Mapping[str, Column], given: Predicate = TRUE) 
             return f"{name}({', '.join(sorted(texts) if name in COMMUTATIVE else texts)})"
         case Choice():
             return _told_choice(e, columns, given)
-        case Tabulated() if e.results[-1] is not None and not columns[e.column].nullable:
+        case Lookup() if e.results[-1] is not None and not columns[e.column].nullable:
             return e.without_null().canonical
     return e.canonical
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from querygate.core.expression import Choice, Constant, Expression, Tabulated
+from querygate.core.expression import Choice, Constant, Expression, Lookup
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import Cells, ClassCells, Ints, Scalar
 
@@ -19,7 +19,7 @@ NONE = Constant(None, "null")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class GroupKey:
     """What records are grouped by: a function of one column, or a choice of constants. `values` in order, NULL last.
 
     `id` is its name as a column of the groups; it is equal for equal keys.
@@ -27,7 +27,7 @@ class Key:
 
     id: str
     type: str
-    by: Tabulated | Choice | Constant
+    by: Lookup | Choice | Constant
     values: tuple[Scalar, ...]
 
 
@@ -97,7 +97,7 @@ class Plan:
     """
 
     dataset: str
-    keys: tuple[Key, ...]
+    keys: tuple[GroupKey, ...]
     sets: tuple[tuple[int, ...], ...]
     grouped: bool
     measures: tuple[Measure, ...]
@@ -113,6 +113,11 @@ class Plan:
     following: tuple[Plan, ...] = ()
     offset: int = 0
     notes: tuple[str, ...] = ()
+
+    @property
+    def branches(self) -> tuple[Plan, ...]:
+        """The SELECTs of a UNION ALL, or the only one there is."""
+        return (self, *self.following)
 
     @property
     def columns(self) -> frozenset[str]:

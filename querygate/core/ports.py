@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from querygate.core.block import Block
+from querygate.core.bodies import AnswerBody
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import Catalog, Floats, Ints
 
@@ -26,7 +27,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SqlReading:
     """Whether the database reads a statement as the gate does, and the character at which it stops, if it does."""
 
     alike: bool
@@ -34,7 +35,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Calculated:
+class TabulatedValues:
     """Results of an expression, one for each value it was given, and their type."""
 
     type: str
@@ -44,18 +45,18 @@ class Calculated:
 class Native(Protocol):
     """The database whose SQL the gate speaks, without any data: it reads texts and evaluates public values."""
 
-    def read(self, sql: str, own: str) -> Reading:
+    def read(self, sql: str, own: str) -> SqlReading:
         """Does it read the statement as it reads the gate's own wording of it?"""
         ...
 
-    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
         """What an expression over the column `x` makes of each value, in order; None stands for NULL."""
         ...
 
     def __hash__(self) -> int: ...
 
 
-class Release(Protocol):
+class PublishedVersion(Protocol):
     """One version of a dataset, open for reading."""
 
     @property
@@ -95,7 +96,7 @@ class Store(Protocol):
 
     def versions(self, dataset: str) -> tuple[int, ...]: ...
 
-    def current(self, dataset: str) -> Release:
+    def current(self, dataset: str) -> PublishedVersion:
         """The version being served; NotPermitted QG303 if there is none."""
         ...
 
@@ -124,7 +125,7 @@ class QueryLog(Protocol):
         outcome: Outcome,
         *,
         code: str | None = None,
-        answer: Mapping[str, Any] | None = None,
+        answer: AnswerBody | None = None,
         epsilon: float | None = None,
         user: str | None = None,
         dataset: str | None = None,
@@ -154,7 +155,7 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class Identified(Protocol):
+class IdentifiedSource(Protocol):
     """A source that can tell whether it is still the same."""
 
     def identity(self) -> str:
@@ -163,7 +164,7 @@ class Identified(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedTable:
     """A table whose columns the records of a source are to have too: (its column, the source's column) must be equal.
 
     An inner join leaves out records without a row in the table; otherwise its columns are missing there.
@@ -212,7 +213,7 @@ class Combinations:
     high_code: Mapping[str, Ints]
 
 
-class Workshop(Protocol):
+class StagingTables(Protocol):
     """Raw rows of a version in the making. It lives in the vault and is given to publishers only."""
 
     @property
@@ -220,7 +221,7 @@ class Workshop(Protocol):
         """How many records of the source have a row in each joined table."""
         ...
 
-    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[Joined] = ()) -> int:
+    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[JoinedTable] = ()) -> int:
         """Read the columns (name -> type) from the source and from the tables joined to it, typed; return the number
         of rows. A table with several rows for one key is refused: they would count a record more than once.
         """

@@ -14,7 +14,7 @@ Figure: TypeAlias = Literal["count", "distinct", "sum", "histogram"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedTally:
     """One number of each group, or one histogram: of the rows that `where` selects, what becomes of `value`.
 
     Texts are SQL over raw columns, written by the gate. A value counts as the number of steps from zero, rounded and
@@ -35,7 +35,7 @@ class Tally:
 
     keys: tuple[str, ...]
     where: str
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[WantedTally, ...]
 
 
 Tallied: TypeAlias = "dict[tuple[Scalar, ...], tuple[int | dict[int, int], ...]]"

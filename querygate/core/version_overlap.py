@@ -10,7 +10,7 @@ from querygate.core.types import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class OverlapRule:
     """What tells persons apart (None: all that is known of a record), and what a group of them has to keep: at least so
     many different values of a column, numbers of a column at least so far apart.
     """
@@ -21,7 +21,7 @@ class Keeping:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class ClassHistory:
     """All who were in the same classes of every version, as one entry; -1 stands for a version they are not in.
 
     `earlier` has a column for each of the versions, `kept` says whether the entry keeps what is asked of a group.
@@ -33,7 +33,7 @@ class Met:
     kept: Bools
 
 
-class Meeting(Protocol):
+class VersionOverlap(Protocol):
     """The rows of a new version, and the people of the earlier ones."""
 
     @property
@@ -53,6 +53,6 @@ class Meeting(Protocol):
         """With whom each record was together, in the order of the combinations by record; -1 for a newcomer."""
         ...
 
-    def met(self) -> Met:
+    def met(self) -> ClassHistory:
         """What the classes of the new version make of the groups of the earlier ones."""
         ...

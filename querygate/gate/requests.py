@@ -16,7 +16,7 @@ from querygate.core.approval import (
     STATES,
     Act,
     Action,
-    Asked,
+    ExtractRequest,
     Requests,
     advance,
     check_act,
@@ -27,12 +27,12 @@ from querygate.core.approval import (
     roles_of,
 )
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
-from querygate.core.extract_spec import Wish, invalid
+from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ExtractRequests:
     """Where requests are made and decided. `reviewers` approve, and `days` pass between release and expiry."""
 
     requests: Requests
@@ -44,24 +44,24 @@ class Desk:
 
     # -- asking ------------------------------------------------------------------------------------------
 
-    def request(self, by: Principal, body: Mapping[str, Any]) -> Asked:
+    def request(self, by: Principal, body: Mapping[str, Any]) -> ExtractRequest:
         """A new draft."""
         wish = self._wish(body)
         return self.requests.create(wish, Act("request", by, details={"wish": wish.to_dict()}))
 
-    def edit(self, by: Principal, request_id: str, body: Mapping[str, Any]) -> Asked:
+    def edit(self, by: Principal, request_id: str, body: Mapping[str, Any]) -> ExtractRequest:
         """Another wish in the place of the old one; approvals of the old one are void."""
         self.check(by, request_id, "edit")
         wish = self._wish(body)
 
-        def after(asked: Asked) -> Asked:
+        def after(asked: ExtractRequest) -> ExtractRequest:
             if asked.wish.dataset != wish.dataset:
                 raise invalid("dataset", "stays what it is", asked.wish.dataset)
             return replace(advance(asked, "edit", by), wish=wish)
 
         return self._change(by, request_id, "edit", after, details={"wish": wish.to_dict()})
 
-    def act(self, by: Principal, request_id: str, action: Action, comment: str = "") -> Asked:
+    def act(self, by: Principal, request_id: str, action: Action, comment: str = "") -> ExtractRequest:
         """Submit, take, comment, approve, return, reject, withdraw or revoke: what moves a request and nothing else."""
         self.check(by, request_id, action)
         words = check_comment(action, comment)
@@ -69,30 +69,30 @@ class Desk:
 
     # -- giving ------------------------------------------------------------------------------------------
 
-    def built(self, by: Principal, request_id: str, summary: Mapping[str, Any], manifest: str) -> Asked:
+    def built(self, by: Principal, request_id: str, summary: Mapping[str, Any], manifest: str) -> ExtractRequest:
         """An extract lies on the disk."""
 
-        def after(asked: Asked) -> Asked:
+        def after(asked: ExtractRequest) -> ExtractRequest:
             return replace(advance(asked, "build", by), summary=summary, manifest=manifest, failure=None)
 
         return self._change(by, request_id, "build", after, details={"manifest": manifest})
 
-    def failed(self, by: Principal, request_id: str, error: QueryGateError) -> Asked:
+    def failed(self, by: Principal, request_id: str, error: QueryGateError) -> ExtractRequest:
         """A build came to nothing; the request stays as it was, and says why."""
         why = f"{error.code}: {error.detail}"
 
-        def after(asked: Asked) -> Asked:
+        def after(asked: ExtractRequest) -> ExtractRequest:
             check_act(asked, "build", by)
             return replace(asked, failure=why)
 
         incident = {"incident": error.incident} if isinstance(error, Fault) else {}
         return self._change(by, request_id, "build", after, details={"failed": error.code, **incident})
 
-    def released(self, by: Principal, request_id: str, manifest: str) -> Asked:
+    def released(self, by: Principal, request_id: str, manifest: str) -> ExtractRequest:
         """The extract with this manifest can be fetched from now on, for so many days."""
         expires = self.stamp(self.now() + timedelta(days=self.days))
 
-        def after(asked: Asked) -> Asked:
+        def after(asked: ExtractRequest) -> ExtractRequest:
             moved = replace(advance(asked, "release", by), expires=expires)
             if asked.manifest != manifest:
                 raise ExtractRefused("QG601", "It was built anew meanwhile.", "Look at it, then release it.")
@@ -100,29 +100,29 @@ class Desk:
 
         return self._change(by, request_id, "release", after, details={"manifest": manifest, "expires": expires})
 
-    def fetched(self, by: Principal, request_id: str) -> Asked:
+    def fetched(self, by: Principal, request_id: str) -> ExtractRequest:
         """Somebody takes the extract: on record before they have it."""
         return self._change(by, request_id, "fetch", lambda asked: advance(asked, "fetch", by))
 
     # -- looking -----------------------------------------------------------------------------------------
 
-    def check(self, by: Principal, request_id: str, action: Action) -> Asked:
+    def check(self, by: Principal, request_id: str, action: Action) -> ExtractRequest:
         """The request, if this may be done to it now by them."""
         asked = self.see(by, request_id)
         check_act(asked, action, by)
         return asked
 
-    def see(self, by: Principal, request_id: str) -> Asked:
+    def see(self, by: Principal, request_id: str) -> ExtractRequest:
         return check_seen(by, self.requests.find(request_id))
 
-    def listed(self, by: Principal, *, state: str | None = None, mine: bool = False) -> list[Asked]:
+    def listed(self, by: Principal, *, state: str | None = None, mine: bool = False) -> list[ExtractRequest]:
         """Requests, newest first: to researchers their own, to custodians all."""
         if state is not None and state not in STATES:
             raise invalid("state", "is not one of what there is", *STATES)
         requester = by.name if mine or not by.is_custodian else None
         return self.requests.listed(requester=requester, state=state)
 
-    def told(self, by: Principal, asked: Asked, *, events: bool = True) -> dict[str, Any]:
+    def told(self, by: Principal, asked: ExtractRequest, *, events: bool = True) -> dict[str, Any]:
         """A request as this person may see it, as JSON has it.
 
         Figures are for those who decide: they speak of the raw records, and of what those who ask have learnt. What a
@@ -150,9 +150,9 @@ class Desk:
             body["events"] = [asdict(event) for event in self.requests.events(asked.id)]
         return body
 
-    def _wish(self, body: Mapping[str, Any]) -> Wish:
+    def _wish(self, body: Mapping[str, Any]) -> ExtractSpec:
         """The wish, of a dataset that there is and columns that it has."""
-        wish = Wish.of(body)
+        wish = ExtractSpec.of(body)
         if not is_text(json.dumps(wish.to_dict(), ensure_ascii=False)):
             raise invalid("purpose", "and all else is Unicode")
         catalog = self.catalog(wish.dataset)
@@ -168,10 +168,10 @@ class Desk:
         by: Principal,
         request_id: str,
         action: Action,
-        after: Callable[[Asked], Asked],
+        after: Callable[[ExtractRequest], ExtractRequest],
         comment: str = "",
         details: Mapping[str, Any] | None = None,
-    ) -> Asked:
+    ) -> ExtractRequest:
         return self.requests.change(
             request_id, Act(action, by, comment, details or {}), lambda asked: after(check_seen(by, asked))
         )

@@ -39,7 +39,7 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedPackage:
     """What was found to be whole: the manifest, and its SHA-256."""
 
     manifest: Mapping[str, Any]
@@ -136,7 +136,7 @@ def opened(path: Path | BinaryIO) -> Iterator[Contents]:
         raise altered("It cannot be read.") from None
 
 
-def verify(contents: Contents, known: str | None = None) -> Verified:
+def verify(contents: Contents, known: str | None = None) -> VerifiedPackage:
     """Check every file against the manifest and, where its SHA-256 is known, the manifest too. QG607 otherwise."""
     if not 0 < contents.sizes.get(MANIFEST, 0) <= LARGEST_MANIFEST:
         raise altered(f"There is no {MANIFEST}.")
@@ -153,7 +153,7 @@ def verify(contents: Contents, known: str | None = None) -> Verified:
     for name, (size, digest) in listed.items():
         if contents.sizes[name] != size or _digest(contents.open(name)) != digest:
             raise altered(f"{name[:180]} has changed.")
-    return Verified(manifest, sha256)
+    return VerifiedPackage(manifest, sha256)
 
 
 def altered(detail: str) -> ExtractRefused:

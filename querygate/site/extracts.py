@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from querygate.control import SqliteRequests, stamp
-from querygate.core.approval import ACTIONS, FINAL, Action, Asked, Builder, check_act, roles_of
+from querygate.core.approval import ACTIONS, FINAL, Action, ExtractBuilder, ExtractRequest, check_act, roles_of
 from querygate.core.errors import ExtractRefused, NotPermitted, QueryGateError
 from querygate.core.extract_spec import invalid
 from querygate.core.types import Principal
 from querygate.gate.incidents import make_fault
-from querygate.gate.requests import Desk
+from querygate.gate.requests import ExtractRequests
 from querygate.site.extract_package import Contents, altered, in_folder, opened, pack, seal, sync, verify
 from querygate.site.open_gate import OpenSite
 
@@ -42,7 +42,7 @@ class Extracts:
     def __init__(
         self,
         site: OpenSite,
-        builder: Builder | None = None,
+        builder: ExtractBuilder | None = None,
         *,
         via: str = "console",
         told: Callable[[], None] = lambda: None,
@@ -51,7 +51,7 @@ class Extracts:
         channels = [channel for channel, setting in CHANNELS.items() if settings[setting]]
         self._site, self._builder, self._told = site, builder, told
         self._requests = SqliteRequests(site.log.database, site.log, secrets.token_bytes, channels, via)
-        self._desk = Desk(
+        self._desk = ExtractRequests(
             self._requests,
             catalog=lambda name: site.store.current(name).catalog,
             now=site.log.clock,
@@ -169,7 +169,7 @@ class Extracts:
 
     # -- building and releasing --------------------------------------------------------------------------
 
-    def _build(self, by: Principal, request_id: str) -> Asked:
+    def _build(self, by: Principal, request_id: str) -> ExtractRequest:
         """Files first, under a name that nobody reads; then the name, then the state. Whenever a process ends, the
         request is where it was before, or is built."""
         self._desk.check(by, request_id, "build")
@@ -185,7 +185,7 @@ class Extracts:
                 self._sweep(asked, keep=on_record)
         return built
 
-    def _made(self, builder: Builder, asked: Asked, by: Principal) -> tuple[dict[str, Any], str]:
+    def _made(self, builder: ExtractBuilder, asked: ExtractRequest, by: Principal) -> tuple[dict[str, Any], str]:
         """As below; what went wrong is on record."""
         try:
             return self._make(builder, asked)
@@ -197,7 +197,7 @@ class Extracts:
             self._desk.failed(by, asked.id, fault)
             raise fault from None
 
-    def _make(self, builder: Builder, asked: Asked) -> tuple[dict[str, Any], str]:
+    def _make(self, builder: ExtractBuilder, asked: ExtractRequest) -> tuple[dict[str, Any], str]:
         """An extract in the vault, under the hash of its manifest: a new one never replaces one that is on record."""
         self._sweep(asked, keep=asked.manifest)
         staged = self._work(asked) / STAGED
@@ -221,7 +221,7 @@ class Extracts:
         sync(self._work(asked))
         return summary, manifest
 
-    def _release(self, by: Principal, request_id: str) -> Asked:
+    def _release(self, by: Principal, request_id: str) -> ExtractRequest:
         """Put what was built, and nothing else, where it is fetched from."""
         self._desk.check(by, request_id, "release")
         self._builder_here()
@@ -248,7 +248,7 @@ class Extracts:
         staged.replace(target)
         sync(target.parent)
 
-    def _preview(self, by: Principal, asked: Asked) -> dict[str, Any]:
+    def _preview(self, by: Principal, asked: ExtractRequest) -> dict[str, Any]:
         if "reviewer" not in roles_of(by, asked):
             raise ExtractRefused("QG602", "A preview is for those who review the request.", "Ask a custodian.")
         builder = self._builder_here()
@@ -257,7 +257,7 @@ class Extracts:
         except ExtractRefused as refused:
             return {"refused": {"code": refused.code, "detail": refused.detail, "remedy": refused.remedy}}
 
-    def _builder_here(self) -> Builder:
+    def _builder_here(self) -> ExtractBuilder:
         if self._builder is None:
             raise NotPermitted(
                 "QG310",
@@ -282,16 +282,16 @@ class Extracts:
 
     # -- places ------------------------------------------------------------------------------------------
 
-    def _work(self, asked: Asked) -> Path:
+    def _work(self, asked: ExtractRequest) -> Path:
         return self._site.site.vault / "_extracts" / asked.id
 
-    def _built(self, asked: Asked) -> Path:
+    def _built(self, asked: ExtractRequest) -> Path:
         return self._work(asked) / str(asked.manifest)
 
-    def _outgoing(self, asked: Asked) -> Path:
+    def _outgoing(self, asked: ExtractRequest) -> Path:
         return self._site.site.extracts / f"{asked.id}.zip"
 
-    def _sweep(self, asked: Asked, keep: str | None) -> None:
+    def _sweep(self, asked: ExtractRequest, keep: str | None) -> None:
         """Remove what earlier builds left, finished or not."""
         for left in self._work(asked).glob("*"):
             if left.name != keep:

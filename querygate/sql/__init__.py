@@ -24,7 +24,7 @@ from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
 from querygate.sql.suggest import suggest
 from querygate.sql.unions import join_plans
-from querygate.sql.work_limit import Bounded
+from querygate.sql.work_limit import WorkLimit
 
 __all__ = ["understand"]
 
@@ -51,7 +51,7 @@ def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     tree = allow(parse(sql, max_chars=limits.max_sql_chars, max_nesting=limits.max_nesting))
     own = own_wording(tree)  # before its parts are put together anew
     notes = schema_notes(tree, catalog)
-    bounded = Bounded(native)
+    bounded = WorkLimit(native)
     plans = [make_plan(query, catalog, bounded, limits) for query in compose(tree, catalog)]
     check_wording(sql, own, native)
     return replace(join_plans(plans), notes=notes)

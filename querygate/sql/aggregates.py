@@ -118,7 +118,7 @@ _READ = ("this", "expression", "quantile", "expressions")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AggregateCall:
     """An aggregate as it was written: its name, its arguments, and what stands around them."""
 
     name: str
@@ -136,18 +136,18 @@ def is_aggregate(node: exp.Expr) -> bool:
     return type(node) in AGGREGATE_NODES
 
 
-def read_aggregate(node: exp.Expr) -> Asked | None:
+def read_aggregate(node: exp.Expr) -> AggregateCall | None:
     """The aggregate at a node; None where its parts do not fit together."""
     if isinstance(node, exp.Filter):
         inner = read_aggregate(node.this)
         clause = node.expression
         if inner is None or not isinstance(clause, exp.Where):
             return None
-        return Asked(inner.name, inner.arguments, inner.distinct, clause.this)
+        return AggregateCall(inner.name, inner.arguments, inner.distinct, clause.this)
     if isinstance(node, exp.WithinGroup):
         return _within_group(node)
     if isinstance(node, exp.Anonymous):
-        return Asked(str(node.this).lower(), tuple(node.expressions))
+        return AggregateCall(str(node.this).lower(), tuple(node.expressions))
     name = AGGREGATE_NODES.get(type(node))
     inside = node.this
     if isinstance(inside, exp.Order) and not isinstance(inside.this, exp.Distinct):
@@ -158,11 +158,11 @@ def read_aggregate(node: exp.Expr) -> Asked | None:
         return None  # MIN(x, 2) is another aggregate
     others = [part for key in _READ[1:] for part in listed(node.args.get(key))]
     if isinstance(inside, exp.Distinct):
-        return Asked(name, tuple(inside.expressions), True) if inside.expressions and not others else None
-    return Asked(name, (*([inside] if inside is not None else []), *others))
+        return AggregateCall(name, tuple(inside.expressions), True) if inside.expressions and not others else None
+    return AggregateCall(name, (*([inside] if inside is not None else []), *others))
 
 
-def _within_group(node: exp.WithinGroup) -> Asked | None:
+def _within_group(node: exp.WithinGroup) -> AggregateCall | None:
     """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x), rising."""
     inner, order = node.this, node.expression
     terms = order.expressions if isinstance(order, exp.Order) else []
@@ -170,7 +170,7 @@ def _within_group(node: exp.WithinGroup) -> Asked | None:
         return None
     if len(terms) != 1 or terms[0].args.get("desc"):
         return None
-    return Asked(AGGREGATE_NODES[type(inner)], (terms[0].this, inner.this))
+    return AggregateCall(AGGREGATE_NODES[type(inner)], (terms[0].this, inner.this))
 
 
 def listed(part: object) -> list[exp.Expr]:

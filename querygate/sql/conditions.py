@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Constant, Expression, Ref, Tabulated, choices_in, is_number
+from querygate.core.expression import Constant, Expression, Lookup, Ref, choices_in, is_number
 from querygate.core.predicate import (
     FALSE,
     NULL,
@@ -210,7 +210,7 @@ def _tabulated(node: exp.Expr, context: Context, refusal: UnsupportedSQL | None 
         raise refusal or _refused(node)
     if isinstance(table, Constant):
         return NULL if table.value is None else TRUE if table.value else FALSE
-    if isinstance(table, Tabulated):
+    if isinstance(table, Lookup):
         return table.where(bool)
     return compare(table.columns[0], ValueSet.points("text", ["true"]))
 
@@ -269,14 +269,14 @@ def _same_text(left: Expression, right: Expression, context: Context, node: exp.
     return either(both([first.where(lambda r, v=v: r == v), second.where(lambda r, v=v: r == v)]) for v in values)
 
 
-def _texts(side: Expression, context: Context, node: exp.Expr) -> Tabulated:
+def _texts(side: Expression, context: Context, node: exp.Expr) -> Lookup:
     """A category as a table of its values."""
-    if isinstance(side, Tabulated):
+    if isinstance(side, Lookup):
         return side
     column = context.columns.get(folded(side.columns[0])) if isinstance(side, Ref) else None
     if column is None or not is_tabulable(column):
         raise _refused(node)
-    return Tabulated.over_values(column.name, column.type, column.values, axis(column))
+    return Lookup.over_values(column.name, column.type, column.values, axis(column))
 
 
 def _null_safe(node: exp.Expr, context: Context) -> Predicate:

@@ -14,7 +14,7 @@ import numpy as np
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Ref, Tabulated, is_number, size_of
+from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Lookup, Ref, is_number, size_of
 from querygate.core.meaning import meaning
 from querygate.core.ports import Native
 from querygate.core.predicate import FALSE, Predicate, is_true, negate
@@ -173,8 +173,8 @@ def made_table(column: Column, type_: str, results: tuple[Any, ...], node: exp.E
         return Ref(column.name, column.type)
     if column.is_numeric:
         starts = np.arange(int(column.low or 0), int(column.high or 0) + 1, dtype=np.int64)
-        return Tabulated.over_pieces(column.name, type_, starts, results)
-    return Tabulated.over_values(column.name, type_, column.values, results)
+        return Lookup.over_pieces(column.name, type_, starts, results)
+    return Lookup.over_values(column.name, type_, column.values, results)
 
 
 def _constant(node: exp.Expr, context: Context) -> Constant:

@@ -20,7 +20,7 @@ _EXACT = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT, exp.DataType.Type.D
 
 
 @dataclass(frozen=True)
-class Formula:
+class AnswerFormula:
     """A number, an aggregate by its place in `Logged.added`, or an operation on formulas.
 
     `round` gives the first term to `value` digits; `truncate` is a division of whole numbers.
@@ -28,7 +28,7 @@ class Formula:
 
     operation: Operation
     value: Fraction = Fraction(0)
-    terms: tuple[Formula, ...] = ()
+    terms: tuple[AnswerFormula, ...] = ()
 
     @property
     def aggregates(self) -> set[int]:
@@ -41,37 +41,37 @@ class Formula:
 class Shown:
     """A group is shown only if the formula compares like this with the number."""
 
-    formula: Formula
+    formula: AnswerFormula
     comparison: str
     number: Fraction
 
 
-def make_formula(node: exp.Expr, places: Mapping[int, int]) -> Formula | None:
+def make_formula(node: exp.Expr, places: Mapping[int, int]) -> AnswerFormula | None:
     """The formula at a node; `places` are those of aggregates by the identity of their nodes. None: not arithmetic."""
     if id(node) in places:
-        return Formula("aggregate", Fraction(places[id(node)]))
+        return AnswerFormula("aggregate", Fraction(places[id(node)]))
     value = number_of(node)
     if value is not None:
-        return Formula("number", value)
+        return AnswerFormula("number", value)
     if isinstance(node, (exp.Paren, exp.Alias)):
         return make_formula(node.this, places)
     if isinstance(node, exp.Neg):
-        return _joined("-", Formula("number"), make_formula(node.this, places))
+        return _joined("-", AnswerFormula("number"), make_formula(node.this, places))
     if type(node) in _OPERATIONS:
         left, right = make_formula(node.this, places), make_formula(node.expression, places)
         found = _joined(_OPERATIONS[type(node)], left, right)
         whole = isinstance(node, exp.Div) and node.args.get("typed") and not node.find(exp.Cast)
-        return Formula("truncate", terms=(found,)) if whole and found is not None else found
+        return AnswerFormula("truncate", terms=(found,)) if whole and found is not None else found
     if isinstance(node, exp.Round):
         inner, digits = make_formula(node.this, places), number_of(node.args.get("decimals") or exp.Literal.number(0))
-        return None if inner is None or digits is None else Formula("round", digits, (inner,))
+        return None if inner is None or digits is None else AnswerFormula("round", digits, (inner,))
     if is_exact_cast(node) or isinstance(node, (exp.Coalesce, exp.Nullif)):
         return make_formula(node.this, places)  # the same number, where it is one
     return None
 
 
-def _joined(operation: Operation, left: Formula | None, right: Formula | None) -> Formula | None:
-    return None if left is None or right is None else Formula(operation, terms=(left, right))
+def _joined(operation: Operation, left: AnswerFormula | None, right: AnswerFormula | None) -> AnswerFormula | None:
+    return None if left is None or right is None else AnswerFormula(operation, terms=(left, right))
 
 
 def make_shown(clause: exp.Expr | None, places: Mapping[int, int]) -> tuple[Shown, ...]:

@@ -11,9 +11,9 @@ import numpy as np
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Choice, Constant, Expression, Ref, Tabulated, told_key
+from querygate.core.expression import Choice, Constant, Expression, Lookup, Ref, told_key
 from querygate.core.meaning import told
-from querygate.core.plan import Key
+from querygate.core.plan import GroupKey
 from querygate.core.predicate import TRUE
 from querygate.core.types import Column, Scalar
 from querygate.sql.aggregates import is_aggregate
@@ -137,7 +137,7 @@ def meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     return node
 
 
-def make_key(node: exp.Expr, context: Context) -> Key:
+def make_key(node: exp.Expr, context: Context) -> GroupKey:
     """The key of a term, with every value it can have."""
     if any(is_aggregate(part) for part in node.walk()):
         raise _refused(node, "An aggregate is no group.", "Group by columns and expressions of them.")
@@ -149,21 +149,21 @@ def make_key(node: exp.Expr, context: Context) -> Key:
         return _column_key(context.known(found), node, context)
     if isinstance(found, Constant):
         found = Choice(((TRUE, found),), found, found.type)  # one group, which is there if anybody is
-    if isinstance(found, Tabulated):
-        return Key(_id(found, context), found.type, found, _ordered(found.results))
+    if isinstance(found, Lookup):
+        return GroupKey(_id(found, context), found.type, found, _ordered(found.results))
     if not isinstance(found, Choice) or not all(isinstance(value, Constant) for _, value in found.ways):
         raise _continuous(node)
-    return Key(_id(found, context), found.type, found, _ordered([_value(value) for _, value in found.ways]))
+    return GroupKey(_id(found, context), found.type, found, _ordered([_value(value) for _, value in found.ways]))
 
 
-def possible_groups(keys: Sequence[Key]) -> int:
+def possible_groups(keys: Sequence[GroupKey]) -> int:
     """How many groups an answer may have. Keys that cut one column into runs of values cut it together."""
-    together: dict[str, list[Tabulated]] = {}
+    together: dict[str, list[Lookup]] = {}
     possible = 1
     product: dict[str, int] = {}
     for key in keys:
         by = key.by
-        if isinstance(by, Tabulated) and (by.of_category or len(set(by.results)) == len(by.results)):
+        if isinstance(by, Lookup) and (by.of_category or len(set(by.results)) == len(by.results)):
             together.setdefault(by.column, []).append(by)
             product[by.column] = product.get(by.column, 1) * len(key.values)
         else:
@@ -174,19 +174,19 @@ def possible_groups(keys: Sequence[Key]) -> int:
     return possible
 
 
-def _column_key(column: Column, node: exp.Expr, context: Context) -> Key:
+def _column_key(column: Column, node: exp.Expr, context: Context) -> GroupKey:
     if not is_tabulable(column):
         raise _continuous(node, column)
     values = axis(column)
     if column.is_numeric:
         starts = np.arange(int(column.low or 0), int(column.high or 0) + 1, dtype=np.int64)
-        table = Tabulated.over_pieces(column.name, column.type, starts, values)
+        table = Lookup.over_pieces(column.name, column.type, starts, values)
     else:
-        table = Tabulated.over_values(column.name, column.type, column.values, values)
-    return Key(_id(table, context), column.type, table, _ordered(values))
+        table = Lookup.over_values(column.name, column.type, column.values, values)
+    return GroupKey(_id(table, context), column.type, table, _ordered(values))
 
 
-def _id(by: Tabulated | Choice, context: Context) -> str:
+def _id(by: Lookup | Choice, context: Context) -> str:
     """The name of a key as a column of the groups: equal for equal keys."""
     return "key " + hashlib.sha256(told(by, context.named).encode()).hexdigest()[:24]
 

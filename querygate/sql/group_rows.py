@@ -11,7 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.plan import Key
+from querygate.core.plan import GroupKey
 from querygate.core.types import Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context
@@ -22,14 +22,14 @@ from querygate.sql.parse import span_of
 
 
 @dataclass
-class Groups:
+class GroupRows:
     """Keys and measures of a statement in the making. `terms` are the GROUP BY terms, in the order of the keys."""
 
     context: Context
     measures: Measures
     grouped: bool
     terms: list[exp.Expr] = field(default_factory=list)
-    keys: list[Key] = field(default_factory=list)
+    keys: list[GroupKey] = field(default_factory=list)
     _made: tuple[list[str], Context] | None = None
 
     @property

@@ -21,17 +21,17 @@ from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.allow import allow
 from querygate.sql.compose import Query, compose
-from querygate.sql.formulas import Formula, Shown, make_formula, make_shown, number_of
+from querygate.sql.formulas import AnswerFormula, Shown, make_formula, make_shown, number_of
 from querygate.sql.group_keys import grouping_sets
 from querygate.sql.logged_value import Value, plain_value
 from querygate.sql.parse import DIALECT, parse
-from querygate.sql.secret_conditions import Part, Unreadable, bracketed, columns_of, split, text_of
+from querygate.sql.secret_conditions import ConditionPart, UnauditableStatement, bracketed, columns_of, split, text_of
 
 DIALECTS = ("duckdb", "postgres", "mysql", "tsql", "spark")
 
 
 @dataclass(frozen=True)
-class Added:
+class LoggedAggregate:
     """One aggregate: its name, what it is taken of (empty for COUNT(*)), and over whom: parts that exclude each other.
 
     `item` is its place in the select list, None where it stands inside an expression, HAVING or ORDER BY. Each record
@@ -40,17 +40,17 @@ class Added:
 
     name: str
     value: str
-    parts: tuple[Part, ...]
+    parts: tuple[ConditionPart, ...]
     item: int | None
     scale: Fraction = Fraction(1)
     shift: Fraction = Fraction(0)
-    among: tuple[Part, ...] = ()
+    among: tuple[ConditionPart, ...] = ()
     parameters: tuple[str, ...] = ()
     secret: bool = True  # the value is about a secret column
 
 
 @dataclass(frozen=True)
-class Logged:
+class LoggedStatement:
     """A statement taken apart. `keys` are (expression, place in the select list or None); `hidden` the secret ones.
 
     `formulas` are the items that are arithmetic over aggregates; `absent` the places of keys that are NULL in its rows,
@@ -58,10 +58,10 @@ class Logged:
     """
 
     keys: tuple[tuple[str, int | None], ...]
-    added: tuple[Added, ...]
+    added: tuple[LoggedAggregate, ...]
     alone: bool = True
     hidden: tuple[tuple[str, int | None], ...] = ()
-    formulas: tuple[tuple[int, Formula], ...] = ()
+    formulas: tuple[tuple[int, AnswerFormula], ...] = ()
     absent: tuple[int, ...] = ()
     shown: tuple[Shown, ...] = ()
     names: tuple[str, ...] = ()
@@ -85,26 +85,26 @@ def _value_columns(node: exp.Expr) -> Iterable[exp.Column]:
 
 def take_apart(
     sql: str, columns: Collection[str], secret: Collection[str], dialect: str = DIALECT, person: str = ""
-) -> list[Logged]:
+) -> list[LoggedStatement]:
     """The statement over a table with these columns, as a list of what its branches asked; Unreadable says why not.
 
     `person` names a column that has another value in every row: what is counted of it is rows.
 
     >>> one, = take_apart("SELECT AVG(sbp) FROM t WHERE age < 51 AND dx = 'flu'", ["age", "sbp", "dx"], ["sbp", "dx"])
     >>> one.added[0].name, one.added[0].value, one.added[0].parts
-    ('avg', '"sbp"', (Part(known='"age" < 51', secret='(("dx" = \\'flu\\') IS NOT DISTINCT FROM TRUE)'),))
+    ('avg', '"sbp"', (ConditionPart(known='"age" < 51', secret='(("dx" = \\'flu\\') IS NOT DISTINCT FROM TRUE)'),))
     """
     tree = read_statement(sql, dialect)
     if not isinstance(tree, (exp.Select, exp.Union)):
-        raise Unreadable("It is not a SELECT.")
+        raise UnauditableStatement("It is not a SELECT.")
     try:
         tree = allow(tree)  # functions that are not known may depend on chance, on time, or on the machine
     except Refusal as refusal:
-        raise Unreadable(refusal.detail) from None
+        raise UnauditableStatement(refusal.detail) from None
     named = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
     tables = {folded(table.name) for table in tree.find_all(exp.Table)} - named
     if len(tables) != 1:
-        raise Unreadable("It reads no table, or more than one.")
+        raise UnauditableStatement("It reads no table, or more than one.")
     for table in tree.find_all(exp.Table):
         for part in ("db", "catalog"):
             table.set(part, None)
@@ -113,7 +113,7 @@ def take_apart(
     try:
         queries = compose(tree, catalog)
     except Refusal as refusal:
-        raise Unreadable(refusal.detail) from None
+        raise UnauditableStatement(refusal.detail) from None
     own, hidden = frozenset(map(folded, columns)), frozenset(map(folded, secret))
     number = len(queries)
     return [
@@ -127,42 +127,42 @@ def read_statement(sql: str, dialect: str) -> exp.Expr:
             return parse(sql)
         trees = [tree for tree in sqlglot.parse(sql, dialect=dialect) if tree is not None]
     except Refusal as refusal:
-        raise Unreadable(refusal.detail) from None
+        raise UnauditableStatement(refusal.detail) from None
     except (SqlglotError, RecursionError, TypeError, ValueError, AttributeError, LookupError, AssertionError):
-        raise Unreadable("It cannot be read as SQL of that dialect.") from None
+        raise UnauditableStatement("It cannot be read as SQL of that dialect.") from None
     if len(trees) != 1:
-        raise Unreadable("It is not one statement.")
+        raise UnauditableStatement("It is not one statement.")
     return trees[0]
 
 
-def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Iterable[Logged]:
+def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Iterable[LoggedStatement]:
     """What the statement asked, once for each set of keys that it groups by."""
     if query.inner is not None:
-        raise Unreadable("It asks about the groups of another query.")
+        raise UnauditableStatement("It asks about the groups of another query.")
     tree = query.tree
     items = [item.this if isinstance(item, exp.Alias) else item for item in tree.expressions]
     terms, sets = _keys(tree, columns)
     clause = tree.args.get("where")
     where = clause.this if clause is not None else exp.true()
-    found: list[Added] = []
+    found: list[LoggedAggregate] = []
     places: dict[int, int] = {}
     for node, item in _aggregates(tree, items):
         asked = read_aggregate(node)
         if asked is None:
-            raise Unreadable("It has an aggregate that is not known.")
+            raise UnauditableStatement("It has an aggregate that is not known.")
         places[id(node)] = len(found)
         found.append(_added(plain_value(asked), where, item, secret))
     if not found and not terms:
-        raise Unreadable("It shows rows, which no audit of aggregates covers.")
+        raise UnauditableStatement("It shows rows, which no audit of aggregates covers.")
     if any(columns_of(term) & secret and not columns_of(term) <= secret for term in terms):
-        raise Unreadable("It groups by what is secret and what is known at once.")
+        raise UnauditableStatement("It groups by what is secret and what is known at once.")
     alone = {added.item for added in found}
     formulas = [(i, make_formula(item, places)) for i, item in enumerate(items) if i not in alone]
     keys = [(text_of(term), next((i for i, item in enumerate(items) if item.unnest() == term), None)) for term in terms]
     is_secret = [bool(columns_of(term) & secret) for term in terms]
     for chosen in sets:
         absent = [keys[i][1] for i in range(len(keys)) if i not in chosen]
-        yield Logged(
+        yield LoggedStatement(
             tuple(keys[i] for i in chosen if not is_secret[i]),
             tuple(found),
             len(sets) == 1,
@@ -185,7 +185,7 @@ def _keys(tree: exp.Select, columns: frozenset[str]) -> tuple[list[exp.Expr], li
     try:
         return grouping_sets(group, tree.expressions)
     except Refusal as refusal:
-        raise Unreadable(refusal.detail) from None
+        raise UnauditableStatement(refusal.detail) from None
 
 
 def _aliased(tree: exp.Select, name: exp.Column) -> exp.Expr:
@@ -194,7 +194,7 @@ def _aliased(tree: exp.Select, name: exp.Column) -> exp.Expr:
         if isinstance(item, exp.Alias) and folded(item.alias) == folded(name.name):
             found: exp.Expr = item.this.unnest()
             return found
-    raise Unreadable("It groups by a name that is not there.")
+    raise UnauditableStatement("It groups by a name that is not there.")
 
 
 def _aggregates(tree: exp.Select, items: list[exp.Expr]) -> Iterable[tuple[exp.Expr, int | None]]:
@@ -211,15 +211,15 @@ def _aggregates(tree: exp.Select, items: list[exp.Expr]) -> Iterable[tuple[exp.E
                 yield node, None
 
 
-def _added(plain: Value, where: exp.Expr, item: int | None, secret: frozenset[str]) -> Added:
+def _added(plain: Value, where: exp.Expr, item: int | None, secret: frozenset[str]) -> LoggedAggregate:
     both = where
     if plain.condition is not None:
         whole = isinstance(where, exp.Boolean)  # there is no WHERE
         both = plain.condition if whole else exp.And(this=bracketed(where), expression=bracketed(plain.condition))
     value = plain.value
     if value is not None and value.find(exp.Column) is None and plain.name != "count":
-        raise Unreadable("It adds up a constant in a way that is not known.")
-    return Added(
+        raise UnauditableStatement("It adds up a constant in a way that is not known.")
+    return LoggedAggregate(
         plain.name,
         _written(value) if value is not None else "",
         tuple(split(both, secret)),
@@ -251,4 +251,13 @@ def square_of(value: str) -> str:
     return f"{value} * {value}"
 
 
-__all__ = ["Added", "DIALECTS", "Logged", "Part", "Unreadable", "square_of", "table_columns", "take_apart"]
+__all__ = [
+    "LoggedAggregate",
+    "DIALECTS",
+    "LoggedStatement",
+    "ConditionPart",
+    "UnauditableStatement",
+    "square_of",
+    "table_columns",
+    "take_apart",
+]

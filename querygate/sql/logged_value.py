@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from querygate.sql.aggregates import Asked
+from querygate.sql.aggregates import AggregateCall
 from querygate.sql.formulas import is_exact_cast, number_of
 from querygate.sql.measures import as_filter
 
@@ -35,7 +35,7 @@ class Value:
     parameters: tuple[exp.Expr, ...] = ()
 
 
-def plain_value(asked: Asked) -> Value:
+def plain_value(asked: AggregateCall) -> Value:
     """The aggregate as a value and a condition."""
     asked = as_filter(asked)
     arguments = [argument for argument in asked.arguments if not isinstance(argument, exp.Star)]

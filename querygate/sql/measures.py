@@ -9,11 +9,11 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated, is_number
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, is_number
 from querygate.core.meaning import told
 from querygate.core.plan import Aggregate, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
-from querygate.sql.aggregates import NAMES, Aggregation, Asked, is_aggregate, read_aggregate
+from querygate.sql.aggregates import NAMES, AggregateCall, Aggregation, is_aggregate, read_aggregate
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
 from querygate.sql.parse import span_of
@@ -81,7 +81,7 @@ class Measures:
                 raise
         return self._read(asked, node)  # a value that is there only where the CASE lets it be
 
-    def _read(self, asked: Asked, node: exp.Expr) -> Aggregate:
+    def _read(self, asked: AggregateCall, node: exp.Expr) -> Aggregate:
         where = self.where
         if asked.condition is not None:
             where = both([where, is_true(condition(asked.condition, self.context))])
@@ -96,7 +96,7 @@ class Measures:
             return self._of_two(known, asked, where, node)
         return self._of_column(known, asked, where, node)
 
-    def _of_column(self, known: Aggregation, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+    def _of_column(self, known: Aggregation, asked: AggregateCall, where: Predicate, node: exp.Expr) -> Aggregate:
         if not 1 <= len(asked.arguments) <= 1 + len(known.parameters):
             raise _refused(node)
         value = self._value(asked.arguments[0], known, asked.name)
@@ -111,7 +111,7 @@ class Measures:
 
     def _value(self, node: exp.Expr, known: Aggregation, name: str) -> Expression:
         found = expression(node, self.context)
-        if found.type == "boolean" and name == "sum" and isinstance(found, Ref | Tabulated):
+        if found.type == "boolean" and name == "sum" and isinstance(found, Ref | Lookup):
             return expression(exp.Cast(this=node.copy(), to=exp.DataType.build("BIGINT")), self.context)
         in_time = found.type in ("date", "moment")
         if not is_number(found) or (in_time and not known.dates):
@@ -145,7 +145,7 @@ class Measures:
             found.append(float(value))
         return tuple(found)
 
-    def _of_two(self, known: Aggregation, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+    def _of_two(self, known: Aggregation, asked: AggregateCall, where: Predicate, node: exp.Expr) -> Aggregate:
         if len(asked.arguments) != 2:
             raise _refused(node)
         first, second = asked.arguments
@@ -164,7 +164,7 @@ class Measures:
 
     # -- counts --------------------------------------------------------------------------------------------------
 
-    def _count(self, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+    def _count(self, asked: AggregateCall, where: Predicate, node: exp.Expr) -> Aggregate:
         arguments = [a for a in asked.arguments if not isinstance(a, exp.Star)]
         if len(arguments) > 1:
             raise _refused(node)
@@ -174,15 +174,15 @@ class Measures:
         where = both([where, value.present])
         if not asked.distinct:
             return self.add("column", "count", self.measure(where), "integer")
-        if isinstance(value, Tabulated) and not value.of_category:
+        if isinstance(value, Lookup) and not value.of_category:
             value = value.numbered()  # as many as there are results
         if is_number(value):
             return self.add("column", "count_distinct", self.measure(where, value), "integer")
-        if not isinstance(value, Ref | Tabulated):
+        if not isinstance(value, Ref | Lookup):
             raise _refused(node)
         return self.add("sets", "count_distinct", self.measure(where, value), "integer")
 
-    def _count_if(self, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+    def _count_if(self, asked: AggregateCall, where: Predicate, node: exp.Expr) -> Aggregate:
         if len(asked.arguments) != 1:
             raise _refused(node)
         test = condition(asked.arguments[0], self.context)
@@ -190,7 +190,7 @@ class Measures:
         vanish = None if self.grouped and self._alike(decided, self.where) else self.measure(decided)
         return self.add("column", "count", self.measure(both([where, is_true(test)])), "integer", may_vanish=vanish)
 
-    def _regr_part(self, asked: Asked, where: Predicate, node: exp.Expr) -> Aggregate:
+    def _regr_part(self, asked: AggregateCall, where: Predicate, node: exp.Expr) -> Aggregate:
         """REGR_COUNT, REGR_AVGX and REGR_AVGY: over the records that have both values."""
         if len(asked.arguments) != 2:
             raise _refused(node)
@@ -242,7 +242,7 @@ class Measures:
         if isinstance(e, Ref):
             low = self.context.known(e).low
             return low is not None and low > 0
-        return isinstance(e, Tabulated) and bool((e.ends[0] > 0).all())
+        return isinstance(e, Lookup) and bool((e.ends[0] > 0).all())
 
 
 def _type_of(value: Expression) -> str:
@@ -254,7 +254,7 @@ def _decided(p: Predicate) -> Predicate:
     return either([is_true(p), is_true(negate(p))])
 
 
-def as_filter(asked: Asked) -> Asked:
+def as_filter(asked: AggregateCall) -> AggregateCall:
     """Aggregates pass over NULL, so of CASE WHEN p THEN x END they see x where p is TRUE: as with FILTER (WHERE p)."""
     if not asked.arguments or asked.name not in NAMES or NAMES[asked.name].family != "column":
         return asked

@@ -17,7 +17,7 @@ from querygate.core.plan import Aggregate, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import Predicate
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.aggregates import Asked, read_aggregate
+from querygate.sql.aggregates import AggregateCall, read_aggregate
 from querygate.sql.allow import allow
 from querygate.sql.code_tests import is_code_test
 from querygate.sql.compose import Query, compose, schema_notes
@@ -26,7 +26,7 @@ from querygate.sql.measures import as_filter
 from querygate.sql.parse import parse, span_of
 from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
-from querygate.sql.work_limit import Bounded
+from querygate.sql.work_limit import WorkLimit
 
 Kind = Literal["count", "distinct", "sum", "avg", "quantile"]
 
@@ -48,7 +48,7 @@ _REMEDY = "Ask for COUNT, COUNT(DISTINCT column), SUM, AVG, MEDIAN or QUANTILE_C
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class NoisyNumber:
     """One number of each group that is told with noise. `of` is the expression of its value, `given` its condition.
 
     `id` is equal for numbers that mean the same, whatever the words.
@@ -71,7 +71,7 @@ class NoisyPlan:
     plan: Plan
     where: str
     terms: tuple[str, ...]
-    releases: tuple[Release, ...]
+    releases: tuple[NoisyNumber, ...]
     items: tuple[int | None, ...]
 
     @property
@@ -92,7 +92,7 @@ def understand_noisy(sql: str, catalog: Catalog, native: Native, limits: Limits 
     if len(queries) != 1 or queries[0].inner is not None:
         raise _refused("Noise is added to the groups of one query.", "Ask each query by itself.")
     _check_person(queries[0].tree, person)
-    plan = make_plan(queries[0], catalog, Bounded(native), limits)
+    plan = make_plan(queries[0], catalog, WorkLimit(native), limits)
     check_wording(sql, own, native)
     return _noisy(queries[0], replace(plan, notes=notes), person)
 
@@ -117,7 +117,7 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     for node in tree.walk():
         if is_code_test(node):
             raise _refused("Noisy counts of code lists are not available.", _REMEDY, node)
-    releases: list[Release] = []
+    releases: list[NoisyNumber] = []
     items: list[int | None] = []
     for item, output in zip(tree.expressions, plan.outputs[: plan.shown], strict=True):
         if output.kind == "key":
@@ -141,7 +141,7 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     return NoisyPlan(plan, where, tuple(unfailing(term) for term in terms), tuple(releases), tuple(items))
 
 
-def _release(item: exp.Expr, formula: Expression, plan: Plan, person: str) -> Release:
+def _release(item: exp.Expr, formula: Expression, plan: Plan, person: str) -> NoisyNumber:
     node = (item.this if isinstance(item, exp.Alias) else item).unnest()
     asked = read_aggregate(node)
     found = next((a for a in plan.aggregates if isinstance(formula, Ref) and formula.column == a.id), None)
@@ -151,7 +151,7 @@ def _release(item: exp.Expr, formula: Expression, plan: Plan, person: str) -> Re
     return _of(as_filter(asked), found, kind, plan, person)
 
 
-def _of(asked: Asked, found: Aggregate, kind: Kind, plan: Plan, person: str) -> Release:
+def _of(asked: AggregateCall, found: Aggregate, kind: Kind, plan: Plan, person: str) -> NoisyNumber:
     given = [argument for argument in asked.arguments if not isinstance(argument, exp.Star)]
     value = given[0].unnest() if given and given[0].find(exp.Column) else None
     where = unfailing(asked.condition) if asked.condition is not None else ""
@@ -165,7 +165,7 @@ def _of(asked: Asked, found: Aggregate, kind: Kind, plan: Plan, person: str) -> 
         raise _refused("Noise is added to numbers.", _REMEDY, value)
     share = float(found.parameters[0]) if found.parameters else 0.5
     persons = isinstance(value, exp.Column) and kind == "distinct" and folded(value.name) == folded(person)
-    return Release(found.id, kind, text, where, of, measure.where if of is not None else None, share, persons)
+    return NoisyNumber(found.id, kind, text, where, of, measure.where if of is not None else None, share, persons)
 
 
 def unfailing(node: exp.Expr) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Constant, Ref, Tabulated, is_number, told_key
-from querygate.core.plan import Key, Order, Output, Plan
+from querygate.core.expression import Constant, Lookup, Ref, is_number, told_key
+from querygate.core.plan import GroupKey, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
 from querygate.core.types import Catalog, Column, folded
@@ -21,7 +21,7 @@ from querygate.sql.compose import Query
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
 from querygate.sql.group_keys import all_items, group_of_distinct, grouping_sets, is_constant, make_key, possible_groups
-from querygate.sql.group_rows import Groups
+from querygate.sql.group_rows import GroupRows
 from querygate.sql.identity import with_meaning
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
@@ -89,7 +89,7 @@ class _Draft:
         self.one_set = len(sets) == 1
         keys = [make_key(term, self.context) for term in terms]
         measures = Measures(self.context, where, grouped=all(sets))
-        self.groups = Groups(
+        self.groups = GroupRows(
             self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys)
         )
         self._check_groups(group)
@@ -217,7 +217,7 @@ class _Draft:
             for place, key in enumerate(self.groups.keys):
                 if key.id == formula.column:
                     return Output(name or _name(node), "key", key.type, place)
-        if isinstance(formula, Tabulated) and not is_number(formula) and self.one_set:
+        if isinstance(formula, Lookup) and not is_number(formula) and self.one_set:
             return self._dependent_key(node, name)
         if not is_number(formula):
             raise UnsupportedSQL(
@@ -248,7 +248,7 @@ class _Draft:
     def _constant_key(self, formula: Constant, name: str) -> Output:
         """A constant text beside the aggregates is a key that every group has."""
         told = f"key {hashlib.sha256(formula.canonical.encode()).hexdigest()[:24]}"
-        self.groups.keys.append(Key(told, formula.type, formula, (told_key(formula.value),)))
+        self.groups.keys.append(GroupKey(told, formula.type, formula, (told_key(formula.value),)))
         return Output(name or "constant", "key", formula.type, len(self.groups.keys) - 1)
 
     def _item(self, node: exp.Column) -> exp.Expr:
@@ -367,7 +367,7 @@ class _Draft:
 # -- helpers ---------------------------------------------------------------------------------------------
 
 
-def _told_apart(keys: list[Key]) -> list[Key]:
+def _told_apart(keys: list[GroupKey]) -> list[GroupKey]:
     """Of keys that mean the same each under an id of its own: a grouping set may have one of them without the other."""
     seen: Counter[str] = Counter()
     found = []

@@ -17,29 +17,29 @@ MOST_SECRETS = 3
 _TRUTHS = {"TRUE": exp.true, "FALSE": exp.false, "NULL": exp.null}
 
 
-class Unreadable(Exception):
+class UnauditableStatement(Exception):
     """Why a statement cannot be audited; a sentence without values of the data."""
 
 
 @dataclass(frozen=True)
-class Part:
+class ConditionPart:
     """People whom `known` selects, as far as their own `secret` holds. Empty texts hold for everybody."""
 
     known: str
     secret: str
 
 
-def split(condition: exp.Expr, secret: frozenset[str]) -> list[Part]:
+def split(condition: exp.Expr, secret: frozenset[str]) -> list[ConditionPart]:
     """Parts that exclude each other and together are where the condition is TRUE.
 
     Each secret condition in it is TRUE, FALSE or NULL for a person; put in, the rest is about what is known.
     """
     if not columns_of(condition) & secret:
-        return [Part(text_of(condition), "")]
+        return [ConditionPart(text_of(condition), "")]
     condition = _gathered(condition, secret)
     leaves = {text_of(leaf): leaf for leaf in _secret_leaves(condition, secret)}
     if len(leaves) > MOST_SECRETS:
-        raise Unreadable(f"It has more than {MOST_SECRETS} secret conditions.")
+        raise UnauditableStatement(f"It has more than {MOST_SECRETS} secret conditions.")
     by_known: dict[str, list[str]] = {}
     for truths in product(_TRUTHS, repeat=len(leaves)):
         given = dict(zip(leaves, truths, strict=True))
@@ -49,7 +49,7 @@ def split(condition: exp.Expr, secret: frozenset[str]) -> list[Part]:
         known = text_of(put_in)
         held = " AND ".join(f"({leaf}) IS NOT DISTINCT FROM {truth}" for leaf, truth in given.items())
         by_known.setdefault(known, []).append(held)
-    return [Part(known, _either(held, len(leaves))) for known, held in by_known.items()]
+    return [ConditionPart(known, _either(held, len(leaves))) for known, held in by_known.items()]
 
 
 def _never(node: exp.Expr) -> bool:
@@ -72,7 +72,7 @@ def _gathered(node: exp.Expr, secret: frozenset[str]) -> exp.Expr:
     if isinstance(node, (exp.Not, exp.Paren)):
         return type(node)(this=_gathered(node.this, secret))
     if not isinstance(node, (exp.And, exp.Or)):
-        raise Unreadable("It compares what is secret with what is known.")
+        raise UnauditableStatement("It compares what is secret with what is known.")
     parts = [part.unnest() for part in node.flatten()]
     hidden = [part for part in parts if columns_of(part) and columns_of(part) <= secret]
     others = [part for part in parts if not (columns_of(part) and columns_of(part) <= secret)]
@@ -124,7 +124,7 @@ def _put_in(node: exp.Expr, given: dict[str, str], secret: frozenset[str]) -> ex
         if not kept:
             return _TRUTHS[neutral]()
         return _joined(type(node), kept)
-    raise Unreadable("It compares what is secret with what is known.")
+    raise UnauditableStatement("It compares what is secret with what is known.")
 
 
 def _is(node: exp.Expr, truth: str) -> bool:

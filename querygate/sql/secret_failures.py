@@ -29,21 +29,21 @@ _DIVISIONS = (exp.Div, exp.IntDiv, exp.Mod)
 
 
 @dataclass(frozen=True)
-class Failing:
+class FailurePoint:
     """What may fail, and whom of the known the statement looks at."""
 
     what: str
     known: str  # a condition on known columns, TRUE where there is none
 
 
-def may_fail(sql: str, secret: Collection[str], dialect: str) -> Failing | None:
+def may_fail(sql: str, secret: Collection[str], dialect: str) -> FailurePoint | None:
     """What in a statement fails or not by the secrets of single records; None if nothing does."""
     tree = read_statement(sql, dialect)
     hidden = frozenset(map(folded, secret))
     for node in tree.walk():
         what = _what(node, hidden)
         if what is not None:
-            return Failing(f"It has {what} a secret, which may fail by one person's value.", _known(tree, hidden))
+            return FailurePoint(f"It has {what} a secret, which may fail by one person's value.", _known(tree, hidden))
     return None
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Call, Choice, Constant, Expression, Ref, Tabulated
+from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref
 from querygate.core.ports import Native
 from querygate.core.predicate import And, Atom, Const, Or, Predicate, both, negate
 from querygate.core.types import Column, Floats, Ints
@@ -30,7 +30,7 @@ _STEPS = frozenset({"floor", "ceil", "trunc", "round", "whole", "sign"})
 _MONOTONE = frozenset({"add", "sub", "mul", "div", "neg", "double", *_STEPS})
 
 
-def stepped(e: Expression, node: exp.Expr, column: Column, native: Native) -> Tabulated | None:
+def stepped(e: Expression, node: exp.Expr, column: Column, native: Native) -> Lookup | None:
     """The table of an expression that has few results; None where it is none of the kind."""
     if column.type != "number" or column.low is None or column.high is None or not _is_stepped(e):
         return None
@@ -47,10 +47,10 @@ def decided(sides: list[Expression], node: exp.Expr, column: Column, native: Nat
         return None
     moving = [side for side in sides if not isinstance(side, Constant)]
     cuts = tuple(sorted({cut for side in moving for cut in _cuts(side) if column.low < cut <= column.high}))
-    if all(isinstance(side, Tabulated) for side in moving):
+    if all(isinstance(side, Lookup) for side in moving):
         starts = [float(column.low), *cuts]
         found = native.tabulate(wording_over_x(node), "number", [*starts, None])
-        return Tabulated.over_pieces(column.name, found.type, np.array(starts), found.results).where(bool)
+        return Lookup.over_pieces(column.name, found.type, np.array(starts), found.results).where(bool)
     if len(moving) != 1 or not _is_stepped(moving[0], inside=True):
         return None
     kinds = (exp.LTE, exp.GTE) if isinstance(node, exp.EQ | exp.NEQ) else (type(node),)
@@ -75,7 +75,7 @@ def _is_stepped(e: Expression, *, inside: bool = False) -> bool:
             return inside
         case Constant():
             return True
-        case Tabulated():
+        case Lookup():
             return not e.of_category
         case Choice():
             decided_ = all(_is_plain(condition) for condition, _ in e.branches)
@@ -97,7 +97,7 @@ def _is_plain(p: Predicate) -> bool:
 def _cuts(e: Expression) -> set[float]:
     """Where a branch or a table changes to another piece."""
     match e:
-        case Tabulated():
+        case Lookup():
             return {float(start) for start in e.starts[1:]}
         case Choice():
             found = [_cuts_of(condition) for condition, _ in e.branches] + [_cuts(value) for _, value in e.ways]
@@ -117,7 +117,7 @@ def _cuts_of(p: Predicate) -> set[float]:
 
 
 @lru_cache(maxsize=64)
-def _table(text: str, column: Column, cuts: tuple[float, ...], native: Native) -> Tabulated | None:
+def _table(text: str, column: Column, cuts: tuple[float, ...], native: Native) -> Lookup | None:
     """The table over the domain of a column; None where it has too many steps or a result that is no number."""
     low, high = float(column.low or 0), float(column.high or 0)
     missing = native.tabulate(text, "number", [low, None])
@@ -132,7 +132,7 @@ def _table(text: str, column: Column, cuts: tuple[float, ...], native: Native) -
     results = (missing.results[0], *steps.values(), missing.results[1])
     if any(isinstance(result, float) and not math.isfinite(result) for result in results):
         return None
-    return Tabulated.over_pieces(column.name, missing.type, np.array(starts), results)
+    return Lookup.over_pieces(column.name, missing.type, np.array(starts), results)
 
 
 def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, Any] | None:

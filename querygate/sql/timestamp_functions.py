@@ -13,7 +13,7 @@ from itertools import takewhile
 import numpy as np
 from sqlglot import exp
 
-from querygate.core.expression import Tabulated
+from querygate.core.expression import Lookup
 from querygate.core.ports import Native
 from querygate.core.timestamps import datetime_of, moment_of
 from querygate.core.types import Column
@@ -50,7 +50,7 @@ _NAMED: dict[type[exp.Expr], str] = {
 }
 
 
-def by_calendar(node: exp.Expr, column: Column, native: Native) -> Tabulated | None:
+def by_calendar(node: exp.Expr, column: Column, native: Native) -> Lookup | None:
     """The table of an expression in which the column stands inside functions of the calendar alone."""
     if column.type != "timestamp" or column.low is None or column.high is None:
         return None
@@ -68,7 +68,7 @@ def by_calendar(node: exp.Expr, column: Column, native: Native) -> Tabulated | N
     if found.type == "other":
         return None
     numbers = np.array([moment_of(start) for start in starts], dtype=np.int64)
-    return Tabulated.over_pieces(column.name, found.type, numbers, found.results)
+    return Lookup.over_pieces(column.name, found.type, numbers, found.results)
 
 
 def _step(node: exp.Expr | None) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from querygate.core.errors import SyntaxRefused
-from querygate.core.ports import Calculated, Native, Reading
+from querygate.core.ports import Native, SqlReading, TabulatedValues
 
 MOST, EACH = 5_000_000, 4_000
 """Values in all, and as how many a question counts beside its own."""
@@ -23,16 +23,16 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Bounded:
+class WorkLimit:
     """The database, for one statement. Equal where the database is, so that tables once found are found again."""
 
     native: Native
     work: Work = field(default_factory=Work, compare=False)
 
-    def read(self, sql: str, own: str) -> Reading:
+    def read(self, sql: str, own: str) -> SqlReading:
         return self.native.read(sql, own)
 
-    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
         self.work.values += len(values) + EACH
         if self.work.values > MOST:
             raise SyntaxRefused(

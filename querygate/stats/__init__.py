@@ -21,6 +21,7 @@ from querygate.stats import (
     association,
     comparison,
     confidence_limits,
+    deviation,
     distinct,
     distribution,
     evenness,
@@ -90,14 +91,13 @@ from querygate.stats.api.two_groups import (
 )
 from querygate.stats.api.whole_distribution import Band, Histogram, ecdf, histogram
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, GroupStatistic
-from querygate.stats.deviation import mad as deviation
 from querygate.stats.distribution import DISTRIBUTIONS, Distribution
 from querygate.stats.enclosure import Enclosure
 from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells, TableStatistic
 from querygate.stats.pairs import PAIR_STATISTICS, PairCells, PairStatistic
 from querygate.stats.registry import STATISTICS, Statistic
 from querygate.stats.regression.box_design import RegressionCells
-from querygate.stats.regression.coefficients import MODELS, Model
+from querygate.stats.regression.coefficients import MODELS, RegressionModel
 from querygate.stats.variance import spread, variation
 
 __all__ = [
@@ -110,7 +110,7 @@ __all__ = [
     "Distribution",
     "GroupCells",
     "GroupStatistic",
-    "Model",
+    "RegressionModel",
     "RegressionCells",
     "PairCells",
     "PairStatistic",

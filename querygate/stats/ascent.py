@@ -20,7 +20,7 @@ _MANY, _STEP = 8000, 8  # with more cells than these, each eighth cell is looked
 _GAIN, _GAIN_MANY = 1e-9, 1e-6  # what a step has to gain, in units of the statistic
 
 
-class Moments(NamedTuple):
+class PairMoments(NamedTuple):
     """Mean and population (co)variances of one data set."""
 
     mean_x: float
@@ -30,8 +30,8 @@ class Moments(NamedTuple):
     covariance: float
 
 
-Value: TypeAlias = Callable[[Moments], float]
-Gradient: TypeAlias = Callable[[Moments], Form]
+Value: TypeAlias = Callable[[PairMoments], float]
+Gradient: TypeAlias = Callable[[PairMoments], Form]
 
 
 class _State(NamedTuple):
@@ -40,10 +40,10 @@ class _State(NamedTuple):
     taken: Ints
     x: Floats
     y: Floats
-    at: Moments
+    at: PairMoments
 
 
-def climb(plane: Plane, value: Value, gradient: Gradient, unit: float) -> tuple[float, Moments | None]:
+def climb(plane: Plane, value: Value, gradient: Gradient, unit: float) -> tuple[float, PairMoments | None]:
     """A data set with a large value. On many cells a sample of them says which gradient to respond to first."""
     many = plane.x_low.size > _MANY
     state = _start(plane, value, gradient, climb(plane.sample(_STEP), value, gradient, unit)[1] if many else None)
@@ -64,7 +64,7 @@ def climb(plane: Plane, value: Value, gradient: Gradient, unit: float) -> tuple[
     return value(state.at), state.at
 
 
-def _start(plane: Plane, value: Value, gradient: Gradient, guide: Moments | None) -> _State:
+def _start(plane: Plane, value: Value, gradient: Gradient, guide: PairMoments | None) -> _State:
     """The response to a guide, or everything in the middle of its cell."""
     response = _response(plane, gradient(guide), guide) if guide is not None else None
     if response is not None:
@@ -76,7 +76,7 @@ def _start(plane: Plane, value: Value, gradient: Gradient, guide: Moments | None
     return _response(plane, Form(0.0, 1.0, 0.0), state.at) or state
 
 
-def _response(plane: Plane, form: Form, at: Moments) -> _State | None:
+def _response(plane: Plane, form: Form, at: PairMoments) -> _State | None:
     """Cells take the point that the gradient wants, and most or least records; None where that leaves no record."""
     best = best_points(plane, form, at.mean_x, at.mean_y)
     level = at.covariance * form.xy + form.xx * at.var_x + form.yy * at.var_y
@@ -93,12 +93,12 @@ def _moved(state: _State, wanted: _State | None, every: int) -> _State:
     return _State(taken, x, y, _moments(taken, x, y)) if taken.any() else state
 
 
-def _moments(taken: Ints, x: Floats, y: Floats) -> Moments:
+def _moments(taken: Ints, x: Floats, y: Floats) -> PairMoments:
     records = exact_sum(taken)
     mean_x, mean_y = tree_sum(taken * x)[0] / records, tree_sum(taken * y)[0] / records
     dx, dy = x - mean_x, y - mean_y
     weighted = taken * dx
-    return Moments(
+    return PairMoments(
         mean_x,
         mean_y,
         tree_sum(weighted * dx)[0] / records,

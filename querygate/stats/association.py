@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Range
-from querygate.stats.ascent import Gradient, Moments, Value, climb
+from querygate.stats.ascent import Gradient, PairMoments, Value, climb
 from querygate.stats.cover_test import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
 from querygate.stats.location import avg
-from querygate.stats.numerics import UNIT, Bounds, are_within, centred, exact_sum, gamma
+from querygate.stats.numerics import UNIT, RealBounds, are_within, centred, exact_sum, gamma
 from querygate.stats.pairs import PairCells, pair_statistic
 from querygate.stats.variance.largest import Boxes
 from querygate.stats.variance.spread import real_variance
@@ -30,7 +30,7 @@ _HALVINGS = 3
 _STRIPS = 120  # intervals of sy / sx tried before a proof is given up
 
 
-class Spread(NamedTuple):
+class VarianceRanges(NamedTuple):
     """Certified ranges of both variances, and how far the deviations that a database computes may be off."""
 
     x_low: float
@@ -42,32 +42,32 @@ class Spread(NamedTuple):
     factor: float
 
 
-class Ground(NamedTuple):
+class AssociationData(NamedTuple):
     """The boxes, and where the means of both columns are."""
 
     plane: Plane
     means: Means
 
     @property
-    def mirrored(self) -> Ground:
+    def mirrored(self) -> AssociationData:
         """The same for (x, -y)."""
         plane, (low, high) = self.plane, self.means.y
         mirror = plane._replace(y_low=-plane.y_high, y_high=-plane.y_low)
-        return Ground(mirror, self.means._replace(y=Bounds(-high, -low)))
+        return AssociationData(mirror, self.means._replace(y=RealBounds(-high, -low)))
 
-    def is_proved(self, claim: Claim, at: Moments) -> bool:
+    def is_proved(self, claim: Claim, at: PairMoments) -> bool:
         """Whether a claim can be proved, starting from a data set that nearly refutes it."""
         return is_proved(self.plane, self.means, claim, at.mean_x, at.mean_y)
 
 
-class Upper(NamedTuple):
+class AssociationBound(NamedTuple):
     """No value exceeds `bound`; `reached` is one."""
 
     bound: float
     reached: float
 
 
-Proof = Callable[[float, Moments], bool]
+Proof = Callable[[float, PairMoments], bool]
 
 
 # -- the statistics --------------------------------------------------------------------------------------
@@ -179,21 +179,21 @@ def regr_r2(cells: PairCells) -> Range:
 # -- upper ends ------------------------------------------------------------------------------------------
 
 
-def _covariance(ground: Ground, spread: Spread) -> Upper:
+def _covariance(ground: AssociationData, spread: VarianceRanges) -> AssociationBound:
     cap = math.sqrt(spread.x_high * spread.y_high) * (1 + 8 * UNIT)
 
-    def proof(target: float, at: Moments) -> bool:
+    def proof(target: float, at: PairMoments) -> bool:
         scale = math.sqrt(_ratio(at, spread))
         return ground.is_proved(_claim(scale, Form(0.0, 1.0, 0.0), 0.25, 0.25, target), at)
 
     return _search(ground.plane, lambda m: m.covariance, lambda _: Form(0.0, 1.0, 0.0), proof, cap, cap)
 
 
-def _slope(ground: Ground, spread: Spread) -> Upper:
+def _slope(ground: AssociationData, spread: VarianceRanges) -> AssociationBound:
     """b is an upper end if Cov(x, y - b x) <= 0: the same claim with y - b x in place of y."""
     cap = math.sqrt(spread.y_high / spread.x_low) * (1 + 8 * UNIT)
 
-    def proof(target: float, at: Moments) -> bool:
+    def proof(target: float, at: PairMoments) -> bool:
         scale = math.sqrt(_ratio(at, spread))
         claim = _claim(scale, Form(-target, 1.0, 0.0), 0.25, 0.25, 0.0)
         claim = claim._replace(ax=claim.ax - target / scale, bx=claim.bx + target / scale)
@@ -203,21 +203,21 @@ def _slope(ground: Ground, spread: Spread) -> Upper:
     return _search(ground.plane, value, lambda m: Form(-m.covariance / m.var_x, 1.0, 0.0), proof, cap, cap)
 
 
-def _correlation(ground: Ground, spread: Spread) -> Upper:
-    def gradient(m: Moments) -> Form:
+def _correlation(ground: AssociationData, spread: VarianceRanges) -> AssociationBound:
+    def gradient(m: PairMoments) -> Form:
         rho, ratio = value(m), math.sqrt(m.var_y / m.var_x)
         return Form(-rho / 2 * ratio, 1.0, -rho / 2 / ratio)
 
-    def value(m: Moments) -> float:
+    def value(m: PairMoments) -> float:
         return m.covariance / math.sqrt(m.var_x * m.var_y) if m.var_x * m.var_y > 0 else -math.inf
 
-    def proof(target: float, at: Moments) -> bool:
+    def proof(target: float, at: PairMoments) -> bool:
         return _is_correlation_proved(ground, spread, target, at)
 
     return _search(ground.plane, value, gradient, proof, 1.0, 1.0)
 
 
-def _is_correlation_proved(ground: Ground, spread: Spread, target: float, at: Moments) -> bool:
+def _is_correlation_proved(ground: AssociationData, spread: VarianceRanges, target: float, at: PairMoments) -> bool:
     """2 C <= r (l Vx + Vy / l) proves rho <= r cosh(w) wherever |ln(sy / sx) - ln l| <= w.
 
     For r <= 0 one l is enough, since l Vx + Vy / l >= 2 sx sy. Otherwise strips of ln(sy / sx) are proved from that of
@@ -268,18 +268,18 @@ def _claim(scale: float, form: Form, a: float, b: float, target: float) -> Claim
     return Claim(form, a, scale, 1 / scale, b, scale, -1 / scale, target)
 
 
-def _ratio(at: Moments, spread: Spread) -> float:
+def _ratio(at: PairMoments, spread: VarianceRanges) -> float:
     """sy / sx of a data set, or a guess where one of them is 0."""
     if at.var_x > 0.0 and at.var_y > 0.0:
         return math.sqrt(at.var_y / at.var_x)
     return math.sqrt((spread.y_high or 1.0) / (spread.x_high or 1.0))
 
 
-def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: float, cap: float) -> Upper:
+def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: float, cap: float) -> AssociationBound:
     """Reach a value, then prove the least of a ladder of targets above it; `cap` holds without proof."""
     reached, at = climb(plane, value, gradient, unit)
     if at is None:
-        return Upper(cap, -math.inf)
+        return AssociationBound(cap, -math.inf)
     failed = reached
     steps = (*_FINE, *_STEPS) if plane.is_one_data_set else _STEPS
     for step in steps:
@@ -291,15 +291,15 @@ def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: 
             for _ in range(_HALVINGS if step > steps[0] else 0):
                 middle = (failed + proved) / 2
                 failed, proved = (failed, middle) if proof(middle, at) else (middle, proved)
-            return Upper(proved, reached)
+            return AssociationBound(proved, reached)
         failed = target
-    return Upper(cap, reached)
+    return AssociationBound(cap, reached)
 
 
 # -- what the database computes --------------------------------------------------------------------------
 
 
-def _spread(cells: PairCells, plane: Plane, lower: str) -> Spread:
+def _spread(cells: PairCells, plane: Plane, lower: str) -> VarianceRanges:
     """`lower` names the columns whose least variance matters; for the others it is taken to be 0."""
     x = real_variance(Boxes(plane.x_low, plane.x_high, plane.least, plane.most), "x" in lower)
     y = real_variance(Boxes(plane.y_low, plane.y_high, plane.least, plane.most), "y" in lower)
@@ -308,10 +308,10 @@ def _spread(cells: PairCells, plane: Plane, lower: str) -> Spread:
         deviation_error(records, float(max(abs(low.min()), abs(high.max()))), float(high.max()) - float(low.min()))
         for low, high in ((cells.x_low, cells.x_high), (cells.y_low, cells.y_high))
     )
-    return Spread(*x, *y, shift_x, shift_y, gamma(2 * records + 16))
+    return VarianceRanges(*x, *y, shift_x, shift_y, gamma(2 * records + 16))
 
 
-def _covariance_error(spread: Spread) -> float:
+def _covariance_error(spread: VarianceRanges) -> float:
     """|C' - C| of docs/explanation/proofs/welford.md."""
     x, y = math.sqrt(spread.x_high), math.sqrt(spread.y_high)
     shift = spread.shift_x * y + spread.shift_y * x + spread.shift_x * spread.shift_y
@@ -323,7 +323,7 @@ def _relative(shift: float, low: float, factor: float) -> float:
     return shift / math.sqrt(low) * 2 + factor if low > 0.0 else math.inf
 
 
-def _correlation_error(spread: Spread) -> float:
+def _correlation_error(spread: VarianceRanges) -> float:
     """Covariance and both deviations are off by small parts of the deviations; infinite where they need not be."""
     x, y = (
         _relative(shift, low, spread.factor)
@@ -332,7 +332,7 @@ def _correlation_error(spread: Spread) -> float:
     return 4 * (x + y + spread.factor + 4 * UNIT) if x + y < 0.01 else math.inf
 
 
-def _slope_error(spread: Spread) -> float:
+def _slope_error(spread: VarianceRanges) -> float:
     x = _relative(spread.shift_x, spread.x_low, spread.factor)
     if not x < 0.01:
         return math.inf
@@ -340,7 +340,7 @@ def _slope_error(spread: Spread) -> float:
     return 4 * (size * (x + spread.factor + 4 * UNIT) + spread.shift_y / math.sqrt(spread.x_low))
 
 
-def _range(high: Upper, low: Upper, error: float) -> Range:
+def _range(high: AssociationBound, low: AssociationBound, error: float) -> Range:
     reached = [end if math.isfinite(end) else None for end in (-low.reached, high.reached)]
     return Range(-low.bound - error, high.bound + error, reached[0], reached[1], sharp=False)
 
@@ -363,7 +363,7 @@ def _unbounded() -> Range:
     return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
 
 
-def _ground(cells: PairCells) -> Ground:
+def _ground(cells: PairCells) -> AssociationData:
     """The boxes about the middle of both columns."""
     middle_x = float(cells.x_low.min()) / 2 + float(cells.x_high.max()) / 2
     middle_y = float(cells.y_low.min()) / 2 + float(cells.y_high.max()) / 2
@@ -376,4 +376,4 @@ def _ground(cells: PairCells) -> Ground:
         cells.most,
         np.flatnonzero(cells.most > cells.least),
     )
-    return Ground(plane, mean_ranges(plane))
+    return AssociationData(plane, mean_ranges(plane))

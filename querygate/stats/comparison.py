@@ -112,14 +112,14 @@ def mean_difference(cells: GroupCells) -> Range:
     return Range(low, high, None if bottom is None else -bottom.value, None if top is None else top.value, sharp=sharp)
 
 
-class Attained(NamedTuple):
+class AttainedDifference(NamedTuple):
     """The difference of means of one data set, and whether it is the largest."""
 
     value: float
     sharp: bool
 
 
-def _attained(cells: GroupCells, most: float, least: float) -> Attained | None:
+def _attained(cells: GroupCells, most: float, least: float) -> AttainedDifference | None:
     """The first group at its high ends, the second at its low ends; None where no data set was found."""
     low, high = cells.low.astype(np.float64), cells.high.astype(np.float64)
     wanted_first = np.where(high > most, cells.first.most, cells.first_least)
@@ -137,7 +137,7 @@ def _attained(cells: GroupCells, most: float, least: float) -> Attained | None:
         if first.any() and second.any():
             means = (tree_sum(n * x)[0] / exact_sum(n) for n, x in ((first, high), (second, low)))
             values.append(next(means) - next(means))
-    return Attained(max(values), not over.any()) if values else None
+    return AttainedDifference(max(values), not over.any()) if values else None
 
 
 def _one(index: int, size: int) -> Ints:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.stats.numerics import TINY, UNIT, Bounds, exact_sum, pieces, tree_sum
+from querygate.stats.numerics import TINY, UNIT, RealBounds, exact_sum, pieces, tree_sum
 from querygate.stats.ratio import Largest
 from querygate.stats.variance.largest import largest_pooled_mean
 
@@ -66,8 +66,8 @@ class Plane(NamedTuple):
 class Means(NamedTuple):
     """The ranges of both means over all data sets."""
 
-    x: Bounds
-    y: Bounds
+    x: RealBounds
+    y: RealBounds
 
 
 class Form(NamedTuple):
@@ -156,7 +156,7 @@ def _clipped(values: Floats, low: Floats, high: Floats) -> Floats:
 # -- the covering ----------------------------------------------------------------------------------------
 
 
-class Proved(NamedTuple):
+class ProvedDisc(NamedTuple):
     """All data sets with E_B within `radius` of `centre` are proved; `middle` is the m that did it."""
 
     centre: float
@@ -181,7 +181,7 @@ def next_centre(radius: float, reached: float, bend: float, trust: float) -> flo
     return (reached + trust * math.sqrt(bend * reached * reached + rest * radius * radius)) / rest
 
 
-def _walk(plane: Plane, claim: Claim, start: Proved, end: float) -> bool:
+def _walk(plane: Plane, claim: Claim, start: ProvedDisc, end: float) -> bool:
     """Prove everything from the start to one end of the range of E_B."""
     side = 1.0 if end >= start.centre else -1.0
     goal, reached, middle = side * (end - start.centre), start.radius, start.middle
@@ -203,7 +203,7 @@ def _walk(plane: Plane, claim: Claim, start: Proved, end: float) -> bool:
     return False
 
 
-def _proved(plane: Plane, claim: Claim, centre: float, middle: float) -> Proved | None:
+def _proved(plane: Plane, claim: Claim, centre: float, middle: float) -> ProvedDisc | None:
     """How far around c the claim is proved; None where no m proves anything."""
     determinant = claim.ax * claim.by - claim.ay * claim.bx
     if determinant == 0.0:  # A and B lost their difference to rounding
@@ -217,7 +217,7 @@ def _proved(plane: Plane, claim: Claim, centre: float, middle: float) -> Proved 
         room = claim.target - top.bound
         if room > 0.0:
             radius = math.sqrt(room / claim.b) * (1.0 - 8 * UNIT) - blur
-            return Proved(claim.bx * mx + claim.by * my, radius, middle) if radius > 0.0 else None
+            return ProvedDisc(claim.bx * mx + claim.by * my, radius, middle) if radius > 0.0 else None
         best = best_points(plane, claim.form, mx, my)
         step = _mean_of(plane.selection(best.values, top.reached), best, claim.ax, claim.ay)
         if top.reached - claim.a * step**2 > claim.target or step == 0.0:
@@ -247,7 +247,7 @@ def mean_ranges(plane: Plane) -> Means:
     """Ranges of the two means, outwards."""
     ends = (plane.x_high, -plane.x_low, plane.y_high, -plane.y_low)
     right, left, top, bottom = (plane.largest_mean(end).bound for end in ends)
-    return Means(Bounds(-left, right), Bounds(-bottom, top))
+    return Means(RealBounds(-left, right), RealBounds(-bottom, top))
 
 
 def _mean_range(plane: Plane, means: Means, claim: Claim) -> tuple[float, float]:

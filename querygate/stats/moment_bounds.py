@@ -54,7 +54,7 @@ def never() -> bool:
     return False
 
 
-class Found(NamedTuple):
+class MomentBound(NamedTuple):
     """No value exceeds `bound`; `reached` is that of a data set with so many records, -inf if none is known."""
 
     bound: float
@@ -84,7 +84,7 @@ class Region(NamedTuple):
 
 
 @dataclass
-class Search:
+class MomentSearch:
     """One maximisation. Boxes are scaled so that they lie in [-1, 1]; means and variances are in their ranges."""
 
     boxes: Boxes
@@ -103,7 +103,7 @@ class Search:
     def __post_init__(self) -> None:
         self.sketch, self.outer = sketch_of(self.boxes), widened_boxes(self.boxes)
 
-    def run(self) -> Found:
+    def run(self) -> MomentBound:
         """Prove what the search expects to hold, and while that is far above what is reached, try for less."""
         target, seeds = self._estimate(self._start())
         bound = self._proved(self._cover(seeds), target + self.gap)
@@ -114,7 +114,7 @@ class Search:
                 bound = min(bound, better)
                 break
             bound = better
-        return Found(float(bound), self.reached, self.records)
+        return MomentBound(float(bound), self.reached, self.records)
 
     def _proved(self, region: Region, target: float) -> float:
         """A bound of the value in all cells: the target where it can be proved; where not, more.

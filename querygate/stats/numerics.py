@@ -41,7 +41,7 @@ _PIECE = 8192
 _SLACK = 1.0 + 2.0**-48  # covers the few roundings made while a (positive) margin itself is computed
 
 
-class Bounds(NamedTuple):
+class RealBounds(NamedTuple):
     """The real number meant lies in [low, high]."""
 
     low: float
@@ -73,18 +73,18 @@ def gamma(height: int) -> float:
     return math.inf if product >= 0.5 else product / (1.0 - product) * _SLACK
 
 
-def enclose(value: Fraction) -> Bounds:
+def enclose(value: Fraction) -> RealBounds:
     """The doubles next to an exact quotient, equal to it where it is a double.
 
     >>> enclose(Fraction(15, 3))
-    Bounds(low=5.0, high=5.0)
+    RealBounds(low=5.0, high=5.0)
     """
     nearest = to_float(value)
     if math.isinf(nearest):
         largest = np.finfo(np.float64).max
-        return Bounds(float(largest), nearest) if nearest > 0 else Bounds(nearest, -float(largest))
+        return RealBounds(float(largest), nearest) if nearest > 0 else RealBounds(nearest, -float(largest))
     exact = Fraction(nearest)
-    return Bounds(nearest if exact <= value else down(nearest), nearest if exact >= value else up(nearest))
+    return RealBounds(nearest if exact <= value else down(nearest), nearest if exact >= value else up(nearest))
 
 
 def to_float(value: Fraction | int) -> float:
@@ -113,13 +113,13 @@ def tree_sum(values: Floats) -> tuple[float, int]:
         return float(np.add.reduce(values)), height + max(values.size - 1, 0)
 
 
-def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> Bounds:
+def sum_bounds(values: Floats, roundings: int = 0, underflows: int = 0) -> RealBounds:
     """Bounds of a real sum whose terms were computed with `roundings` roundings each, of which `underflows` may
     have lost a subnormal. Not finite: no bound on that side."""
     return _sized_bounds(values, roundings, underflows)[0]
 
 
-def _sized_bounds(values: Floats, roundings: int, underflows: int) -> tuple[Bounds, float]:
+def _sized_bounds(values: Floats, roundings: int, underflows: int) -> tuple[RealBounds, float]:
     """The same, and an upper bound of the sum of the magnitudes as they are."""
     total, height = tree_sum(values)
     size, height_of_size = tree_sum(np.abs(values))
@@ -128,18 +128,18 @@ def _sized_bounds(values: Floats, roundings: int, underflows: int) -> tuple[Boun
     margin = gamma(height + 2 * roundings) * size * _SLACK + underflows * values.size * TINY
     low, high = total - margin, total + margin
     if math.isnan(low) or math.isnan(high):
-        return Bounds(-math.inf, math.inf), size
-    return Bounds(low if margin == 0.0 else down(low), high if margin == 0.0 else up(high)), size
+        return RealBounds(-math.inf, math.inf), size
+    return RealBounds(low if margin == 0.0 else down(low), high if margin == 0.0 else up(high)), size
 
 
-def dot_size(weights: Ints, values: Floats) -> tuple[Bounds, float]:
+def dot_size(weights: Ints, values: Floats) -> tuple[RealBounds, float]:
     """Bounds of sum(weights * values), and an upper bound of sum(weights * |values|)."""
     with np.errstate(over="ignore", invalid="ignore"):
         bounds, size = _sized_bounds(weights * values, 2, underflows=1)
     return bounds, size * (1.0 + gamma(4)) * _SLACK + values.size * TINY
 
 
-def dot_bounds(weights: Ints, values: Floats, roundings: int = 0) -> Bounds:
+def dot_bounds(weights: Ints, values: Floats, roundings: int = 0) -> RealBounds:
     """Bounds of sum(weights * values); `roundings` counts those already in the values.
 
     >>> dot_bounds(np.array([2, 1]), np.array([0.25, 0.5])).low <= 1.0

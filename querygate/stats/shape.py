@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from querygate.core.types import Cells, Floats, Range
 from querygate.stats.cells import selectable
 from querygate.stats.location import avg
-from querygate.stats.moment_bounds import Deadline, Found, Search, never
+from querygate.stats.moment_bounds import Deadline, MomentBound, MomentSearch, never
 from querygate.stats.moment_boxes import Goal
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.registry import statistic
@@ -33,7 +33,7 @@ _DATA_SETS = 4096  # that are looked at one by one
 _NARROW = 1e-60  # a reach whose fourth power is still far from the subnormal numbers
 
 
-class Measure(NamedTuple):
+class ShapeMeasure(NamedTuple):
     """alpha(n) C_degree / V^power - beta(n) over at least `needs` records. Neither alpha nor beta rises with n."""
 
     degree: int
@@ -72,10 +72,10 @@ def _kurtosis_offset(n: Floats) -> Floats:
     return 3.0 * (n - 1.0) * (n - 1.0) / ((n - 2.0) * (n - 3.0))
 
 
-SKEWNESS = Measure(3, 1.5, 0.005, 3, alpha=_sample_skewness)
-KURTOSIS = Measure(4, 2.0, 0.01, 4, _kurtosis_factor, _kurtosis_offset)
-KURTOSIS_POP = Measure(4, 2.0, 0.01, 2, beta=lambda n: np.full_like(n, 3.0))
-THIRD, FOURTH = Measure(3, 0.0, 0.002, 1), Measure(4, 0.0, 0.002, 1)
+SKEWNESS = ShapeMeasure(3, 1.5, 0.005, 3, alpha=_sample_skewness)
+KURTOSIS = ShapeMeasure(4, 2.0, 0.01, 4, _kurtosis_factor, _kurtosis_offset)
+KURTOSIS_POP = ShapeMeasure(4, 2.0, 0.01, 2, beta=lambda n: np.full_like(n, 3.0))
+THIRD, FOURTH = ShapeMeasure(3, 0.0, 0.002, 1), ShapeMeasure(4, 0.0, 0.002, 1)
 
 
 @statistic("skewness", proof=_PROOF, result="number", summary="skewness of a sample, G1", needs=3)
@@ -127,7 +127,7 @@ def fourth_moment(cells: Cells, *, deadline: Deadline = never) -> Range:
     return _moment(cells, FOURTH, deadline)
 
 
-def _moment(cells: Cells, measure: Measure, deadline: Deadline) -> Range:
+def _moment(cells: Cells, measure: ShapeMeasure, deadline: Deadline) -> Range:
     """SQL has no aggregate of these, so they are not registered, and NULL is taken care of here."""
     cells = selectable(cells)
     if not cells.most.size:
@@ -138,7 +138,7 @@ def _moment(cells: Cells, measure: Measure, deadline: Deadline) -> Range:
 # -- from the ratio to the statistic ---------------------------------------------------------------------
 
 
-def _range(cells: Cells, measure: Measure, deadline: Deadline) -> Range:
+def _range(cells: Cells, measure: ShapeMeasure, deadline: Deadline) -> Range:
     """The range of a statistic: enumerated, or by two searches and the envelope over the number of records."""
     reach, variance = float(cells.high.max()) - float(cells.low.min()), var_pop(cells)
     if not reach < 1 / _NARROW or variance.low is None or variance.high is None:
@@ -165,18 +165,18 @@ def _range(cells: Cells, measure: Measure, deadline: Deadline) -> Range:
     return Range(low, high, *attained, False, may_be_constant)
 
 
-def _unbounded(measure: Measure) -> Range:
+def _unbounded(measure: ShapeMeasure) -> Range:
     return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=measure.power > 0.0)
 
 
-def _constant(cells: Cells, measure: Measure, noise: float) -> Range:
+def _constant(cells: Cells, measure: ShapeMeasure, noise: float) -> Range:
     """All values are the same. On doubles the database may still see a spread, and what it makes of it is not known."""
     if measure.power:
         return Range.null() if cells.integer else _unbounded(measure)
     return Range(-noise, noise, 0.0, 0.0)
 
 
-def _envelope(measure: Measure, lower: Floats, upper: Floats, first: Floats, last: Floats) -> tuple[float, float]:
+def _envelope(measure: ShapeMeasure, lower: Floats, upper: Floats, first: Floats, last: Floats) -> tuple[float, float]:
     """Ends over all numbers of records, given those of the ratio in blocks: alpha and beta do not rise with n."""
     tops = np.where(upper > 0.0, measure.alpha(first), measure.alpha(last)) * upper - measure.beta(last)
     bottoms = np.where(lower < 0.0, measure.alpha(first), measure.alpha(last)) * lower - measure.beta(first)
@@ -193,7 +193,7 @@ def _blocks(first: int, last: int) -> tuple[Floats, Floats]:
     return np.concatenate([single, edges[:-1]]), np.concatenate([single, edges[1:]])
 
 
-def _attained(measure: Measure, found: Found, sign: float) -> float | None:
+def _attained(measure: ShapeMeasure, found: MomentBound, sign: float) -> float | None:
     """The statistic of the best data set that was seen."""
     if found.records < measure.needs or not math.isfinite(found.reached):
         return None
@@ -204,7 +204,9 @@ def _attained(measure: Measure, found: Found, sign: float) -> float | None:
 # -- the two searches ------------------------------------------------------------------------------------
 
 
-def _search(cells: Cells, measure: Measure, variances: tuple[float, float], deadline: Deadline) -> tuple[Found, Found]:
+def _search(
+    cells: Cells, measure: ShapeMeasure, variances: tuple[float, float], deadline: Deadline
+) -> tuple[MomentBound, MomentBound]:
     """The largest of minus the ratio, and of the ratio, on boxes scaled by a power of two, which rounds nothing."""
     middle = float(cells.low.min()) / 2 + float(cells.high.max()) / 2
     boxes, mean = centred_boxes(cells), avg(cells)
@@ -220,9 +222,9 @@ def _search(cells: Cells, measure: Measure, variances: tuple[float, float], dead
     gap = (measure.gap + 0.5 / records) * (1.0 if measure.power else span[1] ** (measure.degree / 2))
     goal = Goal(measure.degree, 1.0, measure.power)
 
-    def run(boxes: Boxes, goal: Goal, means: tuple[float, float], middle: float) -> Found:
+    def run(boxes: Boxes, goal: Goal, means: tuple[float, float], middle: float) -> MomentBound:
         rounded = _rounding(scale, middle) if cells.integer else _as_it_is
-        found = Search(boxes, goal, means, span, gap, passes, rounded, deadline).run()
+        found = MomentSearch(boxes, goal, means, span, gap, passes, rounded, deadline).run()
         back = 1.0 if measure.power else scale**measure.degree
         return found._replace(bound=found.bound * back, reached=found.reached * back)
 
@@ -254,7 +256,7 @@ def _merged(boxes: Boxes) -> Boxes:
 # -- data sets one by one --------------------------------------------------------------------------------
 
 
-def _enumerated(cells: Cells, measure: Measure) -> Range | None:
+def _enumerated(cells: Cells, measure: ShapeMeasure) -> Range | None:
     """The exact range over every data set, where these are few: whole numbers, or cells of one value each."""
     points, reach = bool(np.all(cells.low == cells.high)), float(cells.high.max()) - float(cells.low.min())
     if points and np.array_equal(cells.least, cells.most):
@@ -284,7 +286,7 @@ def _power_sums(cells: Cells) -> Floats:
     return np.array([[float(records)], *([tree_sum(cells.most * away**j)[0]] for j in range(1, 5))])
 
 
-def _of_sums(sums: NDArray[Any], cells: Cells, measure: Measure) -> Range | None:
+def _of_sums(sums: NDArray[Any], cells: Cells, measure: ShapeMeasure) -> Range | None:
     """The range over data sets given by their power sums. On whole numbers all up to the last divisions is exact."""
     n, one, two, three, four = sums[:, sums[0] >= measure.needs]
     variance = (n * two - one * one) / (n * n)
@@ -322,7 +324,7 @@ def _of_sums(sums: NDArray[Any], cells: Cells, measure: Measure) -> Range | None
 # -- what the database computes --------------------------------------------------------------------------
 
 
-def _noise(cells: Cells, measure: Measure, sigma: Floats) -> Floats:
+def _noise(cells: Cells, measure: ShapeMeasure, sigma: Floats) -> Floats:
     """What updating formulas may add to C_p / V^q of data with a deviation of at least sigma (where q = 0, at most)."""
     bottom, top = float(cells.low.min()), float(cells.high.max())
     records, size, reach = max(2, exact_sum(cells.most)), max(abs(bottom), abs(top)), top - bottom

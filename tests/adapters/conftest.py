@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.core.ports import Release
+from querygate.core.ports import PublishedVersion
 from tests.adapters.engines import ENGINES, Engine
 from tests.adapters.published import POLICY, Published, heavy_columns
 from tests.unit.custody.publish.publications import new_site, put
@@ -23,5 +23,5 @@ def heavy(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Published
 
 
 @pytest.fixture
-def release(heavy: Published) -> Release:
+def release(heavy: Published) -> PublishedVersion:
     return heavy.open()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from querygate.core.ports import Release
+from querygate.core.ports import PublishedVersion
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import Engine
 from tests.adapters.reference import Reference
@@ -58,7 +58,7 @@ class Published:
     engine: Engine
     opened: OpenSite
 
-    def open(self, memory_mb: int = MEMORY_MB) -> Release:
+    def open(self, memory_mb: int = MEMORY_MB) -> PublishedVersion:
         """The release, opened anew, with nothing read yet."""
         return self.engine.gate(self.opened, memory_mb).store.current("t")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from querygate.bounds import gather
-from querygate.core.ports import Limits, Release
+from querygate.core.ports import Limits, PublishedVersion
 from querygate.sql import understand
 from tests.adapters.engines import Engine
 from tests.adapters.published import NAMES, Published
@@ -53,7 +53,7 @@ def test_random_releases(engine: Engine, seed: int, tmp_path: Path) -> None:
 # -- the shape of a block ------------------------------------------------------------------------------------------
 
 
-def test_a_block_counts_every_record_once(release: Release) -> None:
+def test_a_block_counts_every_record_once(release: PublishedVersion) -> None:
     for names in ([], ["age"], ["ward", "disease"], NAMES):
         block = release.project(names, Limits())
         assert set(block.columns) == set(names)
@@ -62,7 +62,7 @@ def test_a_block_counts_every_record_once(release: Release) -> None:
         assert (block.n > 0).all()
 
 
-def test_whole_numbers_come_as_whole_numbers(release: Release) -> None:
+def test_whole_numbers_come_as_whole_numbers(release: PublishedVersion) -> None:
     block = release.project(NAMES, Limits())
 
     assert block.number("record").low.dtype == block.number("record").high.dtype == np.int64
@@ -72,7 +72,7 @@ def test_whole_numbers_come_as_whole_numbers(release: Release) -> None:
     assert set(block.number("dose").null.tolist()) == {0, 2}
 
 
-def test_names_are_a_set(release: Release) -> None:
+def test_names_are_a_set(release: PublishedVersion) -> None:
     same = [
         release.project(names, Limits())
         for names in (["age", "ward"], ("ward", "age"), {"age", "ward"}, ["age", "age", "ward"])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import Fault, NotPermitted, QueryGateError
-from querygate.core.ports import Limits, Release
+from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Request
 from querygate.gate.answer import answer
 from querygate.site.layout import open_site
@@ -45,7 +45,7 @@ def refused(attempt: Callable[[], object]) -> QueryGateError:
 
 
 @pytest.mark.parametrize("timeout_s", [0.0, 0.0001, 0.001])
-def test_a_statement_is_stopped_in_time(heavy: Published, release: Release, timeout_s: float) -> None:
+def test_a_statement_is_stopped_in_time(heavy: Published, release: PublishedVersion, timeout_s: float) -> None:
     """Even where the limit passes before the engine has begun."""
     heavy.engine.needs("time limit")
     began = time.perf_counter()

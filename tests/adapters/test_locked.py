@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from querygate.core.ports import Release
+from querygate.core.ports import PublishedVersion
 from tests.adapters.published import Published
 
 READS = [
@@ -55,7 +55,7 @@ UNLOCKS = [
 
 @pytest.mark.parametrize("statement", READS + WRITES + UNLOCKS)
 def test_a_connection_of_the_store_is_locked(
-    heavy: Published, release: Release, tmp_path: Path, statement: str
+    heavy: Published, release: PublishedVersion, tmp_path: Path, statement: str
 ) -> None:
     heavy.engine.needs("lock")
     file, other = tmp_path / "secret.txt", tmp_path / "other"
@@ -73,7 +73,7 @@ def test_a_connection_of_the_store_is_locked(
     assert settings["memory_limit"] != "900GB"
 
 
-def test_what_a_gate_reads_is_open(heavy: Published, release: Release) -> None:
+def test_what_a_gate_reads_is_open(heavy: Published, release: PublishedVersion) -> None:
     """What proves the test above: the connection does work."""
     heavy.engine.needs("lock")
     connection: Any = release._connection.cursor()  # type: ignore[attr-defined]

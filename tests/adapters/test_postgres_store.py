@@ -11,8 +11,8 @@ import pytest
 
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.ports import Limits
-from querygate.custody.publish.republication_guard import Handling
-from querygate.custody.roots.copy_to_postgres import Copied, copy_store
+from querygate.custody.publish.republication_guard import VersionHandling
+from querygate.custody.roots.copy_to_postgres import StoreCopy, copy_store
 from querygate.site.health import store_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -45,7 +45,7 @@ class Place:
     def store(self) -> PostgresStore:
         return PostgresStore(self.server.url(self.reader, database=self.database))
 
-    def copy(self, *datasets: str) -> tuple[Copied, ...]:
+    def copy(self, *datasets: str) -> tuple[StoreCopy, ...]:
         return copy_store(self.opened, self.to, datasets, user="tester")
 
     def run(self, *statements: str) -> None:
@@ -83,7 +83,7 @@ def place(postgres: Server, tmp_path: Path) -> Place:
 
 def test_a_retired_version_is_removed_there_too(place: Place) -> None:
     place.copy()
-    put(place.opened, POLICY, NEW, handling=Handling("retire"))
+    put(place.opened, POLICY, NEW, handling=VersionHandling("retire"))
     before = place.tables()
     (copied,) = place.copy()
 
@@ -95,19 +95,19 @@ def test_a_retired_version_is_removed_there_too(place: Place) -> None:
 
 def test_versions_come_over_and_the_pointer_follows(place: Place) -> None:
     assert place.store.datasets() == ()
-    assert place.copy() == (Copied("t", (1,), 1),)
+    assert place.copy() == (StoreCopy("t", (1,), 1),)
     store = place.store
     served = replace(place.opened, gate=replace(place.opened.gate, store=store))
     first = ask(served, SQL)
     assert first == ask(place.opened, SQL)
     put(place.opened, POLICY, NEW)
     assert ask(served, SQL) == first
-    assert place.copy("t") == (Copied("t", (2,), 2),)
+    assert place.copy("t") == (StoreCopy("t", (2,), 2),)
 
     assert (store.datasets(), store.versions("t"), store.current("t").catalog.version) == (("t",), (1, 2), 2)
     assert ask(served, SQL) == ask(place.opened, SQL) != first
     shelf_of(place.opened).serve_version("t", 1)
-    assert place.copy() == (Copied("t", (), 1),)
+    assert place.copy() == (StoreCopy("t", (), 1),)
     assert ask(served, SQL) == first
     noted = [(event["dataset"], event["body"]) for event in place.opened.log.events() if event["kind"] == "store.copy"]
     assert noted == [("t", {"copied": done, "served": version}) for done, version in (([1], 1), ([2], 2), ([], 1))]
@@ -154,7 +154,7 @@ def test_a_copy_that_fails_leaves_nothing(place: Place) -> None:
     assert (place.tables(), place.store.versions("t"), place.store.current("t").catalog.version) == (before, (1,), 1)
     place.run("DROP TRIGGER stop ON querygate.set_value")
 
-    assert place.copy() == (Copied("t", (2,), 2),)
+    assert place.copy() == (StoreCopy("t", (2,), 2),)
 
 
 def test_a_copy_that_is_cut_off_leaves_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +219,7 @@ def test_a_user_who_may_not_copy(place: Place) -> None:
 FORBIDDEN = [
     "INSERT INTO querygate.served VALUES ('x', 1)",
     "UPDATE querygate.cells_1 SET n = 1",
-    "DELETE FROM querygate.methods.policy_search",
+    "DELETE FROM querygate.release",
     "TRUNCATE querygate.value_text",
     "DROP TABLE querygate.cells_1",
     "CREATE TABLE querygate.mine (x int)",

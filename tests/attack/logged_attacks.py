@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.custody.audit.audit import Entry
+from querygate.custody.audit.audit import LogStatement
 
 K = 5
 Answers = Sequence[Any]
@@ -450,7 +450,7 @@ def division(people: People, random: np.random.Generator) -> list[tuple[str, str
     return [("eve", f"SELECT COUNT(*) FROM patients WHERE {_where(row)} AND 1 // (sbp - {row['sbp']}) > -1")]
 
 
-def run_log(people: People, attack: Attack) -> list[Entry]:
+def run_log(people: People, attack: Attack) -> list[LogStatement]:
     """The log that an exact database would have kept."""
     database = people.database()
     entries = []
@@ -459,5 +459,5 @@ def run_log(people: People, attack: Attack) -> list[Entry]:
         answer: Any = rows
         if len(rows) == 1:
             answer = rows[0][0] if len(rows[0]) == 1 else rows[0]
-        entries.append(Entry(f"q{i + 1}", user, sql, answer=answer))
+        entries.append(LogStatement(f"q{i + 1}", user, sql, answer=answer))
     return entries

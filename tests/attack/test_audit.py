@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.custody.audit.audit import Audit, Entry, Options, audit
+from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, K, People, division, largest, make_people, run_log
@@ -17,10 +17,10 @@ from tests.attack.logged_attacks import LINEAR, K, People, division, largest, ma
 SEEDS = range(2)
 
 
-def audited(people: People, entries: list[Entry], folder: Path, secrets: tuple[str, ...]) -> Audit:
+def audited(people: People, entries: list[LogStatement], folder: Path, secrets: tuple[str, ...]) -> Audit:
     path = folder / "people.parquet"
     pyarrow.parquet.write_table(pa.table(people.columns), path)
-    return audit(entries, DuckDBRecords(open_source(str(path))), Options(k=K, secret=secrets))
+    return audit(entries, DuckDBRecords(open_source(str(path))), AuditOptions(k=K, secret=secrets))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,7 +68,7 @@ def test_a_maximum_tells_who_has_it(seed: int, tmp_path: Path) -> None:
 def test_a_failure_that_depends_on_one_person_is_an_attempt(tmp_path: Path) -> None:
     people = make_people(3000)
     ((user, sql),) = division(people, np.random.default_rng(0))
-    found = audited(people, [Entry("q1", user, sql)], tmp_path, ("sbp", "dx"))
+    found = audited(people, [LogStatement("q1", user, sql)], tmp_path, ("sbp", "dx"))
     assert [(f.kind, f.severity, f.records) for f, _ in found.findings if f.kind == "error"] == [
         ("error", "attempt", 1)
     ]
@@ -77,7 +77,7 @@ def test_a_failure_that_depends_on_one_person_is_an_attempt(tmp_path: Path) -> N
 def test_the_same_number_again_and_again_is_told(tmp_path: Path) -> None:
     people = make_people(3001)
     asked = [f"SELECT AVG(sbp) FROM patients WHERE {'age >= 0 AND ' * i} sex = 'F'" for i in range(6)]
-    entries = [Entry(f"q{i}", "eve", sql, answer=140 + i) for i, sql in enumerate(asked)]
+    entries = [LogStatement(f"q{i}", "eve", sql, answer=140 + i) for i, sql in enumerate(asked)]
     found = audited(people, entries, tmp_path, ("sbp", "dx"))
     assert [(f.kind, f.severity, len(f.queries)) for f, _ in found.findings] == [("averaging", "notice", 6)]
 
@@ -97,7 +97,7 @@ def test_two_thousand_honest_tables_by_bands_disclose_nothing(tmp_path: Path) ->
         sql = f"SELECT {key} AS band, {what} FROM patients WHERE {where} GROUP BY 1"
         if sql not in answers:
             answers[sql] = [list(row) for row in database.execute(sql).fetchall()]
-        entries.append(Entry(f"q{i}", f"user {i % 5}", sql, answer=answers[sql]))
+        entries.append(LogStatement(f"q{i}", f"user {i % 5}", sql, answer=answers[sql]))
     found = audited(people, entries, tmp_path, ("sbp", "dx"))
     assert found.unread == ()
     assert [finding for finding, _ in found.findings if finding.severity == "disclosed"] == []

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.custody.audit.audit import Entry, Options, audit
-from querygate.custody.audit.audit_body import Audited, make_body
+from querygate.custody.audit.audit import AuditOptions, LogStatement, audit
+from querygate.custody.audit.audit_body import AuditOutcome, make_body
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.true_totals import exact_totals
 from querygate_adapters.sources.open_source import open_source
@@ -26,10 +26,10 @@ def test_the_true_total_is_what_the_answers_fix(name: str, tmp_path: Path) -> No
     path = tmp_path / "people.parquet"
     pyarrow.parquet.write_table(pa.table(people.columns), path)
 
-    def audited(entries: list[Entry]) -> Audited:
+    def audited(entries: list[LogStatement]) -> AuditOutcome:
         records = DuckDBRecords(open_source(str(path)))
-        found = audit(entries, records, Options(k=K, secret=attack.secrets))
-        return Audited(found, entries, K, exact=exact_totals(found, records))
+        found = audit(entries, records, AuditOptions(k=K, secret=attack.secrets))
+        return AuditOutcome(found, entries, K, exact=exact_totals(found, records))
 
     entries = run_log(people, attack)
     told = audited(entries)

@@ -16,7 +16,7 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.vault.version_writer import PublisherShelf
+from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.unit.custody.publish.publications import ask, classes_by, new_site, put, shelf_of, staged_files
 
 POLICY = """
@@ -104,7 +104,7 @@ Change = Callable[[Catalog, Tables], tuple[Catalog, Tables]]
 class Miswriter:
     """A shelf whose writer changes what it is given."""
 
-    def __init__(self, shelf: PublisherShelf, change: Change) -> None:
+    def __init__(self, shelf: DuckDBVersionWriter, change: Change) -> None:
         self._shelf, self._change = shelf, change
 
     @contextmanager

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import EPSILON_PLACES, Cost, Held, Reserved, Scope, Sequential, Total
+from querygate.core.budget import EPSILON_PLACES, Cost, PriorAnswer, Reservation, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Ledger
 from tests.postgres import Server
 from tests.soak.budget import PROCESSES, Found, judge, read_line, scopes_of, soak, spend
@@ -90,9 +90,9 @@ def test_what_was_cut_off_before_its_commit_is_not_half_there(
     assert budgets.verify() == (reservations, answers, 2)
     assert budgets.left(LIMITS) == (1.0 - reservations / 10,) * 2
     # Whoever asks again draws anew, and pays anew for what was reserved: nothing is lost but budget.
-    assert isinstance(budgets.reserve("q_3", "k2", LIMITS, Cost(0.1)), Reserved)
+    assert isinstance(budgets.reserve("q_3", "k2", LIMITS, Cost(0.1)), Reservation)
     assert budgets.record("q_3", "drawn anew") == "drawn anew"
-    assert budgets.reserve("q_4", "k2", LIMITS, Cost(0.1)) == Held("drawn anew")
+    assert budgets.reserve("q_4", "k2", LIMITS, Cost(0.1)) == PriorAnswer("drawn anew")
     assert budgets.verify() == (reservations + 1, 1, 2)
     database.close()
 
@@ -103,7 +103,7 @@ def test_what_was_cut_off_before_its_commit_is_not_half_there(
 class Slow(Sequential):
     """Takes its time between reading a total and writing the new one."""
 
-    def fits(self, total: Total, scope: Scope) -> bool:
+    def fits(self, total: SpentTotal, scope: Scope) -> bool:
         time.sleep(0.002)
         return super().fits(total, scope)
 

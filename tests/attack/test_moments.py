@@ -17,7 +17,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import parse_policy
-from querygate.methods.anonymise.class_moments import Members, Told, exact_moments, rounded_moments
+from querygate.methods.anonymise.class_moments import Members, MomentRelease, exact_moments, rounded_moments
 from tests.unit.custody.publish.publications import AGE, new_site, put
 
 E, K = 10, 5
@@ -42,7 +42,7 @@ def hull_members(values: list[list[int]]) -> Members:
 # -- three members, exact sums ---------------------------------------------------------------------------------------
 
 
-def third_value(told: Told, low: int, high: int) -> tuple[float, float]:
+def third_value(told: MomentRelease, low: int, high: int) -> tuple[float, float]:
     """Both ends of a hull are somebody's values, so the third is the sum less these."""
     if math.isnan(told.sum_low[0]):
         return low, high
@@ -114,7 +114,7 @@ def classes_of(seed: int, number: int = 40) -> list[list[int]]:
     return [[round(rng.gauss(120, 18)) for _ in range(rng.randint(K, 3 * K))] for _ in range(number)]
 
 
-def least_left(values: list[list[int]], given: Members, told: Told) -> list[int]:
+def least_left(values: list[list[int]], given: Members, told: MomentRelease) -> list[int]:
     """Per class that tells a sum, the fewest values that are left for a member when all others pool theirs."""
     least = []
     for at, label in enumerate(told.classes.tolist()):

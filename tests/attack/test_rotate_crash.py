@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from querygate.control import Database, Log, Verified, discard, load_key, rotate
+from querygate.control import Database, Log, VerifiedChain, discard, load_key, rotate
 from tests.forks import Forks, forks
 
 ENTRIES = 600
@@ -74,7 +74,7 @@ def rotators() -> Iterator[Forks]:
         yield rotators
 
 
-def make_log(folder: Path) -> tuple[Log, Verified, list[str]]:
+def make_log(folder: Path) -> tuple[Log, VerifiedChain, list[str]]:
     """Entries of 100 days, and what they are."""
     moment = [NOW - timedelta(days=100)]
     log = Log(Database(folder / "control.db"), lambda: moment[0])
@@ -87,7 +87,7 @@ def make_log(folder: Path) -> tuple[Log, Verified, list[str]]:
     return log, log.verify(), [line.decode() for line in log.lines()]
 
 
-def check(log: Log, known: Verified, lines: list[str]) -> None:
+def check(log: Log, known: VerifiedChain, lines: list[str]) -> None:
     """All entries are there, once each, apart from those that were discarded and are told of."""
     verified = log.verify(known)
     seen = [line.decode() for line in log.lines()]

@@ -15,9 +15,9 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.types import Catalog, Column
-from querygate.custody.audit.answer_ledger import Ledger
+from querygate.custody.audit.answer_ledger import AnswerLedger
 from querygate.custody.audit.query_structure import Structure
-from querygate.sql.logged_statement import Unreadable, take_apart
+from querygate.sql.logged_statement import UnauditableStatement, take_apart
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords
 from tests.attack.logged_attacks import LINEAR, People, make_people
@@ -78,13 +78,13 @@ def decide(
 ) -> list[Decision]:
     """Every decision, in every view. `measure` may divide the statements into such as are not compared."""
     structure = Structure(records, CATALOG)
-    ledgers: dict[bytes, Ledger] = {}
+    ledgers: dict[bytes, AnswerLedger] = {}
     decisions: list[Decision] = []
     for i, (user, sql) in enumerate(log):
         try:
             sets = structure.sets(sql)
-            ledger = ledgers.setdefault(measure(sql), Ledger(structure, CATALOG.k, "everybody"))
-        except Unreadable as problem:
+            ledger = ledgers.setdefault(measure(sql), AnswerLedger(structure, CATALOG.k, "everybody"))
+        except UnauditableStatement as problem:
             decisions.append((user, str(problem)))
             continue
         found = ledger.judge(user, sets, VIEWS)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from querygate.control.alerts import KIND, Alerts
-from querygate.custody.roots.live_audit import Watching
+from querygate.custody.roots.live_audit import LiveAudit
 from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -45,13 +45,13 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         ask(opened, random.Random(age).choice(["ann", "bob", "eve"]), f"SELECT AVG(sbp) FROM clinic WHERE age < {age}")
     opened.log.database.close()  # a copy would drop the locks that SQLite has on the file
     undisturbed = open_gate(open_site(Path(shutil.copytree(made, tmp_path / "copy"))))
-    wanted = [alert["id"] for alert in Watching(undisturbed, "clinic", user="local").look().alerts]
+    wanted = [alert["id"] for alert in LiveAudit(undisturbed, "clinic", user="local").look().alerts]
     assert len(wanted) > 15
 
     with receiving() as receiver:
         kill_some(made, receiver.url, turns=5)
         opened = open_gate(open_site(made))
-        Watching(opened, "clinic", user="local", channels=(WEBHOOK,)).look()
+        LiveAudit(opened, "clinic", user="local", channels=(WEBHOOK,)).look()
         assert deliver(Alerts(opened.log.database, opened.log), {WEBHOOK: post_to(receiver.url)}) == []
         arrived = [one["id"] for one in receiver.received]
 

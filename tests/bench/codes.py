@@ -36,13 +36,13 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.catalogue import METHODS
-from querygate.methods.code_lists.code_policies import Privacy, Utility, violations
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
 from querygate.methods.code_lists.diseases import Disease, codes_in, gwas_diseases, surviving
-from querygate.methods.code_lists.local_items import Recoded
+from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, published_loss, workload_errors
 from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.relational import CodesInClasses
-from querygate.methods.code_lists.sensitive_rules import Rule
+from querygate.methods.code_lists.sensitive_rules import SensitiveRule
 from querygate.methods.code_lists.subtrees import halved
 from querygate.methods.code_lists.systems import LEVELS, tree_of
 from tests.places import DATA
@@ -67,7 +67,7 @@ class Study:
     baskets: Baskets
     visits: tuple[tuple[int, ...], ...]
     diseases: tuple[Disease, ...]
-    utilities: dict[str, Utility]
+    utilities: dict[str, CodeUtility]
     levels: tuple[Ints, ...]
     sample: int
 
@@ -79,7 +79,7 @@ class Study:
     def sensitive(self) -> set[int]:
         return set(codes_in(SENSITIVE, self.codes))
 
-    def rules(self) -> list[Rule]:
+    def rules(self) -> list[SensitiveRule]:
         """Who knows the public codes of a visit shall not be sure of any sensitive one of it, and find k records."""
         parts = [(set(visit) - self.sensitive, set(visit) & self.sensitive) for visit in self.visits]
         told = {
@@ -88,7 +88,7 @@ class Study:
             for code in secret or {None}
             if public
         }
-        return [Rule(known, secret) for known, secret in sorted(told)]
+        return [SensitiveRule(known, secret) for known, secret in sorted(told)]
 
     def texts(self, codes: Iterable[int]) -> set[str]:
         return {self.codes[code] for code in codes}
@@ -106,12 +106,12 @@ def synpuf(sample: int = 1) -> Study:
     for (patient, _), visit in zip(rows, visits, strict=True):
         records.setdefault(patient, []).extend(visit)
     diseases = gwas_diseases(tree.codes)
-    categories = Utility(tuple(tree.groups_at(LEVELS["icd9cm"].index("category"))))
+    categories = CodeUtility(tuple(tree.groups_at(LEVELS["icd9cm"].index("category"))))
     listed = [disease.codes for disease in diseases]
     utilities = {
         "categories": categories,
-        "diseases": Utility.from_diseases(listed, rest=categories),
-        "diseases first": Utility.from_diseases(listed, rest=categories, spare=True),
+        "diseases": CodeUtility.from_diseases(listed, rest=categories),
+        "diseases first": CodeUtility.from_diseases(listed, rest=categories, spare=True),
     }
     baskets = Baskets.of(records.values(), tree.size)
     return Study(tree.codes, baskets, visits, diseases, utilities, tuple(tree.levels), sample)
@@ -145,8 +145,8 @@ def settings(*promises: str) -> Iterator[Setting]:
 
 def anonymise(study: Study, setting: Setting) -> tuple[Items, float]:
     """Items, confirmed by the checker and by the groups, and CPU seconds."""
-    privacy = Privacy.from_visits(study.visits, residue=setting.promise == "residue")
-    utility = study.utilities.get(setting.groups, Utility())
+    privacy = CodePrivacy.from_visits(study.visits, residue=setting.promise == "residue")
+    utility = study.utilities.get(setting.groups, CodeUtility())
     begin = time.process_time()
     items = METHODS.get(setting.method).run(study.baskets, setting.k, privacy, utility)
     seconds = time.process_time() - begin
@@ -161,7 +161,7 @@ def anonymise(study: Study, setting: Setting) -> tuple[Items, float]:
 
 # -- methods with promises of their own ------------------------------------------------------------------------------
 
-Made = Items | Recoded
+Made = Items | LocalItems
 
 
 def promised(study: Study, k: int) -> Iterator[tuple[str, Callable[[], Made], Callable[[Any], int]]]:
@@ -181,7 +181,7 @@ def promised(study: Study, k: int) -> Iterator[tuple[str, Callable[[], Made], Ca
     def rare(items: Items) -> int:
         return len(brute.rare(brute.shown(records, texts(items)), KNOWN, k))
 
-    def alone(made: Recoded) -> int:
+    def alone(made: LocalItems) -> int:
         groups = [frozenset(study.texts(codes)) for codes in made.groups]
         told = [{groups[item] for item in items} for items in made.published.lists()]
         return brute.untrue(records, told) + sum(n < k for n in Counter(map(frozenset, told)).values())
@@ -191,7 +191,7 @@ def promised(study: Study, k: int) -> Iterator[tuple[str, Callable[[], Made], Ca
         few = len(brute.rare((one & public for one in held), KNOWN, k))
         return few + brute.too_sure(held, public, secret, KNOWN, SHARE)
 
-    def rare_in_classes(made: Recoded) -> int:
+    def rare_in_classes(made: LocalItems) -> int:
         groups = [frozenset(study.texts(codes)) for codes in made.groups]
         told = [{groups[item] for item in items} for items in made.published.lists()]
         parts: dict[int, list[set[frozenset[str]]]] = {}
@@ -205,7 +205,7 @@ def promised(study: Study, k: int) -> Iterator[tuple[str, Callable[[], Made], Ca
     baskets = study.baskets
     dealt: list[Ints] = []
 
-    def in_classes() -> Recoded:
+    def in_classes() -> LocalItems:
         made: CodesInClasses = run["classes"](baskets, np.arange(baskets.records) // CLASS, halved(levels), k, KNOWN)
         dealt.append(made.labels)
         return made.codes
@@ -214,7 +214,7 @@ def promised(study: Study, k: int) -> Iterator[tuple[str, Callable[[], Made], Ca
         utility = study.utilities[groups]
         yield (
             f"cba, all pairs, {groups}",
-            partial(run["cba"], baskets, k, Privacy.all_itemsets(KNOWN), utility),
+            partial(run["cba"], baskets, k, CodePrivacy.all_itemsets(KNOWN), utility),
             rare,
         )
     yield "classes", in_classes, rare_in_classes
@@ -251,7 +251,7 @@ def figures(study: Study, name: str, made: Made, seconds: float) -> Iterator[dic
 
 def still_found(study: Study, setting: Setting, items: Items) -> Iterator[dict[str, Any]]:
     if setting.promise == "literal":
-        policy = Privacy.from_visits(study.visits)
+        policy = CodePrivacy.from_visits(study.visits)
         found = 100 * len(violations(study.baskets, items, policy, setting.k)) / len(policy.itemsets)
         yield row(f"{setting}: still found", found, "% of visits")
 

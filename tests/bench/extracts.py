@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.extract_spec import Family, Model
+from querygate.core.extract_spec import Family, RecipientModel
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Intervals, Table, boxes, partition_check
 from querygate.methods.model_fit import (
-    Compared,
     Fit,
     Formula,
+    ModelComparison,
     Unfit,
     average,
     compare,
@@ -77,15 +77,15 @@ class Case:
     family: Family
 
     @property
-    def model(self) -> Model:
-        return Model(self.family, MODELS[self.study][self.family])
+    def model(self) -> RecipientModel:
+        return RecipientModel(self.family, MODELS[self.study][self.family])
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What one way made of a case. `privacy`: how many years an age is still open, given the one in the extract."""
 
-    compared: Compared
+    compared: ModelComparison
     privacy: float
 
 

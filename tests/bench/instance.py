@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from querygate.core.types import Ints
-from querygate.methods.same_disease import Comparison, Quasi, Rules, Study, check_partition, compare
+from querygate.methods.same_disease import Quasi, Rules, SafeHarborComparison, Study, check_partition, compare
 from querygate.methods.same_disease.part_tree import LEAST
 from tests.places import DATA
 from tests.report import row
@@ -55,7 +55,7 @@ def drawn(population: Table, size: int, seed: int, *, with_age: bool = False) ->
     return np.asarray(random.choice(age.size, size, replace=False, p=weight / weight.sum()), dtype=np.int64)
 
 
-def checked(columns: tuple[Quasi, ...], population: Table, file: Ints, rules: Rules = LEAST) -> Comparison:
+def checked(columns: tuple[Quasi, ...], population: Table, file: Ints, rules: Rules = LEAST) -> SafeHarborComparison:
     """The comparison, once an independent count has found the same."""
     found = compare(Study.within(columns, population, file), rules=rules)
     seen = check_partition(
@@ -66,7 +66,9 @@ def checked(columns: tuple[Quasi, ...], population: Table, file: Ints, rules: Ru
     return found
 
 
-def figures(name: str, found: list[Comparison], greatest: float | None, average: float | None) -> list[dict[str, Any]]:
+def figures(
+    name: str, found: list[SafeHarborComparison], greatest: float | None, average: float | None
+) -> list[dict[str, Any]]:
     """The rows of one way of drawing: the worst seed of each figure."""
     fewest = min(one.partition.risk.classes - one.safe_harbor.risk.classes for one in found)
     classes = [one.safe_harbor.risk.classes for one in found]
@@ -84,7 +86,7 @@ def figures(name: str, found: list[Comparison], greatest: float | None, average:
     return [*rows, _beside(f"{name}: Q", worst, "average_match", ratio, None)]
 
 
-def _beside(name: str, found: Comparison, field: str, ratio: float, target: float | None) -> dict[str, Any]:
+def _beside(name: str, found: SafeHarborComparison, field: str, ratio: float, target: float | None) -> dict[str, Any]:
     ours, theirs = getattr(found.partition.risk, field), getattr(found.safe_harbor.risk, field)
     least = f", least {found.prevalence:.4f}" if field == "average_instance" else ""
     return row(name, ours, "", f"{theirs:.4f}{least}", ratio=ratio, target=target)

@@ -16,7 +16,7 @@ import random
 import time
 from typing import Any
 
-from querygate.methods.notes import Kind, Options, Score, Scrubber, score
+from querygate.methods.notes import IdentifierKind, Score, Scrubber, ScrubOptions, score
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, NameFinder
 from querygate.methods.notes.lexicon import _load
 from tests.report import row
@@ -27,20 +27,32 @@ from tests.unit.methods.notes.test_finders import HOSTILE
 SECRET = b"0123456789abcdef"
 PEOPLE, NOTES, WORDS = 100_000, 10_000, 100
 MINUTES = 5.0
-LIMITS = {Kind.NAME: 0.85, Kind.PLACE: 0.85} | dict.fromkeys(
-    (Kind.PHONE, Kind.EMAIL, Kind.SSN, Kind.OTHER, Kind.IP, Kind.URL, Kind.DATE, Kind.ACCOUNT), 0.95
+LIMITS = {IdentifierKind.NAME: 0.85, IdentifierKind.PLACE: 0.85} | dict.fromkeys(
+    (
+        IdentifierKind.PHONE,
+        IdentifierKind.EMAIL,
+        IdentifierKind.SSN,
+        IdentifierKind.OTHER,
+        IdentifierKind.IP,
+        IdentifierKind.URL,
+        IdentifierKind.DATE,
+        IdentifierKind.ACCOUNT,
+    ),
+    0.95,
 )
 COLUMNS = {
-    "first": Kind.NAME,
-    "last": Kind.NAME,
-    "mrn": Kind.RECORD,
-    "phone": Kind.PHONE,
-    "born": Kind.DATE,
-    "address": Kind.PLACE,
+    "first": IdentifierKind.NAME,
+    "last": IdentifierKind.NAME,
+    "mrn": IdentifierKind.RECORD,
+    "phone": IdentifierKind.PHONE,
+    "born": IdentifierKind.DATE,
+    "address": IdentifierKind.PLACE,
 }
 
 
-def rows_of(name: str, scores: dict[Kind | None, Score], limits: dict[Kind, float]) -> list[dict[str, Any]]:
+def rows_of(
+    name: str, scores: dict[IdentifierKind | None, Score], limits: dict[IdentifierKind, float]
+) -> list[dict[str, Any]]:
     """One row for each measure of each kind, and the whole table in print."""
     print(f"\n{name}\nkind      marked found | overlap R P F1    | exact R P F1      | token R P F1      | same kind")
     rows = []
@@ -59,7 +71,7 @@ def rows_of(name: str, scores: dict[Kind | None, Score], limits: dict[Kind, floa
 
 def found_in_texts() -> list[dict[str, Any]]:
     rows = []
-    for options, label in ((Options(), ""), (Options(unknown_words=False), ", no unknown words")):
+    for options, label in ((ScrubOptions(), ""), (ScrubOptions(unknown_words=False), ", no unknown words")):
         scrubber = Scrubber(SECRET, options=options)
         texts = [
             (template % 2 == 1 and number % 2 == 1, text, marked, scrubber.find(text))

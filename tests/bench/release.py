@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.methods.policy_search import Found, Study, bisecting, directed, kinds, safe_harbor
+from querygate.methods.policy_search import LatticeCubes, SearchResult, bisecting, directed, kinds, safe_harbor
 from tests.report import row
 from tests.unit.methods.policy_search.shelby import LATTICE, study
 
@@ -30,7 +30,7 @@ PUBLISHED_BEST, DIRECTED_BEST = 95, 83
 SECONDS = 0.2
 DRAWN = 3000
 
-Searching = Callable[[Study, float, int, np.random.Generator], Found]
+Searching = Callable[[LatticeCubes, float, int, np.random.Generator], SearchResult]
 SEARCHES: dict[str, Searching] = {
     "bisecting": bisecting,
     "directed": directed,
@@ -40,7 +40,7 @@ SEARCHES: dict[str, Searching] = {
 }
 
 
-def measure(search: Searching, study: Study, threshold: float) -> dict[str, float]:
+def measure(search: Searching, study: LatticeCubes, threshold: float) -> dict[str, float]:
     """Means over the seeds; every solution is checked against the threshold."""
     found, took = [], []
     for seed in SEEDS:
@@ -106,7 +106,7 @@ def run() -> list[dict[str, Any]]:
 def _county() -> list[dict[str, Any]]:
     people = study().population
     drawn = np.random.default_rng(7).multivariate_hypergeometric(people.ravel(), DRAWN).reshape(people.shape)
-    county, rows = Study(LATTICE, drawn, people), []
+    county, rows = LatticeCubes(LATTICE, drawn, people), []
     for name in ("bisecting", "directed", "bisecting, published"):
         figures = measure(SEARCHES[name], county, county.risk(safe_harbor(LATTICE)))
         rows.append(row(f"release: county, {name}: policies measured", figures["nodes"], "policies"))

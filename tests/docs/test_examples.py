@@ -23,7 +23,7 @@ from querygate.custody.publish.publish import publish
 from querygate.gate.answer import answer
 from querygate.site.open_gate import OpenSite
 from querygate.stats import registry
-from querygate_adapters.vault.version_writer import PublisherShelf
+from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.docs.pages import DOCS, blocks
 from tests.unit.stats.enumerate_reference import extremes, small_cases
 
@@ -81,7 +81,7 @@ def test_json_lines_publish_as_csv_does(tmp_path: Path) -> None:
     report = publish(
         load_policy(demo.HERE / "clinic.toml"),
         source(str(path)),
-        PublisherShelf(tmp_path / "store", tmp_path / "vault"),
+        DuckDBVersionWriter(tmp_path / "store", tmp_path / "vault"),
         now=lambda: "",
         clock_s=lambda: 0.0,
     )

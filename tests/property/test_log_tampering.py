@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from querygate.control import ChainBroken, Database, Log, Verified, make_key, rotate, verify_lines
+from querygate.control import ChainBroken, Database, Log, VerifiedChain, make_key, rotate, verify_lines
 
 ENTRIES = 24
 BEGAN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -60,7 +60,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return Kept(tmp_path_factory.mktemp("kept"))
 
 
-def is_found(lines: list[bytes], known: Verified | None = None) -> bool:
+def is_found(lines: list[bytes], known: VerifiedChain | None = None) -> bool:
     try:
         verify_lines(lines, known)
     except ChainBroken:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import Cost, Held, Scope
+from querygate.core.budget import Cost, PriorAnswer, Scope
 from querygate.core.budget_ledger import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
@@ -112,7 +112,7 @@ def spend(ledger: Ledger, rng: random.Random, requests: int, count: int, note: N
             note(f"{refused.code} {key}")
             continue
         die()
-        if isinstance(found, Held):
+        if isinstance(found, PriorAnswer):
             note(f"held {key} {found.answer}")
             continue
         standing = ledger.record(query_id, f"{query_id}:{rng.getrandbits(32)}")
@@ -206,6 +206,6 @@ def judge(ledger: Ledger, requests: int, found: Found) -> Found:
         found.wrong.append(f"the budget was not spent: {ledger.left([limits['dataset', DATASET]])[0]} is left")
     nothing = [Scope("user", "nobody", DATASET, 0.0)]
     for key, answers in found.left.items():
-        if {ledger.reserve("q_after", f"k{key}", nothing, cost_of(int(key)))} != {Held(one) for one in answers}:
+        if {ledger.reserve("q_after", f"k{key}", nothing, cost_of(int(key)))} != {PriorAnswer(one) for one in answers}:
             found.wrong.append(f"key {key} had {len(answers)} answers, or another one than stands")
     return found

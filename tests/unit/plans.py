@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from querygate.core.expression import Ref, Tabulated
-from querygate.core.plan import Aggregate, Key, Measure, Output, Plan
+from querygate.core.expression import Lookup, Ref
+from querygate.core.plan import Aggregate, GroupKey, Measure, Output, Plan
 from querygate.core.predicate import TRUE, Predicate
 
 COUNT = Aggregate("count", "column", "count", 0, "integer")
 NUMBER = Output("n", "range", "integer", formula=Ref("count", "integer"))
 
 
-def category_key(column: str, values: tuple[str, ...]) -> Key:
+def category_key(column: str, values: tuple[str, ...]) -> GroupKey:
     """A category as it is."""
-    table = Tabulated.over_values(column, "category", values, (*values, None))
-    return Key(f"key {column}", "category", table, (*values, None))
+    table = Lookup.over_values(column, "category", values, (*values, None))
+    return GroupKey(f"key {column}", "category", table, (*values, None))
 
 
 def make_plan(
     where: Predicate = TRUE,
     *,
-    keys: Sequence[Key] = (),
+    keys: Sequence[GroupKey] = (),
     aggregates: Sequence[Aggregate] = (COUNT,),
     outputs: Sequence[Output] = (NUMBER,),
     **more: Any,

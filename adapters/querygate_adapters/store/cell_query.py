@@ -17,12 +17,12 @@ import numpy as np
 from querygate.core.block import (
     Block,
     BlockColumn,
-    Classified,
+    ClassMoments,
     CodeColumn,
     CodeSets,
     Dictionary,
-    Moments,
     NumberColumn,
+    RowClasses,
     SetColumn,
 )
 from querygate.core.types import Catalog, Column, Ints
@@ -68,7 +68,7 @@ def make_block(
     columns: Sequence[Column],
     found: Mapping[str, Any],
     dictionaries: Dictionaries,
-    moments: Mapping[str, Moments] | None = None,
+    moments: Mapping[str, ClassMoments] | None = None,
 ) -> Block:
     """The result of the projection (NumPy arrays by physical name) as a block; with moments, it went by class."""
     n = np.asarray(found["n"], dtype=np.int64)
@@ -88,7 +88,7 @@ def make_block(
     told = frozenset(column.name for column in columns if column.moments != "none")
     classified = None
     if moments:
-        classified = Classified(np.asarray(found["class"], dtype=np.int64), np.arange(len(n)), moments)
+        classified = RowClasses(np.asarray(found["class"], dtype=np.int64), np.arange(len(n)), moments)
     return Block(n, made, whole, told, classified)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.block import Moments
+from querygate.core.block import ClassMoments
 from querygate.core.types import Catalog, Column
 
 TABLE = "class_moment"
@@ -29,10 +29,10 @@ def wanted_columns(catalog: Catalog, names: Collection[str]) -> list[Column]:
     return [column for column in catalog.columns if column.name in names and column.moments != "none"]
 
 
-def make_moments(found: list[Any]) -> Moments:
+def make_moments(found: list[Any]) -> ClassMoments:
     """From class, n, sum_lo, sum_hi, var_lo, var_hi as arrays, in order of class; a missing variance is NaN."""
     label, n = (np.asarray(column, dtype=np.int64) for column in found[:2])
-    told = Moments(label, n, *(_floats(column) for column in found[2:]))
+    told = ClassMoments(label, n, *(_floats(column) for column in found[2:]))
     if (np.diff(told.label) <= 0).any() or not (told.sum_low <= told.sum_high).all():
         raise ValueError("the moments of the classes are damaged")
     return told

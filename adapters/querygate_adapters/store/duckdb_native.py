@@ -19,7 +19,7 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.ports import Calculated, Reading
+from querygate.core.ports import SqlReading, TabulatedValues
 from querygate_adapters.store.duckdb_lockdown import CONFIG, limited
 
 KEPT = 512
@@ -39,7 +39,7 @@ class DuckDBNative:
 
     def __init__(self, *, timeout_s: float = 2.0, memory_mb: int = 256) -> None:
         self._timeout_s = timeout_s
-        self._known: dict[tuple[str, str, Any], Calculated] = {}
+        self._known: dict[tuple[str, str, Any], TabulatedValues] = {}
         self._lock = threading.Lock()
         config: dict[str, Any] = {
             **CONFIG,
@@ -53,7 +53,7 @@ class DuckDBNative:
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    def read(self, sql: str, own: str) -> Reading:
+    def read(self, sql: str, own: str) -> SqlReading:
         """Does the database read the statement as it reads the gate's own wording of it?
 
         What it found alike it finds alike with other numbers in the same places: its grammar knows a number by its
@@ -61,30 +61,30 @@ class DuckDBNative:
         """
         (shape, numbers), (own_shape, own_numbers) = _shape(sql), _shape(own)
         is_known = (shape, own_shape) in self._alike and numbers == own_numbers
-        reading = Reading(True) if is_known else self._read(sql, own)
+        reading = SqlReading(True) if is_known else self._read(sql, own)
         if reading.alike and not is_known and numbers == own_numbers:
             with self._lock:
                 _keep(self._alike, (shape, own_shape), None)
         return reading
 
-    def _read(self, sql: str, own: str) -> Reading:
+    def _read(self, sql: str, own: str) -> SqlReading:
         if not hasattr(self._mine, "cursor"):
             self._mine.cursor = self._db.cursor()
         try:
             texts = self._mine.cursor.execute(_SERIALISED, [sql, own]).fetchone()
         except duckdb.Error:
-            return Reading(False)
+            return SqlReading(False)
         if texts is not None and _PLACES.sub("", texts[0]) == _PLACES.sub("", texts[1]) and _IS_READ in texts[0]:
-            return Reading(True)  # word for word, and most statements are
+            return SqlReading(True)  # word for word, and most statements are
         theirs, ours = (json.loads(text) for text in texts or ())
         if theirs["error"] or ours["error"]:
             place = theirs.get("position")
-            return Reading(False, int(place) if theirs["error"] and str(place).isdigit() else None)
-        return Reading(_are_alike(theirs["statements"], ours["statements"]))
+            return SqlReading(False, int(place) if theirs["error"] and str(place).isdigit() else None)
+        return SqlReading(_are_alike(theirs["statements"], ours["statements"]))
 
     # -- evaluating ----------------------------------------------------------------------------------------------
 
-    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
         """What the expression over the column `x` makes of each value, in order; None stands for NULL."""
         if kind == "number":  # asked while a step is looked for, and not again
             return self._calculate(text, kind, values)
@@ -97,7 +97,7 @@ class DuckDBNative:
             _keep(self._known, key, found)
         return found
 
-    def _calculate(self, text: str, kind: str, values: Sequence[Any]) -> Calculated:
+    def _calculate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
         cursor = self._db.cursor()
         try:
             cursor.register("axis", pa.table({"x": pa.array(values, _INPUTS[kind])}))
@@ -112,7 +112,7 @@ class DuckDBNative:
             ) from None
         finally:
             cursor.close()
-        return Calculated(_type(result.type), tuple(map(_plain, result.to_pylist())))
+        return TabulatedValues(_type(result.type), tuple(map(_plain, result.to_pylist())))
 
 
 def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from querygate.core.block import Block, CodeSets, Dictionary, Moments
+from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset
@@ -86,7 +86,7 @@ class DuckDBRelease:
         rows = self._connection.execute("SELECT body FROM catalog").fetchall()
         self.catalog: Catalog = catalog_from_json(rows[0][0])
         self._blocks = KeptBlocks()
-        self._moments: dict[int, Moments] = {}
+        self._moments: dict[int, ClassMoments] = {}
         self.dictionaries: Dictionaries = {
             c.index: self._code_sets(c) if c.is_codes else self._dictionary(c.index)
             for c in self.catalog.columns
@@ -124,7 +124,7 @@ class DuckDBRelease:
             found = cursor.execute(projection(self.catalog, columns, by_class=bool(told))).fetchnumpy()
         return make_block(self.catalog, columns, found, self.dictionaries, told)
 
-    def moments(self, column: Column) -> Moments:
+    def moments(self, column: Column) -> ClassMoments:
         """What is told about the classes of a column, read once."""
         if column.index not in self._moments:
             wanted = f"SELECT {COLUMNS} FROM {TABLE} WHERE column_id = {int(column.index)} ORDER BY class"

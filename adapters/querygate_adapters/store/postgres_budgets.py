@@ -23,10 +23,10 @@ from typing import Any
 
 from psycopg import sql
 
-from querygate.core.budget import Accounting, Scope, Sequential, Total
+from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger
 from querygate_adapters.store.postgres_connection import Connection, Location, told
-from querygate_adapters.store.postgres_store import SCHEMA, Links
+from querygate_adapters.store.postgres_store import SCHEMA, ConnectionPool
 
 CODE = "QG804"
 
@@ -102,7 +102,7 @@ class PostgresBudgets(Ledger):
     def __init__(
         self,
         location: str,
-        accounting: Accounting | None = None,
+        accounting: BudgetAccounting | None = None,
         *,
         patience_s: float = 10.0,
         pause: Callable[[float], object] = time.sleep,
@@ -110,7 +110,7 @@ class PostgresBudgets(Ledger):
         super().__init__(accounting or Sequential(), patience_s, pause)
         self._location = Location.read(location, "QG805")
         self._schema = self._location.fragment or SCHEMA
-        self._links = Links(self._location)
+        self._links = ConnectionPool(self._location)
         self._preparing = threading.Lock()
         self._is_prepared = False
 
@@ -169,14 +169,14 @@ class _Page:
     def is_underway(self, key: str, since_s: float) -> bool:
         return bool(self._rows(_UNDERWAY, key, since_s))
 
-    def total(self, scope: Scope) -> Total:
+    def total(self, scope: Scope) -> SpentTotal:
         rows = self._rows(_TOTAL, scope.dataset, scope.kind, scope.name)
-        return Total(*rows[0]) if rows else Total()
+        return SpentTotal(*rows[0]) if rows else SpentTotal()
 
-    def reserve(self, query_id: str, key: str, dataset: str, cost: Total) -> None:
+    def reserve(self, query_id: str, key: str, dataset: str, cost: SpentTotal) -> None:
         self._run(_RESERVE, query_id, key, dataset, cost.epsilon, cost.delta, cost.rho)
 
-    def charge(self, query_id: str, scope: Scope, total: Total) -> None:
+    def charge(self, query_id: str, scope: Scope, total: SpentTotal) -> None:
         whose = (scope.dataset, scope.kind, scope.name, total.releases, query_id)
         self._run(_CHARGE, *whose, total.epsilon, total.delta, total.rho, float(scope.epsilon), float(scope.delta))
 
@@ -187,13 +187,13 @@ class _Page:
     def record(self, query_id: str, key: str, answer: str) -> None:
         self._run(_RECORD, key, query_id, answer)
 
-    def last(self, dataset: str) -> Iterator[tuple[Scope, Total]]:
+    def last(self, dataset: str) -> Iterator[tuple[Scope, SpentTotal]]:
         for row in self._rows(_LAST, dataset):
-            yield Scope(*row[:5]), Total(*row[5:])
+            yield Scope(*row[:5]), SpentTotal(*row[5:])
 
     def charges(self) -> Iterator[Charge]:
         for row in self._rows(_CHARGES):
-            yield Charge(Scope(*row[:5]), Total(*row[5:9]), Total(*row[9:]))
+            yield Charge(Scope(*row[:5]), SpentTotal(*row[5:9]), SpentTotal(*row[9:]))
 
     def counts(self) -> tuple[int, int, int, int]:
         [(reservations, uncharged, answers, unpaid)] = self._rows(_COUNTS)

@@ -29,7 +29,7 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from querygate.core.block import Block, CodeSets, Dictionary, Moments
+from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset, over_the_limit
@@ -50,7 +50,7 @@ class PostgresStore:
     def __init__(self, location: str, *, memory_mb: int = 1024) -> None:
         found = Location.read(location, "QG805")
         self._schema = found.fragment or SCHEMA
-        self._links = Links(found)
+        self._links = ConnectionPool(found)
         self._memory_mb = memory_mb
         self._open: dict[str, tuple[int, PostgresRelease]] = {}
         self._lock = threading.Lock()
@@ -92,13 +92,13 @@ class PostgresStore:
 class PostgresRelease:
     """One published version. `project` groups cells inside PostgreSQL; only sums of counts come out."""
 
-    def __init__(self, links: Links, schema: str, number: int, *, memory_mb: int = 1024) -> None:
+    def __init__(self, links: ConnectionPool, schema: str, number: int, *, memory_mb: int = 1024) -> None:
         self._links, self._schema, self._number, self._memory_mb = links, schema, number, memory_mb
         with links.reading() as connection:
             self.catalog: Catalog = read_catalog(connection, schema, number)
             self.dictionaries = read_dictionaries(connection, schema, number, self.catalog)
         self._blocks = KeptBlocks()
-        self._moments: dict[int, Moments] = {}
+        self._moments: dict[int, ClassMoments] = {}
 
     def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
         """The cells grouped to these columns, and to classes where moments are wanted."""
@@ -117,7 +117,7 @@ class PostgresRelease:
             return read_block(connection, cells, self.catalog, columns, self.dictionaries, limits, told)
 
 
-class Links:
+class ConnectionPool:
     """Connections for threads to take and give back. A new one is made when all are in use."""
 
     def __init__(self, location: Location) -> None:
@@ -194,7 +194,7 @@ def _code_sets(column: Column, rows: _Rows) -> CodeSets:
     return read_code_sets(column, codes, pairs)
 
 
-def read_moments(connection: Connection, schema: str, number: int, column: Column, limits: Limits) -> Moments:
+def read_moments(connection: Connection, schema: str, number: int, column: Column, limits: Limits) -> ClassMoments:
     """What is told about the classes of a column. A variance that is not told is NaN, so that rows have one width."""
     names = COLUMNS.split(", ")[1:]
     kinds = ["i8", "i8", "f8", "f8", "f8", "f8"]
@@ -221,7 +221,7 @@ def read_block(
     columns: Sequence[Column],
     dictionaries: Dictionaries,
     limits: Limits,
-    moments: Mapping[str, Moments] | None = None,
+    moments: Mapping[str, ClassMoments] | None = None,
 ) -> Block:
     """Cells grouped to these columns, within the limits; NotPermitted QG305 beyond them."""
     names = grouping(catalog, columns, by_class=bool(moments))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from querygate.core.block import Block, Classified
+from querygate.core.block import Block, RowClasses
 from querygate_adapters.store.catalog_json import NAME
 from querygate_adapters.store.cell_query import make_block, projection
 from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
@@ -23,7 +23,7 @@ class ClassedRelease(DuckDBRelease):
         found = self._connection.cursor().execute(projection(self.catalog, columns, by_class=True)).fetchnumpy()
         block = make_block(self.catalog, columns, found, self.dictionaries)
         labels = np.asarray(found["class"], dtype=np.int64)
-        return replace(block, classified=Classified(labels, np.arange(block.size), {}))
+        return replace(block, classified=RowClasses(labels, np.arange(block.size), {}))
 
 
 def open_version(store: Path, dataset: str, version: int, *, memory_mb: int = 1024) -> ClassedRelease | None:

@@ -14,7 +14,7 @@ from querygate.core.types import Ints
 from querygate_adapters.sources.files import quoted
 
 
-class CodeLists:
+class CodeListRows:
     """Reads the lists of the table `rows`, whose rows are numbered by the column `row`."""
 
     def __init__(self, database: duckdb.DuckDBPyConnection, row: str) -> None:

@@ -16,7 +16,7 @@ import duckdb
 from querygate.core.errors import NotPermitted
 from querygate.core.expression import told_key
 from querygate.core.ports import Limits
-from querygate.core.tally import Tallied, Tally, Wanted
+from querygate.core.tally import Tallied, Tally, WantedTally
 from querygate.core.types import NoiseOptions
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.duckdb_lockdown import connect, limited
@@ -102,7 +102,7 @@ def _statement(tally: Tally, rows: str) -> str:
     return f"SELECT {', '.join([*keys, *numbers])} FROM {rows}{grouped}"
 
 
-def _figure(wanted: Wanted) -> str:
+def _figure(wanted: WantedTally) -> str:
     test = f" FILTER (WHERE {wanted.where})" if wanted.where else ""
     value = wanted.value or "*"
     if wanted.figure == "count":

@@ -18,7 +18,7 @@ import numpy as np
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
-from querygate.core.version_overlap import Keeping, Met
+from querygate.core.version_overlap import ClassHistory, OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.duckdb_lockdown import CONFIG
 
@@ -40,7 +40,7 @@ class Vault:
         row, *columns = [(str(name), str(kind)) for name, kind, *_ in described]
         return cls(schema, row[0], dict(columns))
 
-    def keyed(self, keys: Sequence[str], by_person: bool, keeping: Keeping) -> str:
+    def keyed(self, keys: Sequence[str], by_person: bool, keeping: OverlapRule) -> str:
         """SQL: row_id, key and s0, s1 ... of every row. Records that are known to be nothing but equal are numbered."""
         if by_person:
             key = f"CAST({quoted(keys[0])} AS VARCHAR)"
@@ -61,7 +61,7 @@ class Vault:
         return axis.format(x=quoted(name))
 
 
-def _listed(keeping: Keeping, prefix: str = "") -> str:
+def _listed(keeping: OverlapRule, prefix: str = "") -> str:
     return "".join(f", {prefix}s{i}" for i in range(len(keeping.values) + len(keeping.widths)))
 
 
@@ -101,7 +101,7 @@ def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnect
     return database
 
 
-def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: Keeping, memory_mb: int) -> Past:
+def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: OverlapRule, memory_mb: int) -> Past:
     """The people of earlier versions; `columns` are those of the new one.
 
     Where a version does not know who is who, by a column that another row has too, records are known by their contents.
@@ -130,7 +130,7 @@ def _lay_together(
     known: Mapping[int, Vault],
     keys: Sequence[str],
     by_person: bool,
-    keeping: Keeping,
+    keeping: OverlapRule,
 ) -> bool:
     """Make the table `person`: key, class in each version, latest values. False where a key has several rows."""
     listed = _listed(keeping)
@@ -153,10 +153,12 @@ def _lay_together(
 # -- the new version beside them -----------------------------------------------------------------------------------
 
 
-class DuckDBMeeting:
+class DuckDBVersionOverlap:
     """The rows of a new version, in `schema` of a database, and the people of the earlier ones."""
 
-    def __init__(self, database: duckdb.DuckDBPyConnection, past: Past, keeping: Keeping, schema: str = "main") -> None:
+    def __init__(
+        self, database: duckdb.DuckDBPyConnection, past: Past, keeping: OverlapRule, schema: str = "main"
+    ) -> None:
         self._db, self._past, self._keeping, self._schema = database, past, keeping, schema
         rows = Vault.of(database, schema).keyed(past.keys, past.by_person, keeping)
         listed = _listed(keeping)
@@ -190,7 +192,7 @@ class DuckDBMeeting:
         sql = "SELECT history FROM combination JOIN row_history USING (row_id) ORDER BY combination"
         return _ints(self._db.execute(sql).fetchnumpy()["history"])
 
-    def met(self) -> Met:
+    def met(self) -> ClassHistory:
         names, values, widths = _listed(self._keeping), self._keeping.values, self._keeping.widths
         told = "".join(f", COUNT(DISTINCT s{i}) AS t{i}" for i in range(len(values)))
         told += "".join(
@@ -206,7 +208,7 @@ class DuckDBMeeting:
             kept &= np.asarray(found[f"t{i}"], dtype=np.float64) >= least
         nowhere = np.full((1, len(self.versions)), -1)  # of a newcomer, whose history is -1: the last row
         earlier = np.concatenate([self._past.classes, nowhere])[_ints(found["history"])]
-        return Met(earlier, _ints(found["class"]), _ints(found["n"]), kept)
+        return ClassHistory(earlier, _ints(found["class"]), _ints(found["n"]), kept)
 
 
 def check_persons(database: duckdb.DuckDBPyConnection, person: str) -> None:

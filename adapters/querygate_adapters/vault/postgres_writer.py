@@ -18,7 +18,7 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
-from querygate.core.block import Block, CodeSets, Dictionary, Moments, NumberColumn
+from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary, NumberColumn
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.core.types import Ints
@@ -64,7 +64,7 @@ _NAMES = ("release", "served", "value_text", "set_value", "code_item", "item_set
 _SETS = {"value_text": "column_id, value_id, text", "set_value": "column_id, set_id, value_id"}
 
 
-class PostgresShelf:
+class PostgresVersionWriter:
     """Where versions are put: one schema of a database, which is made where it is not there."""
 
     def __init__(self, location: str) -> None:
@@ -199,7 +199,7 @@ def _csv(batch: pa.RecordBatch) -> Any:
     return sink.getvalue().to_pybytes()
 
 
-def _moment_bits(told: Moments) -> list[bytes]:
+def _moment_bits(told: ClassMoments) -> list[bytes]:
     columns = (told.label, told.n, told.sum_low, told.sum_high, told.var_low, told.var_high)
     return [column.tobytes() for column in columns]
 

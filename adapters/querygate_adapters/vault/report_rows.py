@@ -15,7 +15,7 @@ import numpy as np
 from querygate.core.types import IN_SQL, Floats, Ints
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
 from querygate_adapters.vault.person_history import Vault, attach
-from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
 IN_MEMORY = Path(":memory:")
@@ -88,9 +88,9 @@ class ReportRows:
         found = self._db.sql(f"SELECT c.class{named} FROM {self._classed()}").to_arrow_table()
         return np.asarray(found.column(0), dtype=np.int64), found.remove_column(0)
 
-    def workshop(self) -> DuckDBWorkshop:
+    def workshop(self) -> DuckDBStagingTables:
         """An empty one that leaves nothing on disk."""
-        return DuckDBWorkshop(IN_MEMORY, memory_mb=self._memory_mb)
+        return DuckDBStagingTables(IN_MEMORY, memory_mb=self._memory_mb)
 
     def close(self) -> None:
         self._db.close()

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Identified, Joined, Source
+from querygate.core.ports import IdentifiedSource, JoinedTable, Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.vault.code_list_rows import CASTS
 
@@ -54,11 +54,11 @@ FORM = 1
 """To be raised whenever a source is read in another way."""
 
 
-class Loading:
+class RowLoader:
     """Fills the table `rows` of a vault. `row` is the name of its column with the number of each row."""
 
     def __init__(
-        self, database: duckdb.DuckDBPyConnection, columns: Mapping[str, str], joins: Sequence[Joined]
+        self, database: duckdb.DuckDBPyConnection, columns: Mapping[str, str], joins: Sequence[JoinedTable]
     ) -> None:
         self._db, self._columns, self._joins = database, columns, joins
         wanted = [*columns, *(name for join in joins for name in join.columns)]
@@ -94,7 +94,7 @@ class Loading:
     def _identity(self, source: Source) -> str:
         """Everything that the rows follow from; nothing where a source cannot tell whether it is the same."""
         sources = [source, *(join.source for join in self._joins)]
-        told = [source.identity() for source in sources if isinstance(source, Identified)]
+        told = [source.identity() for source in sources if isinstance(source, IdentifiedSource)]
         joins = [[join.name, join.on, dict(join.columns), join.inner] for join in self._joins]
         return json.dumps([FORM, told, dict(self._columns), joins]) if len(told) == len(sources) else ""
 
@@ -152,7 +152,7 @@ class Loading:
 
     # -- several ---------------------------------------------------------------------------------------------------
 
-    def _check_once(self, part: int, join: Joined) -> None:
+    def _check_once(self, part: int, join: JoinedTable) -> None:
         """One row for each key: a second one would count its record twice."""
         keys = [f"{self._key}{i}" for i in range(len(join.on))]
         known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
@@ -182,7 +182,7 @@ class Loading:
         for table in ("main_rows", *(f"part_{i}" for i in range(len(self._joins)))):
             self._db.execute(f"DROP TABLE {table}")
 
-    def _count_matches(self, part: int, join: Joined, on: str) -> None:
+    def _count_matches(self, part: int, join: JoinedTable, on: str) -> None:
         """How many records have a row in the table. If none has, both write their keys in different ways."""
         (found,) = self._figures(f"SELECT COUNT(*) FROM main_rows m JOIN part_{part} p{part} ON {on}")
         self.matched[join.name] = int(found)

@@ -18,15 +18,15 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
-from querygate.core.ports import CodeTexts, Combinations, Joined, Profile, Source
+from querygate.core.ports import CodeTexts, Combinations, JoinedTable, Profile, Source
 from querygate.core.types import Floats, Ints
-from querygate.core.version_overlap import Keeping
+from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
-from querygate_adapters.vault.code_list_rows import CodeLists
-from querygate_adapters.vault.person_history import DuckDBMeeting, Past, check_persons
-from querygate_adapters.vault.row_loader import LOADED, Loading
+from querygate_adapters.vault.code_list_rows import CodeListRows
+from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, check_persons
+from querygate_adapters.vault.row_loader import LOADED, RowLoader
 from querygate_adapters.vault.verifier_counts import Checks
 
 # A typed column as a value on its axis: days for dates, text for booleans.
@@ -51,7 +51,7 @@ ENGINE, LEAST_MB = 0.4, 64
 beyond that it keeps in its file."""
 
 
-class DuckDBWorkshop:
+class DuckDBStagingTables:
     """A version in the making: rows, codes, combinations, classes, cells. All heavy work is SQL inside DuckDB."""
 
     def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
@@ -70,15 +70,15 @@ class DuckDBWorkshop:
 
     # -- loading ---------------------------------------------------------------------------------------------
 
-    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[Joined] = ()) -> int:
+    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[JoinedTable] = ()) -> int:
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
-        loading = Loading(self._db, columns, joins)
+        loading = RowLoader(self._db, columns, joins)
         rows = loading.resume(source)
         if rows is None:
             self._db.close()
             self._db = _anew(self._path, self._memory_mb)
-            loading = Loading(self._db, columns, joins)
+            loading = RowLoader(self._db, columns, joins)
             rows = loading.run(source)
         self._row, self.matched = loading.row, loading.matched
         return rows
@@ -100,8 +100,8 @@ class DuckDBWorkshop:
     # -- lists of codes --------------------------------------------------------------------------------------
 
     @property
-    def _lists(self) -> CodeLists:
-        return CodeLists(self._db, self._row)
+    def _lists(self) -> CodeListRows:
+        return CodeListRows(self._db, self._row)
 
     def code_texts(self, column: str, separator: str) -> CodeTexts:
         found = self._lists.texts(column, separator)
@@ -327,9 +327,9 @@ class DuckDBWorkshop:
     def check_persons(self, person: str) -> None:
         check_persons(self._db, person)
 
-    def meet(self, past: Past, keeping: Keeping) -> DuckDBMeeting:
+    def meet(self, past: Past, keeping: OverlapRule) -> DuckDBVersionOverlap:
         """The rows beside the people of earlier versions."""
-        return DuckDBMeeting(self._db, past, keeping)
+        return DuckDBVersionOverlap(self._db, past, keeping)
 
     def forget_classes(self) -> None:
         for table in ("row_class", *_MAKING):

@@ -21,7 +21,7 @@ import pyarrow as pa
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog, Ints
-from querygate.core.version_overlap import Keeping
+from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.code_sets import write_code_sets
@@ -29,15 +29,15 @@ from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 from querygate_adapters.store.retired_versions import flush, mark, point_to, readable_in, retired_in, settle
 from querygate_adapters.vault.distinct_rows import distinct_rows
-from querygate_adapters.vault.person_history import DuckDBMeeting, Past, Vault, attach, read_past
+from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, Vault, attach, read_past
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
 from querygate_adapters.vault.report_files import keep_report, remove_reports, report_folder, reports_in, sweep_reports
-from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 STAGED = "staged-"
 
 
-class Publishing:
+class DuckDBPublication:
     """One publication of one dataset, under the dataset's lock."""
 
     def __init__(self, store: Path, vault: Path, memory_mb: int) -> None:
@@ -48,9 +48,9 @@ class Publishing:
         self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
         self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
 
-    def workshop(self) -> DuckDBWorkshop:
+    def workshop(self) -> DuckDBStagingTables:
         """The raw rows of the new version, in the vault."""
-        return DuckDBWorkshop(self._staged_vault, memory_mb=self._memory_mb)
+        return DuckDBStagingTables(self._staged_vault, memory_mb=self._memory_mb)
 
     def write(
         self, catalog: Catalog, tables: Mapping[str, pa.Table], codes: Mapping[int, CodeSets] | None = None
@@ -72,14 +72,14 @@ class Publishing:
             database.close()
         return WrittenStore(self._staged_store)
 
-    def meet(self, workshop: DuckDBWorkshop, keeping: Keeping) -> DuckDBMeeting | None:
+    def meet(self, workshop: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
         """The rows of the workshop beside the people of all versions that can be read; None where there are none."""
         if not self._readable:
             return None
         return workshop.meet(self._past(workshop.columns, keeping, self._readable), keeping)
 
     @contextmanager
-    def meet_written(self, keeping: Keeping, without: Collection[int]) -> Iterator[DuckDBMeeting | None]:
+    def meet_written(self, keeping: OverlapRule, without: Collection[int]) -> Iterator[DuckDBVersionOverlap | None]:
         """The same once more, from the files alone, without the versions that are to be retired."""
         versions = [version for version in self._readable if version not in without]
         if not versions:
@@ -87,9 +87,9 @@ class Publishing:
             return
         with closing(attach({"now": self._staged_vault}, self._memory_mb)) as database:
             past = self._past(tuple(Vault.of(database, "now").types), keeping, versions)
-            yield DuckDBMeeting(database, past, keeping, "now")
+            yield DuckDBVersionOverlap(database, past, keeping, "now")
 
-    def _past(self, columns: Sequence[str], keeping: Keeping, versions: Sequence[int]) -> Past:
+    def _past(self, columns: Sequence[str], keeping: OverlapRule, versions: Sequence[int]) -> Past:
         vaults = {version: version_file(self._vault, version) for version in versions}
         return read_past(vaults, columns, keeping, self._memory_mb)
 
@@ -161,14 +161,14 @@ def _stems(columns: Sequence[int]) -> tuple[str, ...]:
     return tuple(f"c{index}_" for index in columns)
 
 
-class PublisherShelf:
+class DuckDBVersionWriter:
     """Where publications are made: the store and the vault of a site."""
 
     def __init__(self, store: Path, vault: Path, *, memory_mb: int = 4096) -> None:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
 
     @contextmanager
-    def publishing(self, dataset: str) -> Iterator[Publishing]:
+    def publishing(self, dataset: str) -> Iterator[DuckDBPublication]:
         """Hold the dataset's lock; sweep what an interrupted publication left, before and after.
 
         Before, the rows it had read may stay: if they are what the new one would read, it goes on from them.
@@ -181,7 +181,7 @@ class PublisherShelf:
             settle(store)
             _sweep(store, vault, resumable=True)
             try:
-                yield Publishing(store, vault, self._memory_mb)
+                yield DuckDBPublication(store, vault, self._memory_mb)
             finally:
                 _sweep(store, vault)
 

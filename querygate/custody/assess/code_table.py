@@ -29,7 +29,7 @@ _DATED = {"date": "datetime64[D]", "timestamp": "datetime64[us]"}
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class CodeTable:
     """One quasi-identifier. `people` is None where the register does not have it."""
 
     column: ColumnPolicy
@@ -42,7 +42,7 @@ class Coded:
         return self.column.name
 
 
-def code_column(column: ColumnPolicy, raw: pa.ChunkedArray, population: Population | None) -> Coded:
+def code_column(column: ColumnPolicy, raw: pa.ChunkedArray, population: Population | None) -> CodeTable:
     """The values of a column, and of the register where it has them, as codes."""
     there = population is not None and column.name in population.values
     if column.is_numeric:
@@ -56,7 +56,7 @@ def code_column(column: ColumnPolicy, raw: pa.ChunkedArray, population: Populati
         theirs = _kinds(population.values[column.name]) if population and there else np.zeros(0, dtype=np.int64)
         codes = np.concatenate([_placed(texts, place)[own], _placed(others, place)[theirs]])
     records, people = np.split(codes, [len(raw)])
-    return Coded(column, values, records, people if there else None)
+    return CodeTable(column, values, records, people if there else None)
 
 
 def text_codes(raw: pa.ChunkedArray) -> tuple[list[str], Ints]:
@@ -89,7 +89,7 @@ def _placed(texts: Sequence[str], place: dict[str, int]) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Treated:
+class SafeHarborTreatment:
     """What Safe Harbor does to a quasi-identifier, under which letter of the rule, and what says so."""
 
     column: str
@@ -102,26 +102,28 @@ class Treated:
         return asdict(self)
 
 
-def by_safe_harbor(coded: Coded, year: int) -> tuple[Coded, Treated]:
+def by_safe_harbor(coded: CodeTable, year: int) -> tuple[CodeTable, SafeHarborTreatment]:
     """The column as Safe Harbor leaves it. Codes of one group become one; a column that goes is missing for all.
 
     `year` is that of the release: birth years that tell an age of 90 or more by then are one group.
     """
     found = _suggested(coded)
     if found is None:
-        return coded, Treated(coded.name, "", "", "stays as it is", "no identifier of the rule")
+        return coded, SafeHarborTreatment(coded.name, "", "", "stays as it is", "no identifier of the rule")
     groups = _groups(coded, found, year)
     if groups is None and found.treatment == "age":  # groups of ages, and no ages
-        return coded, Treated(coded.name, "", "C", "stays as it is", "its values are no single ages")
+        return coded, SafeHarborTreatment(coded.name, "", "C", "stays as it is", "its values are no single ages")
     does = _DOES[found.treatment if groups is not None else "drop"]
-    told = Treated(coded.name, found.treatment if groups is not None else "drop", found.letter, does, found.why)
+    told = SafeHarborTreatment(
+        coded.name, found.treatment if groups is not None else "drop", found.letter, does, found.why
+    )
     if groups is None:
         gone = np.full_like(coded.records, MISSING)
-        return Coded(coded.column, coded.values[:0], gone), told
+        return CodeTable(coded.column, coded.values[:0], gone), told
     known, places = np.unique(groups, return_inverse=True)
     place = np.append(places.reshape(-1), MISSING)
     people = None if coded.people is None else place[coded.people]
-    return Coded(coded.column, known, place[coded.records], people), told
+    return CodeTable(coded.column, known, place[coded.records], people), told
 
 
 _DOES = {
@@ -133,7 +135,7 @@ _DOES = {
 }
 
 
-def _suggested(coded: Coded) -> Suggestion | None:
+def _suggested(coded: CodeTable) -> Suggestion | None:
     column = coded.column
     is_text = not column.is_numeric and column.type != "boolean"
     sample = [str(coded.values[code]) for code in coded.records[:SAMPLE].tolist() if code >= 0] if is_text else []
@@ -143,7 +145,7 @@ def _suggested(coded: Coded) -> Suggestion | None:
     return found
 
 
-def _groups(coded: Coded, found: Suggestion, year: int) -> NDArray[Any] | None:
+def _groups(coded: CodeTable, found: Suggestion, year: int) -> NDArray[Any] | None:
     """What is told of each code, as texts; None where nothing is."""
     values: Sequence[Any] = coded.values.tolist()
     if coded.column.type in _DATED:

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.custody.assess.code_table import text_codes
-from querygate.custody.assess.register_matches import Boxed, Side, people_in_boxes
-from querygate.custody.assess.sides import Counting, Disease, at_stake, linked_names, sensitive_of
+from querygate.custody.assess.register_matches import BoxColumn, Side, people_in_boxes
+from querygate.custody.assess.sides import Counting, DiseaseScope, at_stake, linked_names, sensitive_of
 from querygate.custody.assess.sides import Side as Records
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.population import Population
@@ -45,7 +45,7 @@ class Opaque(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ColumnAllowance:
     """What a table tells of one quasi-identifier: a code for each record and what each code allows.
 
     `sides` is None where it cannot be looked up in a register.
@@ -60,7 +60,7 @@ def released_side(
     policy: Policy,
     table: pa.Table,
     population: Population | None,
-    disease: Disease | None,
+    disease: DiseaseScope | None,
     *,
     texts: Mapping[str, Sequence[str]],
     rows: int,
@@ -82,7 +82,7 @@ def released_side(
     return Records(names, codes, sensitive, counting, linked, left_out, stake), unread
 
 
-def box_counting(told: Sequence[Told], population: Population) -> Counting:
+def box_counting(told: Sequence[ColumnAllowance], population: Population) -> Counting:
     """Counts the people whose values lie in what is told."""
     columns = []
     for one in told:
@@ -91,7 +91,7 @@ def box_counting(told: Sequence[Told], population: Population) -> Counting:
             columns.append((one, [_placed(side, place) for side in one.sides]))
 
     def counting(rows: Ints) -> Ints:
-        boxed = [Boxed(sides, one.codes[rows], population.values[one.name]) for one, sides in columns]
+        boxed = [BoxColumn(sides, one.codes[rows], population.values[one.name]) for one, sides in columns]
         if not boxed:
             return np.full(rows.size, int(population.persons.sum()), dtype=np.int64)
         return people_in_boxes(boxed, population.persons)
@@ -159,10 +159,10 @@ def _parts_there(column: ColumnPolicy, names: Sequence[str]) -> list[str]:
 # -- what one column tells -------------------------------------------------------------------------------------------
 
 
-def _told(column: ColumnPolicy, table: pa.Table, texts: Sequence[str]) -> Told:
+def _told(column: ColumnPolicy, table: pa.Table, texts: Sequence[str]) -> ColumnAllowance:
     parts = _parts_there(column, table.column_names)
     if not parts:  # left out: nothing is told
-        return Told(column.name, np.zeros(table.num_rows, dtype=np.int64), (None,))
+        return ColumnAllowance(column.name, np.zeros(table.num_rows, dtype=np.int64), (None,))
     read = {part: text_codes(table[part]) for part in parts}
     codes = class_labels(np.stack([places for _, places in read.values()], axis=1))
     first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.int64)
@@ -170,16 +170,16 @@ def _told(column: ColumnPolicy, table: pa.Table, texts: Sequence[str]) -> Told:
     ends = [column.name + end for end in ENDS]
     if column.is_numeric and all(end in read for end in ends):
         lows, highs = ([_text(*read[end], row) for row in first.tolist()] for end in ends)
-        return Told(column.name, codes, _ranges(column, lows, highs))
+        return ColumnAllowance(column.name, codes, _ranges(column, lows, highs))
     if column.name not in read:
         raise ConfigError(
             "QG802", f"The release tells {column.name} by halves.", f"It needs {' and '.join(ends)}, or {column.name}."
         )
     reader = _number_reader(column) if column.is_numeric else _category_reader(column, texts)
     try:
-        return Told(column.name, codes, [reader(_text(*read[column.name], row)) for row in first.tolist()])
+        return ColumnAllowance(column.name, codes, [reader(_text(*read[column.name], row)) for row in first.tolist()])
     except Opaque:
-        return Told(column.name, codes, None)
+        return ColumnAllowance(column.name, codes, None)
 
 
 def _text(texts: Sequence[str], places: Ints, row: int) -> str | None:

@@ -40,7 +40,7 @@ def people_of_values(classes: Ints, people: Ints, persons: Ints) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Boxed:
+class BoxColumn:
     """One column: what each code tells, the code of each class, and the values of the kinds of people."""
 
     sides: Sequence[Side]
@@ -62,7 +62,7 @@ def _allowed(side: tuple[float, float] | frozenset[int], values: Floats) -> Bool
     return np.isin(values, list(side))
 
 
-def people_in_boxes(columns: Sequence[Boxed], persons: Ints) -> Ints:
+def people_in_boxes(columns: Sequence[BoxColumn], persons: Ints) -> Ints:
     """People in the box of each class.
 
     Classes that tell the same of a column are looked up together, column by column, so that people are gone through
@@ -70,8 +70,8 @@ def people_in_boxes(columns: Sequence[Boxed], persons: Ints) -> Ints:
     intervals are counted by two look-ups in a running sum.
 
     >>> import numpy as np
-    >>> age = Boxed([(20, 29), (30, 49)], np.array([0, 1, 1]), np.array([25.0, 31, 40, 40]))
-    >>> sex = Boxed([frozenset({0}), None], np.array([0, 0, 1]), np.array([0.0, 0, 1, np.nan]))
+    >>> age = BoxColumn([(20, 29), (30, 49)], np.array([0, 1, 1]), np.array([25.0, 31, 40, 40]))
+    >>> sex = BoxColumn([frozenset({0}), None], np.array([0, 0, 1]), np.array([0.0, 0, 1, np.nan]))
     >>> people_in_boxes([age, sex], np.array([1, 2, 4, 8])).tolist()
     [1, 2, 14]
     """
@@ -96,7 +96,7 @@ def _by_code(codes: Ints) -> list[tuple[int, Ints]]:
     return [(int(codes[part[0]]), part) for part in parts if part.size]
 
 
-def _last(column: Boxed, codes: Ints, among: Ints, persons: Ints) -> Ints:
+def _last(column: BoxColumn, codes: Ints, among: Ints, persons: Ints) -> Ints:
     """People of these kinds that each code allows."""
     used, which = np.unique(codes, return_inverse=True)
     sides = [column.sides[code] for code in used.tolist()]

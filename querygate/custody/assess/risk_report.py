@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from querygate.custody.assess.code_table import Treated
+from querygate.custody.assess.code_table import SafeHarborTreatment
 from querygate.custody.assess.side_figures import side_figures
-from querygate.custody.assess.sides import Disease, Side
+from querygate.custody.assess.sides import DiseaseScope, Side
 from querygate.custody.assess.verdict import SIDES, summary, verdict
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
@@ -22,21 +22,21 @@ a request."""
 
 
 @dataclass(frozen=True)
-class Assessed:
+class Assessment:
     """Three sides of one dataset, and what they were measured with."""
 
     policy: Policy
     after: After
     sides: Mapping[str, Side]
-    treated: Sequence[Treated]
+    treated: Sequence[SafeHarborTreatment]
     population: Population | None = None
-    disease: Disease | None = None
+    disease: DiseaseScope | None = None
     version: int | None = None
     made: str = ""
     notes: Sequence[str] = ()
 
 
-def make_report(assessed: Assessed, progress: Progress = tell_nobody) -> dict[str, Any]:
+def make_report(assessed: Assessment, progress: Progress = tell_nobody) -> dict[str, Any]:
     """The report as a JSON object."""
     policy, population = assessed.policy, assessed.population
     people = None if population is None else int(population.persons.sum())

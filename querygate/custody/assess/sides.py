@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.custody.assess.code_table import Coded, Treated, by_safe_harbor, code_column, text_codes
+from querygate.custody.assess.code_table import CodeTable, SafeHarborTreatment, by_safe_harbor, code_column, text_codes
 from querygate.custody.assess.register_matches import people_of_values
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.raw_tables import floats_of
@@ -24,7 +24,7 @@ Counting = Callable[[Ints], Ints]
 
 
 @dataclass(frozen=True, slots=True)
-class Disease:
+class DiseaseScope:
     """What having a record discloses: a value of a sensitive column, or, without one, to be in the file at all."""
 
     column: str = ""
@@ -83,8 +83,8 @@ class Side:
 
 
 def raw_sides(
-    policy: Policy, raw: pa.Table, population: Population | None, disease: Disease | None, year: int
-) -> tuple[Side, Side, tuple[Treated, ...]]:
+    policy: Policy, raw: pa.Table, population: Population | None, disease: DiseaseScope | None, year: int
+) -> tuple[Side, Side, tuple[SafeHarborTreatment, ...]]:
     """The raw records, the same under Safe Harbor, and what that does to each column."""
     coded = [code_column(column, raw[column.name], population) for column in policy.named("quasi-identifier")]
     sensitive, stake = sensitive_of(policy, raw), at_stake(policy, raw, disease)
@@ -93,7 +93,7 @@ def raw_sides(
     return sides[0], sides[1], tuple(told for _, told in treated)
 
 
-def _side(coded: Sequence[Coded], population: Population | None, sensitive: Values, stake: Bools | None) -> Side:
+def _side(coded: Sequence[CodeTable], population: Population | None, sensitive: Values, stake: Bools | None) -> Side:
     told = np.stack([one.records for one in coded], axis=1)
     shared = [at for at, one in enumerate(coded) if one.people is not None]
     counting: Counting | None = None
@@ -124,7 +124,7 @@ def sensitive_of(policy: Policy, table: pa.Table) -> dict[str, Ints | Floats]:
     }
 
 
-def at_stake(policy: Policy, table: pa.Table, disease: Disease | None) -> Bools | None:
+def at_stake(policy: Policy, table: pa.Table, disease: DiseaseScope | None) -> Bools | None:
     """The records of those who have the disease; all of them where none is named, None where the table does not say."""
     if disease is None or not disease.column:
         return np.ones(table.num_rows, dtype=np.bool_)

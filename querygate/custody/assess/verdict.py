@@ -13,7 +13,7 @@ NEARLY = 1e-9
 """Up to which share of each other two figures are the same."""
 
 
-class Measure(NamedTuple):
+class RiskMeasure(NamedTuple):
     """How a line of the table is read from the figures of a side. Counts are better high, shares low."""
 
     key: str
@@ -43,29 +43,37 @@ def _instance(what: str) -> Callable[[Figures], float | None]:
 LIMITS = ("0.05", "0.09", "0.2", "0.33")
 """The thresholds of `querygate.methods.risk`, as rules write them."""
 
-MEASURES: tuple[Measure, ...] = (
-    Measure("prosecutor_greatest", "prosecutor", "greatest risk", "share", _attack("prosecutor", "greatest")),
-    Measure("prosecutor_average", "prosecutor", "average risk", "share", _attack("prosecutor", "average")),
+MEASURES: tuple[RiskMeasure, ...] = (
+    RiskMeasure("prosecutor_greatest", "prosecutor", "greatest risk", "share", _attack("prosecutor", "greatest")),
+    RiskMeasure("prosecutor_average", "prosecutor", "average risk", "share", _attack("prosecutor", "average")),
     *(
-        Measure(f"prosecutor_above_{limit}", "prosecutor", f"records above {limit}", "share", _above("prosecutor", at))
+        RiskMeasure(
+            f"prosecutor_above_{limit}", "prosecutor", f"records above {limit}", "share", _above("prosecutor", at)
+        )
         for at, limit in enumerate(LIMITS)
     ),
-    Measure("k", "prosecutor", "smallest class (k)", "count", lambda side: side["attackers"]["k"]),
-    Measure("journalist_greatest", "journalist", "greatest risk", "share", _attack("journalist", "greatest")),
-    Measure("journalist_average", "journalist", "average risk", "share", _attack("journalist", "average")),
+    RiskMeasure("k", "prosecutor", "smallest class (k)", "count", lambda side: side["attackers"]["k"]),
+    RiskMeasure("journalist_greatest", "journalist", "greatest risk", "share", _attack("journalist", "greatest")),
+    RiskMeasure("journalist_average", "journalist", "average risk", "share", _attack("journalist", "average")),
     *(
-        Measure(f"journalist_above_{limit}", "journalist", f"records above {limit}", "share", _above("journalist", at))
+        RiskMeasure(
+            f"journalist_above_{limit}", "journalist", f"records above {limit}", "share", _above("journalist", at)
+        )
         for at, limit in enumerate(LIMITS)
     ),
-    Measure("k_map", "journalist", "fewest people who match (k-map)", "count", lambda s: s["attackers"]["k_map"]),
-    Measure("marketer", "marketer", "records matched rightly", "share", _attack("marketer", "average")),
-    Measure("alone", "alone", "alone among the records", "share", lambda side: side["uniqueness"]["sample"]),
-    Measure("alone_in_population", "alone", "alone in the population (estimate)", "share", _estimate),
-    Measure("alone_in_register", "alone", "one person of the register", "share", lambda s: s["uniqueness"]["register"]),
-    Measure("instance_greatest", "instance", "greatest instance risk (r)", "share", _instance("greatest_instance")),
-    Measure("instance_average", "instance", "average instance risk (R)", "share", _instance("average_instance")),
-    Measure("match_greatest", "instance", "greatest re-identification risk (q)", "share", _instance("greatest_match")),
-    Measure("match_average", "instance", "average re-identification risk (Q)", "share", _instance("average_match")),
+    RiskMeasure("k_map", "journalist", "fewest people who match (k-map)", "count", lambda s: s["attackers"]["k_map"]),
+    RiskMeasure("marketer", "marketer", "records matched rightly", "share", _attack("marketer", "average")),
+    RiskMeasure("alone", "alone", "alone among the records", "share", lambda side: side["uniqueness"]["sample"]),
+    RiskMeasure("alone_in_population", "alone", "alone in the population (estimate)", "share", _estimate),
+    RiskMeasure(
+        "alone_in_register", "alone", "one person of the register", "share", lambda s: s["uniqueness"]["register"]
+    ),
+    RiskMeasure("instance_greatest", "instance", "greatest instance risk (r)", "share", _instance("greatest_instance")),
+    RiskMeasure("instance_average", "instance", "average instance risk (R)", "share", _instance("average_instance")),
+    RiskMeasure(
+        "match_greatest", "instance", "greatest re-identification risk (q)", "share", _instance("greatest_match")
+    ),
+    RiskMeasure("match_average", "instance", "average re-identification risk (Q)", "share", _instance("average_match")),
 )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.types import Column, Ints
-from querygate.custody.assess.extract_side import TextSide, Told, box_counting
-from querygate.custody.assess.sides import Disease, Side, at_stake, linked_names, sensitive_of
+from querygate.custody.assess.extract_side import ColumnAllowance, TextSide, box_counting
+from querygate.custody.assess.sides import DiseaseScope, Side, at_stake, linked_names, sensitive_of
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.verify.verify import Written
@@ -22,7 +22,7 @@ def published_side(
     raw: pa.Table,
     classes: Ints,
     population: Population | None,
-    disease: Disease | None,
+    disease: DiseaseScope | None,
 ) -> Side:
     """The raw records as the store tells them; record i is in class `classes[i]`.
 
@@ -35,7 +35,7 @@ def published_side(
     cell_of[cells["class"]] = np.arange(len(cells["class"]))
     at = cell_of[classes]
     told = [_told(column, cells, written) for column in quasi]
-    told = [Told(one.name, one.codes[at], one.sides) for one in told]
+    told = [ColumnAllowance(one.name, one.codes[at], one.sides) for one in told]
     codes = np.stack([one.codes for one in told], axis=1)
     counting = None if population is None else box_counting(told, population)
     names = tuple(one.name for one in told)
@@ -43,7 +43,7 @@ def published_side(
     return Side(names, codes, sensitive, counting, linked_names(names, population), at_stake=stake)
 
 
-def _told(column: Column, cells: dict[str, Any], written: Written) -> Told:
+def _told(column: Column, cells: dict[str, Any], written: Written) -> ColumnAllowance:
     """By cell what is told of a column, everything that stands of it in the store counted."""
     stem = f"c{column.index}_"
     found = {name: np.ma.asarray(values) for name, values in cells.items() if name.startswith(stem)}
@@ -64,7 +64,7 @@ def _told(column: Column, cells: dict[str, Any], written: Written) -> Told:
                 members.setdefault(set_id, set()).add(texts[value_id])
         wanted = found[f"{stem}set"][first].tolist()
         sides = [frozenset(members[set_id]) if set_id in members else None for set_id in wanted]
-    return Told(column.name, codes, sides)
+    return ColumnAllowance(column.name, codes, sides)
 
 
 def _places(values: Any) -> Ints:

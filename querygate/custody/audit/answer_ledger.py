@@ -13,21 +13,21 @@ import numpy as np
 
 from querygate.core.types import Bools
 from querygate.custody.audit.query_structure import Structure
-from querygate.methods.inference.live import Verdict, Watch
+from querygate.methods.inference.live import LiveVerdict, Watch
 from querygate.methods.inference.set_pairs import Bits
 
 Views = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ViewFinding:
     """What one view would come to know."""
 
     view: str
-    verdict: Verdict
+    verdict: LiveVerdict
 
 
-class Ledger:
+class AnswerLedger:
     """The answered sets of a version, and a watch for each group of users that somebody asked about.
 
     `pooled` is the name of the view of everybody, who may be more people than have accounts.
@@ -38,7 +38,9 @@ class Ledger:
         self._taken: list[tuple[str, str, Bits]] = []  # (user, query, packed sets)
         self._watches: dict[frozenset[str] | None, Watch] = {}
 
-    def judge(self, user: str, sets: Bools, views: Views, pending: Iterable[tuple[str, Bools]] = ()) -> list[Found]:
+    def judge(
+        self, user: str, sets: Bools, views: Views, pending: Iterable[tuple[str, Bools]] = ()
+    ) -> list[ViewFinding]:
         """What answering these sets to a user would make known, in each view that the user belongs to, in their order.
 
         Every view is looked at, whatever comes of it. `pending` are sets that are being answered to others meanwhile.
@@ -49,7 +51,7 @@ class Ledger:
             meanwhile = [rows for who, rows in pending if members is None or who in members]
             verdict = watch.judge(np.concatenate([*meanwhile, sets]))
             if verdict.isolates:
-                found.append(Found(view, verdict))
+                found.append(ViewFinding(view, verdict))
         return found
 
     def take(self, user: str, query: str, sets: Bools) -> None:
@@ -76,9 +78,9 @@ class Ledger:
         return self._watches[members]
 
 
-def in_smallest(found: Sequence[Found]) -> list[Found]:
+def in_smallest(found: Sequence[ViewFinding]) -> list[ViewFinding]:
     """Each thing in the first view that has it: what a user could work out alone is no news of their project's."""
-    kept: dict[tuple[str, int], Found] = {}
+    kept: dict[tuple[str, int], ViewFinding] = {}
     for one in found:
         kept.setdefault((one.verdict.rule, one.verdict.records), one)
     return list(kept.values())

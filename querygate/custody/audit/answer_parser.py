@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from querygate.core.types import folded
-from querygate.sql.formulas import Formula
-from querygate.sql.logged_statement import Logged
+from querygate.sql.formulas import AnswerFormula
+from querygate.sql.logged_statement import LoggedStatement
 
 DIGITS = 15
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -24,7 +24,7 @@ class _NotShown:
 NOT_SHOWN: Final = _NotShown()
 
 
-class Given(NamedTuple):
+class AnswerFigure(NamedTuple):
     """What an answer says: a range, which is one number where it is exact, and the words for it."""
 
     low: Fraction | None = None
@@ -38,7 +38,7 @@ class Answers:
     Where no row fits any group, the answer is in a form that is not known, and nothing is said of any of them.
     """
 
-    def __init__(self, answer: Any, logged: Logged, keys: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(self, answer: Any, logged: LoggedStatement, keys: Sequence[tuple[Any, ...]]) -> None:
         self.names = [folded(name) for name in logged.names]
         rows = _rows(answer)
         self.rows: list[Any] | None = None
@@ -46,7 +46,7 @@ class Answers:
             found = self._by_group(rows, logged, keys)
             self.rows = found if any(row is not NOT_SHOWN for row in found) or not rows else None
 
-    def _by_group(self, rows: list[Any], logged: Logged, keys: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def _by_group(self, rows: list[Any], logged: LoggedStatement, keys: Sequence[tuple[Any, ...]]) -> list[Any]:
         number, branches = logged.branch
         places = [place for _, place in (*logged.keys, *logged.hidden)]
         if not places and not logged.absent:
@@ -73,10 +73,10 @@ class Answers:
         values = list(row) if isinstance(row, (list, tuple)) else [row]
         return values[item] if item < len(values) else None
 
-    def given(self, group: int, item: int) -> Given | None:
+    def given(self, group: int, item: int) -> AnswerFigure | None:
         """What a group was given at a place of the select list; None if it was not shown."""
         if self.rows is None:
-            return Given()
+            return AnswerFigure()
         row = self.rows[group]
         if row is NOT_SHOWN:
             return None
@@ -94,19 +94,21 @@ def _rows(answer: Any) -> list[Any] | None:
     return [rows] if rows and (not isinstance(rows[0], (list, dict)) or _is_range(rows[0])) else rows
 
 
-def read_answer(answer: Any) -> Given:
+def read_answer(answer: Any) -> AnswerFigure:
     """A number, a text that is one, or a range."""
     if _is_range(answer):
         low, high = fraction(answer["low"]), fraction(answer["high"])
         said = f"{answer['low']}" if low == high else f"[{answer['low']}, {answer['high']}]"
-        return Given(low, high, said) if None not in (low, high) else Given()
+        return AnswerFigure(low, high, said) if None not in (low, high) else AnswerFigure()
     value = fraction(answer)
     if value is None:
-        return Given()
+        return AnswerFigure()
     said = str(answer).replace(",", "").strip()
     if isinstance(answer, float) and len(repr(answer)) > DIGITS:  # a double in full, its last digit in doubt
-        return Given(Fraction(math.nextafter(answer, -math.inf)), Fraction(math.nextafter(answer, math.inf)), said)
-    return Given(value, value, said)
+        return AnswerFigure(
+            Fraction(math.nextafter(answer, -math.inf)), Fraction(math.nextafter(answer, math.inf)), said
+        )
+    return AnswerFigure(value, value, said)
 
 
 def _canonical(value: Any) -> Any:
@@ -144,7 +146,7 @@ class Linear(NamedTuple):
     constant: Fraction
 
 
-def linear(formula: Formula, known: Mapping[int, Fraction]) -> Linear | None:
+def linear(formula: AnswerFormula, known: Mapping[int, Fraction]) -> Linear | None:
     """The formula as a sum of aggregates, those that are known put in; None where it is none."""
     if formula.operation == "number":
         return Linear({}, formula.value)
@@ -172,7 +174,7 @@ def _operated(operation: str, one: Linear, other: Linear) -> Linear | None:
     return Linear({place: c * factor for place, c in one.times.items()}, one.constant * factor)
 
 
-def unrounded(formula: Formula, given: Given) -> tuple[Formula, Given]:
+def unrounded(formula: AnswerFormula, given: AnswerFigure) -> tuple[AnswerFormula, AnswerFigure]:
     """What stood before it was rounded: a range around the answer."""
     while formula.operation in ("round", "truncate"):
         rounds = formula.operation == "round"
@@ -180,7 +182,7 @@ def unrounded(formula: Formula, given: Given) -> tuple[Formula, Given]:
         formula = formula.terms[0]
         if given.low is not None and given.high is not None:
             below = step if rounds or given.low <= 0 else Fraction(0)
-            given = Given(
+            given = AnswerFigure(
                 given.low - below, given.high + step, f"[{_decimal(given.low - below)}, {_decimal(given.high + step)}]"
             )
     return formula, given
@@ -190,14 +192,14 @@ def _decimal(value: Fraction) -> str:
     return str(value.numerator) if value.denominator == 1 else str(float(value))
 
 
-def solved(given: Given, times: Fraction, constant: Fraction) -> Given:
+def solved(given: AnswerFigure, times: Fraction, constant: Fraction) -> AnswerFigure:
     """x of times * x + constant = what was given, with the words for it."""
     if given.low is None or given.high is None:
-        return Given()
+        return AnswerFigure()
     low, high = sorted(((given.low - constant) / times, (given.high - constant) / times))
     said = given.said
     if times == -1:
-        return Given(low, high, f"({_written(constant)} - {said})")
+        return AnswerFigure(low, high, f"({_written(constant)} - {said})")
     if constant:
         said = f"({said} {'-' if constant > 0 else '+'} {_written(abs(constant))})"
     by = 1 / times
@@ -205,7 +207,7 @@ def solved(given: Given, times: Fraction, constant: Fraction) -> Given:
         said = f"{by.numerator}*{said}" if by > 0 else f"({by.numerator}*{said})"
     if by.denominator != 1:
         said = f"({said}/{by.denominator})"
-    return Given(low, high, said)
+    return AnswerFigure(low, high, said)
 
 
 def _written(value: Fraction) -> str:

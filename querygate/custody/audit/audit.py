@@ -16,18 +16,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from querygate.core.audit_records import Records, Unanswerable
+from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.core.types import Floats, Ints, folded
-from querygate.custody.audit.audit_measures import Measures
+from querygate.custody.audit.audit_measures import AuditMeasures
 from querygate.custody.audit.failure_leaks import failing
-from querygate.custody.audit.query_sets import Asked, Placing
-from querygate.methods.inference import POOLED, Finding, Left, Total, describe_places, find, notices
-from querygate.sql.logged_statement import Logged, Unreadable, table_columns, take_apart
+from querygate.custody.audit.query_sets import QuerySets, StatementCase
+from querygate.methods.inference import POOLED, Finding, QueryTotal, Unexamined, describe_places, find, notices
+from querygate.sql.logged_statement import LoggedStatement, UnauditableStatement, table_columns, take_apart
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogStatement:
     """One statement of a log. The answer is a number, a row, or rows; a range is a mapping with low and high."""
 
     id: str
@@ -38,7 +38,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Options:
+class AuditOptions:
     """How to look. Without a list of secret columns, those that are measured are secret."""
 
     k: int = 5
@@ -57,20 +57,22 @@ class Audit:
     findings: tuple[tuple[Finding, str], ...]
     entries: int
     unread: tuple[tuple[str, str], ...]  # (query, why)
-    left: tuple[tuple[str, Left], ...]  # (view, what)
+    left: tuple[tuple[str, Unexamined], ...]  # (view, what)
     places: int
-    totals: tuple[Total, ...] = field(default=(), repr=False)  # all there were, for whoever tells more of a finding
+    totals: tuple[QueryTotal, ...] = field(
+        default=(), repr=False
+    )  # all there were, for whoever tells more of a finding
     weights: Mapping[str, Ints] = field(default_factory=dict, repr=False)  # by measure
     measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # what is added up, of whom: SQL
 
 
-def audit(entries: Sequence[Entry], records: Records, options: Options) -> Audit:
+def audit(entries: Sequence[LogStatement], records: AuditRecords, options: AuditOptions) -> Audit:
     """Everything that the answers of the log isolate."""
     check_secret(options.secret, records.columns)
     secret, known, unread = roles(entries, records.columns, options)
     size = records.settle(known)
-    measures = Measures(records, options.domains)
-    totals = _totals(entries, records, secret, options, Placing(records, size, measures), unread)
+    measures = AuditMeasures(records, options.domains)
+    totals = _totals(entries, records, secret, options, QuerySets(records, size, measures), unread)
     bases, weights, domains, texts = measures.described()
     findings, left = find(totals, weights, options.k, domains, options.groups, bases)
     left += [(POOLED, one) for one in measures.left]
@@ -91,7 +93,7 @@ def audit(entries: Sequence[Entry], records: Records, options: Options) -> Audit
 
 
 def _contributions(
-    totals: Iterable[Total], texts: Mapping[str, tuple[str, str]], records: Records
+    totals: Iterable[QueryTotal], texts: Mapping[str, tuple[str, str]], records: AuditRecords
 ) -> dict[str, tuple[Floats, Floats, Floats]]:
     """The largest contributors of each sum that was asked for, place by place."""
     asked = {total.measure for total in totals if not total.extreme}
@@ -104,39 +106,39 @@ def _contributions(
 
 
 def _totals(
-    entries: Sequence[Entry],
-    records: Records,
+    entries: Sequence[LogStatement],
+    records: AuditRecords,
     secret: tuple[str, ...],
-    options: Options,
-    placing: Placing,
+    options: AuditOptions,
+    placing: QuerySets,
     unread: dict[str, str],
-) -> list[Total]:
+) -> list[QueryTotal]:
     """What the statements added up. What was asked before is taken apart once, and read once if its answer is equal."""
-    apart: dict[str, list[Logged]] = {}
-    asked: dict[str, list[list[Asked]] | str] = {}
+    apart: dict[str, list[LoggedStatement]] = {}
+    asked: dict[str, list[list[StatementCase]] | str] = {}
     for sql in dict.fromkeys(entry.sql for entry in entries if entry.id not in unread):
         try:
             apart[sql] = take_apart(sql, records.columns, secret, options.dialect, options.person)
-        except Unreadable as problem:
+        except UnauditableStatement as problem:
             asked[sql] = str(problem)
     placing.look_up(one for statements in apart.values() for one in statements)
     for sql, statements in apart.items():
         try:
             asked[sql] = [placing.note(one) for one in statements]
-        except (Unreadable, Unanswerable) as problem:
+        except (UnauditableStatement, Unanswerable) as problem:
             asked[sql] = str(problem)
     placing.measures.settle()
-    totals: list[Total] = []
-    made: dict[tuple[str, str], list[Total]] = {}
+    totals: list[QueryTotal] = []
+    made: dict[tuple[str, str], list[QueryTotal]] = {}
     for entry in entries:
         found, key = asked.get(entry.sql, ""), (entry.sql, repr(entry.answer))
         try:
             if isinstance(found, str):
-                raise Unreadable(found)
+                raise UnauditableStatement(found)
             if key not in made:
                 made[key] = [total for one in found for total in placing.totals(entry.answer, one)]
             totals += [replace(total, query=entry.id, user=entry.user) for total in made[key]]
-        except (Unreadable, Unanswerable) as problem:
+        except (UnauditableStatement, Unanswerable) as problem:
             unread.setdefault(entry.id, str(problem))
     return totals
 
@@ -152,7 +154,7 @@ def check_secret(secret: Collection[str], columns: Collection[str]) -> None:
 
 
 def roles(
-    entries: Iterable[Entry], columns: Collection[str], options: Options
+    entries: Iterable[LogStatement], columns: Collection[str], options: AuditOptions
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
     """Which columns are secret, which are known and used, and which statements cannot be read."""
     measured: set[str] = set()
@@ -161,7 +163,7 @@ def roles(
     for entry in entries:
         try:
             inside, mentioned = table_columns(entry.sql, options.dialect)
-        except Unreadable as problem:
+        except UnauditableStatement as problem:
             unread[entry.id] = str(problem)
             continue
         measured |= inside

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from querygate.custody.audit.audit import Audit, Entry
+from querygate.custody.audit.audit import Audit, LogStatement
 from querygate.custody.audit.finding_text import case_to_dict, to_dict
 from querygate.custody.audit.true_totals import Exact
 from querygate.methods.inference.cases import GRAVITY, make_cases
@@ -15,11 +15,11 @@ from querygate.methods.inference.coalitions import make_views
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditOutcome:
     """One log (of one version of a dataset) with what was found in it."""
 
     found: Audit
-    entries: Sequence[Entry]
+    entries: Sequence[LogStatement]
     k: int
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     version: int = 0  # 0: the log is another system's
@@ -27,7 +27,7 @@ class Audited:
     domains: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # public ones
 
 
-def make_body(audited: Sequence[Audited], title: str, *, reveal: bool) -> dict[str, Any]:
+def make_body(audited: Sequence[AuditOutcome], title: str, *, reveal: bool) -> dict[str, Any]:
     """Everything there is to tell. Findings have the shape of the contract; each names its case."""
     findings: list[dict[str, Any]] = []
     cases: list[dict[str, Any]] = []
@@ -61,7 +61,7 @@ def make_body(audited: Sequence[Audited], title: str, *, reveal: bool) -> dict[s
     }
 
 
-def _findings(one: Audited, *, reveal: bool) -> list[dict[str, Any]]:
+def _findings(one: AuditOutcome, *, reveal: bool) -> list[dict[str, Any]]:
     records = []
     for number, (finding, where) in enumerate(one.found.findings):
         told = to_dict(

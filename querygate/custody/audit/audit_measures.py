@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.audit_records import Records
+from querygate.core.audit_records import AuditRecords
 from querygate.core.types import Bools, Ints
 from querygate.custody.audit.answer_parser import fraction
-from querygate.methods.inference import PRESENCE, Base, Domain, Left, Pattern
+from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 
 SECRETS = "(secrets)"
@@ -55,13 +55,13 @@ Key = tuple[str, bytes]
 """A value, and where its conditions are too many to be looked at together, which of them."""
 
 
-class Measures:
+class AuditMeasures:
     """What the statements of a log measure. Conditions are noted first, then settled, then looked up."""
 
-    def __init__(self, records: Records, public: Mapping[str, tuple[float, float]]) -> None:
+    def __init__(self, records: AuditRecords, public: Mapping[str, tuple[float, float]]) -> None:
         self.records, self.public = records, public
         self.number = int(records.counts("", "").sum())
-        self.left: list[Left] = []
+        self.left: list[Unexamined] = []
         self._held: dict[str, bytes] = {}
         self._opposites: dict[str, bytes] = {}
         self._varies: dict[str, bool] = {}
@@ -110,7 +110,7 @@ class Measures:
                     f"{len(known.texts):,} secret conditions divide the records into more than {MOST_MINTERMS} parts: "
                     "each was looked at by itself, combinations of different ones were not"
                 )
-                self.left.append(Left(shown(value) or PRESENCE, reason))
+                self.left.append(Unexamined(shown(value) or PRESENCE, reason))
                 known.texts = {}
             else:
                 known.truths = found

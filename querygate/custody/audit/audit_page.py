@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from querygate.core.types import Ints
-from querygate.custody.audit.audit_body import Audited
+from querygate.custody.audit.audit_body import AuditOutcome
 from querygate.custody.audit.finding_text import what_of
 from querygate.custody.pages.fill import fill
 from querygate.methods.inference import Finding
@@ -28,7 +28,7 @@ WIDTH, LEFT, RIGHT, TOP, ROW = 960, 130, 24, 16, 30
 TICKS = 5
 
 
-def make_audit_page(body: Mapping[str, Any], audited: Sequence[Audited]) -> str:
+def make_audit_page(body: Mapping[str, Any], audited: Sequence[AuditOutcome]) -> str:
     """The page of an audit: `body` as `make_body` gives it, and the logs it was made from."""
     asked = {entry.id: entry for one in audited for entry in one.entries}
     findings = {finding["id"]: finding for finding in body["findings"]}

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from querygate.core.audit_records import Records, Unanswerable
+from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools
-from querygate.methods.inference import Finding, Severity, Statement
-from querygate.sql.logged_statement import Unreadable
-from querygate.sql.secret_failures import Failing, may_fail
+from querygate.methods.inference import CaseStatement, Finding, Severity
+from querygate.sql.logged_statement import UnauditableStatement
+from querygate.sql.secret_failures import FailurePoint, may_fail
 
 
 def failing(
-    entries: Iterable[Statement], records: Records, secret: Sequence[str], k: int, dialect: str
+    entries: Iterable[CaseStatement], records: AuditRecords, secret: Sequence[str], k: int, dialect: str
 ) -> list[Finding]:
     """One finding for each text and user: an attempt where fewer than k records are looked at, else a notice."""
     sizes = records.counts("", "")
     found: dict[tuple[str, str], Finding] = {}
-    seen: dict[str, Failing | None] = {}
+    seen: dict[str, FailurePoint | None] = {}
     for entry in entries:
         if entry.sql not in seen:
             seen[entry.sql] = _may_fail(entry.sql, secret, dialect)
@@ -35,14 +35,14 @@ def failing(
     return list(found.values())
 
 
-def _may_fail(sql: str, secret: Sequence[str], dialect: str) -> Failing | None:
+def _may_fail(sql: str, secret: Sequence[str], dialect: str) -> FailurePoint | None:
     try:
         return may_fail(sql, secret, dialect)
-    except Unreadable:
+    except UnauditableStatement:
         return None
 
 
-def _members(records: Records, known: str, places: int) -> Bools:
+def _members(records: AuditRecords, known: str, places: int) -> Bools:
     """Whom it looks at, as far as that can be said."""
     try:
         return records.mask(known)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from querygate.core.types import Ints
-from querygate.methods.inference import PRESENCE, Finding, Inferred
+from querygate.methods.inference import PRESENCE, Finding, Inference
 from querygate.methods.inference.cases import Case, finding_id
 
 TELLING = frozenset({"group", "dominance"})
@@ -59,7 +59,7 @@ def _combination(finding: Finding, weights: Mapping[str, Ints], *, reveal: bool)
     return lines
 
 
-def _inferred(one: Inferred, exact: Mapping[str, Fraction], *, reveal: bool) -> dict[str, Any]:
+def _inferred(one: Inference, exact: Mapping[str, Fraction], *, reveal: bool) -> dict[str, Any]:
     if not reveal:
         return {"column": one.measure, "from": None, "low": None, "high": None, "hidden": True}
     told = {"column": one.measure, "from": one.arithmetic, "low": number(one.low), "high": number(one.high)}

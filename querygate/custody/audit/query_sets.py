@@ -15,13 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.audit_records import MOST_DISTINCT, Records
+from querygate.core.audit_records import MOST_DISTINCT, AuditRecords
 from querygate.core.types import Bools, Ints
-from querygate.custody.audit.answer_parser import Answers, Given, linear, solved, unrounded
-from querygate.custody.audit.audit_measures import Key, Measures, literal, shown
-from querygate.methods.inference import PRESENCE, VARIANCE, Pattern, Total
-from querygate.sql.formulas import Formula
-from querygate.sql.logged_statement import Added, Logged, Part, Unreadable, square_of
+from querygate.custody.audit.answer_parser import AnswerFigure, Answers, linear, solved, unrounded
+from querygate.custody.audit.audit_measures import AuditMeasures, Key, literal, shown
+from querygate.methods.inference import PRESENCE, VARIANCE, Pattern, QueryTotal
+from querygate.sql.formulas import AnswerFormula
+from querygate.sql.logged_statement import (
+    ConditionPart,
+    LoggedAggregate,
+    LoggedStatement,
+    UnauditableStatement,
+    square_of,
+)
 
 AVERAGES = frozenset({"avg", "mean", "favg"})
 SUMS = frozenset({"sum", "fsum"}) | AVERAGES
@@ -38,15 +44,15 @@ Cells = list[tuple[Pattern, Bools]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class StatementCase:
     """A statement, once for each value of the secrets that it groups by."""
 
-    logged: Logged
+    logged: LoggedStatement
     secrets: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Meant:
+class TotalMeaning:
     """What an aggregate means in a group: times * total + constant, the total being one over cells."""
 
     key: Key
@@ -61,26 +67,26 @@ class Meant:
         return np.asarray(np.logical_or.reduce([members for _, members in self.cells]))
 
 
-class Placing:
+class QuerySets:
     """Statements to totals. What was evaluated once is kept."""
 
-    def __init__(self, records: Records, places: int, measures: Measures) -> None:
+    def __init__(self, records: AuditRecords, places: int, measures: AuditMeasures) -> None:
         self.records, self.places, self.measures = records, places, measures
         self.sizes = measures.counts("", "")
         self._masks: dict[str, Bools] = {}
         self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[Any, ...]]]] = {}
 
-    def note(self, logged: Logged) -> list[Asked]:
+    def note(self, logged: LoggedStatement) -> list[StatementCase]:
         """The statement by the secrets it groups by, once all its conditions are taken note of."""
-        found = [Asked(logged)]
+        found = [StatementCase(logged)]
         if logged.hidden:
             values = [self.records.distinct(text) for text, _ in logged.hidden]
             if math.prod(len(one) for one in values) > MOST_DISTINCT:
-                raise Unreadable(f"It groups by secrets of more than {MOST_DISTINCT} values.")
+                raise UnauditableStatement(f"It groups by secrets of more than {MOST_DISTINCT} values.")
             found = [_of_secret(logged, chosen) for chosen in itertools.product(*values)]
         for added in (added for one in found for added in one.logged.added):
             if added.name not in READ:
-                raise Unreadable(_why_unread(added.name))
+                raise UnauditableStatement(_why_unread(added.name))
             for part in added.parts if added.secret else ():
                 if not self._mask(part.known).any():
                     continue
@@ -89,7 +95,7 @@ class Placing:
                     self.measures.note(square_of(added.value), part.secret)
         return found
 
-    def totals(self, answer: Any, asked: Sequence[Asked]) -> Iterator[Total]:
+    def totals(self, answer: Any, asked: Sequence[StatementCase]) -> Iterator[QueryTotal]:
         """One total for each number that the statement showed; whose it is, is for the caller to say."""
         first = asked[0].logged
         label, keys = self._grouped(first)
@@ -105,7 +111,7 @@ class Placing:
                 given = _Given(answers, number * len(keys) + group)
                 yield from self._shown(given, one.logged, meant)
 
-    def _grouped(self, logged: Logged) -> tuple[Ints, list[tuple[Any, ...]]]:
+    def _grouped(self, logged: LoggedStatement) -> tuple[Ints, list[tuple[Any, ...]]]:
         texts = tuple(text for text, _ in logged.keys)
         if texts not in self._labels:
             empty: tuple[Ints, list[tuple[Any, ...]]] = np.zeros(self.places, dtype=np.int64), [()]
@@ -114,7 +120,7 @@ class Placing:
 
     # -- what an aggregate is over ------------------------------------------------------------------------------------
 
-    def look_up(self, statements: Iterable[Logged]) -> None:
+    def look_up(self, statements: Iterable[LoggedStatement]) -> None:
         """Evaluate the conditions of many statements at once."""
         parts = (part for one in statements for added in one.added for part in (*added.parts, *added.among))
         wanted = [known for known in dict.fromkeys(part.known for part in parts) if known not in self._masks]
@@ -127,7 +133,7 @@ class Placing:
             self._masks[condition] = self.records.mask(condition)
         return self._masks[condition]
 
-    def _cells(self, added: Added) -> Meant | None:
+    def _cells(self, added: LoggedAggregate) -> TotalMeaning | None:
         """The cells of an aggregate over all groups; None where it tells nothing secret."""
         if not added.secret:
             return None
@@ -143,12 +149,12 @@ class Placing:
                     secrets += [part.secret]
                     dense[pattern] = dense.get(pattern, np.zeros(self.places, dtype=np.int64)) + members
         if len(keys) > 1:
-            raise Unreadable("It adds up different secrets over different people.")
+            raise UnauditableStatement("It adds up different secrets over different people.")
         if not keys:
             return None
-        return Meant(keys.pop(), _joined(list(dense.items())), tuple(secrets))
+        return TotalMeaning(keys.pop(), _joined(list(dense.items())), tuple(secrets))
 
-    def _meant(self, added: Added, over: Meant, here: Bools) -> Meant | None:
+    def _meant(self, added: LoggedAggregate, over: TotalMeaning, here: Bools) -> TotalMeaning | None:
         """The same in one group; None where nobody is."""
         cells = [(pattern, members & here) for pattern, members in over.cells]
         cells = [(pattern, members) for pattern, members in cells if members.any()]
@@ -164,14 +170,16 @@ class Placing:
             if not among:
                 return None
             times, constant = times / among, constant / among
-        return Meant(over.key, cells, over.secrets, times, constant, records) if times else None
+        return TotalMeaning(over.key, cells, over.secrets, times, constant, records) if times else None
 
-    def _number(self, value: str, parts: Sequence[Part], here: Bools) -> int:
+    def _number(self, value: str, parts: Sequence[ConditionPart], here: Bools) -> int:
         return sum(int(self.measures.counts(value, p.secret)[self._mask(p.known) & here].sum()) for p in parts)
 
     # -- what a group was shown ---------------------------------------------------------------------------------------
 
-    def _shown(self, given: _Given, logged: Logged, meant: Sequence[Meant | None]) -> Iterator[Total]:
+    def _shown(
+        self, given: _Given, logged: LoggedStatement, meant: Sequence[TotalMeaning | None]
+    ) -> Iterator[QueryTotal]:
         sizes = {
             i: one.times * one.records + one.constant
             for i, one in enumerate(meant)
@@ -189,21 +197,21 @@ class Placing:
         for i, (added, one) in enumerate(zip(logged.added, meant, strict=True)):
             if one is None or (added.item is None and i in told):
                 continue
-            answer = Given() if added.item is None else given.answers.given(given.row, added.item)
+            answer = AnswerFigure() if added.item is None else given.answers.given(given.row, added.item)
             if answer is None and not one.records:
-                answer = Given(Fraction(0), Fraction(0), "0")  # nobody has a value: NULL says so
+                answer = AnswerFigure(Fraction(0), Fraction(0), "0")  # nobody has a value: NULL says so
             if answer is not None:
                 yield from self._total(given, added, one, answer)
 
     def _from_formula(
         self,
         given: _Given,
-        logged: Logged,
-        meant: Sequence[Meant | None],
+        logged: LoggedStatement,
+        meant: Sequence[TotalMeaning | None],
         sizes: dict[int, Fraction],
-        formula: Formula,
-        answer: Given,
-    ) -> Iterator[Total]:
+        formula: AnswerFormula,
+        answer: AnswerFigure,
+    ) -> Iterator[QueryTotal]:
         """Totals of an item that is arithmetic: one aggregate by itself, or several of one measure taken together."""
         formula, answer = unrounded(formula, answer)
         found = linear(formula, sizes)
@@ -223,26 +231,28 @@ class Placing:
         cells = _joined([(p, n * m.astype(np.int64)) for one, n in over for p, m in one.cells])
         secrets = tuple(secret for one, _ in factors for secret in one.secrets)
         if cells:
-            both = Meant(factors[0][0].key, cells, secrets)
+            both = TotalMeaning(factors[0][0].key, cells, secrets)
             yield from self._sums(given, both, solved(answer, step, constant))
 
-    def _total(self, given: _Given, added: Added, one: Meant, answer: Given) -> Iterator[Total]:
+    def _total(
+        self, given: _Given, added: LoggedAggregate, one: TotalMeaning, answer: AnswerFigure
+    ) -> Iterator[QueryTotal]:
         if added.name in SUMS or added.name == "count":
             yield from self._sums(given, one, solved(answer, one.times, one.constant))
         elif len(one.cells) > 1:
-            raise Unreadable("It compares different secrets of different people.")
+            raise UnauditableStatement("It compares different secrets of different people.")
         elif added.name in EXTREMES:
             measure = self.measures.name(one.key, one.cells[0][0], one.secrets)
             kind = " ".join((added.name, *added.parameters))
-            yield Total("", "", measure, one.members, kind, *answer)
+            yield QueryTotal("", "", measure, one.members, kind, *answer)
         else:
             yield self._spread(given, added, one, answer)
 
-    def _spread(self, given: _Given, added: Added, one: Meant, answer: Given) -> Total:
+    def _spread(self, given: _Given, added: LoggedAggregate, one: TotalMeaning, answer: AnswerFigure) -> QueryTotal:
         """A variance as the sum of squares about the mean; it is a total of squares where the sum is told as well."""
         pattern, members = one.cells[0]
         if len(one.secrets) != 1:
-            raise Unreadable("It is a variance over people whom more than one secret condition chooses.")
+            raise UnauditableStatement("It is a variance over people whom more than one secret condition chooses.")
         of = self.measures.name(one.key, pattern, one.secrets)
         key, squared = self.measures.pattern(square_of(added.value), one.secrets[0])
         measure = self.measures.name(key, squared, one.secrets)
@@ -252,7 +262,7 @@ class Placing:
             low, high, said = min(abs(low), abs(high)) ** 2, max(abs(low), abs(high)) ** 2, f"{said}^2"
         if low is not None and high is not None:
             low, high, said = low * number, high * number, f"{number}*{said}"
-        return Total(
+        return QueryTotal(
             "",
             "",
             measure,
@@ -267,7 +277,7 @@ class Placing:
             of,
         )
 
-    def _sums(self, given: _Given, one: Meant, answer: Given) -> Iterator[Total]:
+    def _sums(self, given: _Given, one: TotalMeaning, answer: AnswerFigure) -> Iterator[QueryTotal]:
         """A sum is one total. A count is one of presence, and one of the secrets it is asked with."""
         key = one.key
         if key[0]:
@@ -285,7 +295,7 @@ class Placing:
             flipped = replace(one, cells=cells, secrets=one.secrets if sign > 0 else _turned(one.secrets))
             yield self._sum(given, flipped, turned, self.measures.system(key, reduced=True))
 
-    def _sum(self, given: _Given, one: Meant, answer: Given, system: str) -> Total:
+    def _sum(self, given: _Given, one: TotalMeaning, answer: AnswerFigure, system: str) -> QueryTotal:
         if system == PRESENCE:
             measure = PRESENCE
         elif len(one.cells) == 1:
@@ -294,7 +304,7 @@ class Placing:
             measure = f"{shown(one.key[0])} by place".strip()
         parts = tuple(sorted(((p, m) for p, m in one.cells), key=lambda cell: cell[0]))
         counted = not one.key[0] and all(self.measures.varies(secret) for secret in one.secrets)
-        return Total("", "", measure, one.members, "", *answer, system, parts, one.records, counted=counted)
+        return QueryTotal("", "", measure, one.members, "", *answer, system, parts, one.records, counted=counted)
 
 
 @dataclass(frozen=True)
@@ -322,7 +332,7 @@ def _common(values: Sequence[Fraction]) -> Fraction:
     return Fraction(math.gcd(*(int(value * whole) for value in values)), whole)
 
 
-def _of_secret(logged: Logged, values: tuple[Any, ...]) -> Asked:
+def _of_secret(logged: LoggedStatement, values: tuple[Any, ...]) -> StatementCase:
     """The statement with its secret keys as conditions."""
     held = [
         f"(({text} {'IS NULL' if value is None else f'= {literal(value)}'}) IS NOT DISTINCT FROM TRUE)"
@@ -332,14 +342,16 @@ def _of_secret(logged: Logged, values: tuple[Any, ...]) -> Asked:
     added = [
         replace(
             one,
-            parts=tuple(Part(p.known, f"({p.secret}) AND {condition}" if p.secret else condition) for p in one.parts),
+            parts=tuple(
+                ConditionPart(p.known, f"({p.secret}) AND {condition}" if p.secret else condition) for p in one.parts
+            ),
         )
         for one in logged.added
     ]
-    return Asked(replace(logged, added=tuple(added)), values)
+    return StatementCase(replace(logged, added=tuple(added)), values)
 
 
-def _is_shown(logged: Logged, sizes: dict[int, Fraction]) -> bool:
+def _is_shown(logged: LoggedStatement, sizes: dict[int, Fraction]) -> bool:
     """Is the group shown, by what HAVING says of numbers that are known?"""
     for one in logged.shown:
         found = linear(one.formula, sizes)

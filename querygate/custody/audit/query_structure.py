@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from querygate.core.audit_records import Records
+from querygate.core.audit_records import AuditRecords
 from querygate.core.types import Bools, Catalog, Ints
-from querygate.sql.logged_statement import Added, Logged, Unreadable, take_apart
+from querygate.sql.logged_statement import LoggedAggregate, LoggedStatement, UnauditableStatement, take_apart
 
 MOST_GROUPS = 500
 """Sets of one statement that are looked at; a statement with more of them is not decided."""
@@ -28,7 +28,7 @@ KEPT = 256
 class Structure:
     """The places of one version, by its known columns; `records` need to have no other columns."""
 
-    def __init__(self, records: Records, catalog: Catalog) -> None:
+    def __init__(self, records: AuditRecords, catalog: Catalog) -> None:
         self._columns = tuple(column.name for column in catalog.columns)
         self._secret = tuple(column.name for column in catalog.columns if not is_known(column.role))
         self._person, self._records = catalog.person, records
@@ -43,12 +43,12 @@ class Structure:
             for row in self._sets(logged):
                 found.setdefault(row.tobytes(), row)
                 if len(found) > MOST_GROUPS:
-                    raise Unreadable(f"It has more than {MOST_GROUPS} groups.")
+                    raise UnauditableStatement(f"It has more than {MOST_GROUPS} groups.")
         return np.array(list(found.values()), dtype=np.bool_).reshape(-1, self.places)
 
-    def _sets(self, logged: Logged) -> Iterator[Bools]:
+    def _sets(self, logged: LoggedStatement) -> Iterator[Bools]:
         if not logged.added:
-            raise Unreadable("It shows groups without a figure.")
+            raise UnauditableStatement("It shows groups without a figure.")
         label, number = np.zeros(self.places, dtype=np.int64), 1
         if logged.keys:
             label, keys = self._records.groups([text for text, _ in logged.keys])
@@ -67,7 +67,7 @@ class Structure:
         return self._masks[condition]
 
 
-def _conditions(added: Added) -> Iterator[str]:
+def _conditions(added: LoggedAggregate) -> Iterator[str]:
     """The known conditions of an aggregate, and where its value is known, those under which there is one."""
     for part in (*added.parts, *added.among):
         yield part.known

@@ -10,15 +10,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from querygate.core.audit_records import Records, Unanswerable
+from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.custody.audit.audit import Audit
-from querygate.methods.inference import Finding, Inferred, signs_left
+from querygate.methods.inference import Finding, Inference, signs_left
 
 Exact = Mapping[int, Mapping[str, Fraction]]
 """By the number of the finding, then by measure."""
 
 
-def exact_totals(found: Audit, records: Records) -> Exact:
+def exact_totals(found: Audit, records: AuditRecords) -> Exact:
     """The true total that each finding's combination leaves. `records` are settled as the audit left them."""
     sums: dict[str, list[Fraction]] = {}
     exact: dict[int, dict[str, Fraction]] = {}
@@ -35,7 +35,7 @@ def exact_totals(found: Audit, records: Records) -> Exact:
     return exact
 
 
-def _sums(found: Audit, records: Records, measure: str) -> list[Fraction]:
+def _sums(found: Audit, records: AuditRecords, measure: str) -> list[Fraction]:
     """Totals by place; none where the measure is not one that the data has in so many words."""
     try:
         return records.sums(*found.measures[measure]) if measure in found.measures else []
@@ -52,7 +52,7 @@ def _times(finding: Finding, measure: str) -> dict[int, int]:
     return signs_left(finding, measure)
 
 
-def _is_possible(value: Fraction, one: Inferred) -> bool:
+def _is_possible(value: Fraction, one: Inference) -> bool:
     """Does the total agree with the answers? Where the data are not those that were asked, it may not."""
     slack = max(Fraction(1), abs(value)) / 10**6
     return (one.low is None or one.low - slack <= value) and (one.high is None or value <= one.high + slack)

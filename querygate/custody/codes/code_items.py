@@ -15,14 +15,14 @@ import numpy as np
 
 from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Workshop
+from querygate.core.ports import StagingTables
 from querygate.core.types import Bools, Floats, Ints
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_protection import protect, protect_in_classes
-from querygate.custody.codes.code_reader import Lists, known_sets, listed_groups, read_lists, utility_groups
+from querygate.custody.codes.code_reader import CodeLists, known_sets, listed_groups, read_lists, utility_groups
 from querygate.custody.codes.code_systems import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
-from querygate.methods.code_lists import SUPPRESSED, Baskets, Items, Recoded
+from querygate.methods.code_lists import SUPPRESSED, Baskets, Items, LocalItems
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def in_classes(column: ColumnPolicy) -> bool:
 
 
 def publish_codes(
-    column: ColumnPolicy, workshop: Workshop, rows: int, k: int, kept: Bools | None = None
+    column: ColumnPolicy, workshop: StagingTables, rows: int, k: int, kept: Bools | None = None
 ) -> PublishedCodes:
     """Anonymise the lists of a column; every record has the number of its set of items in the workshop afterwards.
 
@@ -90,14 +90,14 @@ def publish_codes(
     """
     lists, k = _read(column, workshop, rows, k, kept)
     made = protect(lists, k, workshop) if lists.occurring.size else Items.unchanged(1)
-    if isinstance(made, Recoded):
+    if isinstance(made, LocalItems):
         return _published_locally(lists, made, k, workshop)
     known = {code for itemset in known_sets(column, lists.system, workshop) for code in itemset}
     return _published(lists, made, known, k, workshop)
 
 
 def publish_codes_in_classes(
-    column: ColumnPolicy, workshop: Workshop, classes: Ints, centres: Floats, k: int
+    column: ColumnPolicy, workshop: StagingTables, classes: Ints, centres: Floats, k: int
 ) -> tuple[PublishedCodes, Ints]:
     """The same within classes of the records; and the classes afterwards, of which each holds whole ones of before."""
     lists, k = _read(column, workshop, classes.size, k)
@@ -107,7 +107,9 @@ def publish_codes_in_classes(
     return _published_locally(lists, made.codes, k, workshop), made.labels
 
 
-def _read(column: ColumnPolicy, workshop: Workshop, rows: int, k: int, kept: Bools | None = None) -> tuple[Lists, int]:
+def _read(
+    column: ColumnPolicy, workshop: StagingTables, rows: int, k: int, kept: Bools | None = None
+) -> tuple[CodeLists, int]:
     k = (column.codes or CodesPolicy()).protect.k or k
     there = rows if kept is None else int(kept.sum())
     if k > there:
@@ -122,7 +124,7 @@ def _read(column: ColumnPolicy, workshop: Workshop, rows: int, k: int, kept: Boo
 # -- one recoding for all records ----------------------------------------------------------------------------------
 
 
-def _published(lists: Lists, items: Items, kept: set[int], k: int, workshop: Workshop) -> PublishedCodes:
+def _published(lists: CodeLists, items: Items, kept: set[int], k: int, workshop: StagingTables) -> PublishedCodes:
     item = items.of[: lists.occurring.size]
     kept = kept | set(np.flatnonzero(_countable(lists, lists.occurring[item == SUPPRESSED])).tolist())
     of_code = spread(lists.system, lists.occurring, item, kept)
@@ -157,7 +159,7 @@ def spread(system: CodeSystem, occurring: Ints, items: Ints, kept: set[int]) -> 
     return of_code
 
 
-def _countable(lists: Lists, rare: Ints) -> Bools:
+def _countable(lists: CodeLists, rare: Ints) -> Bools:
     """Codes in groups of the utility policy that are listed, or that somebody has a code of, and without a rare one."""
     group, listed = utility_groups(lists.column, lists.system), listed_groups(lists.column, lists.system) >= 0
     wanted = np.isin(group, group[lists.occurring]) | listed
@@ -178,7 +180,7 @@ def _beside(system: CodeSystem, rare: Ints) -> Bools:
 # -- another one for each part of them -----------------------------------------------------------------------------
 
 
-def _published_locally(lists: Lists, made: Recoded, k: int, workshop: Workshop) -> PublishedCodes:
+def _published_locally(lists: CodeLists, made: LocalItems, k: int, workshop: StagingTables) -> PublishedCodes:
     """Items may overlap: a code is published alone of some records, and with others of its group of others. Records
     whose codes are not told, and those without any beside them, hold an item that says that anything may be."""
     groups = [tuple(lists.occurring[list(codes)].tolist()) for codes in made.groups]
@@ -197,7 +199,7 @@ def _published_locally(lists: Lists, made: Recoded, k: int, workshop: Workshop) 
     return PublishedCodes(lists.system, told, report)
 
 
-def _exact(lists: Lists, made: Recoded) -> int:
+def _exact(lists: CodeLists, made: LocalItems) -> int:
     """How many codes are published alone wherever they occur."""
     alone = np.array([codes[0] if len(codes) == 1 else SUPPRESSED for codes in made.groups], dtype=np.int64)
     shown = alone[made.published.members]
@@ -230,8 +232,8 @@ def _numbered(held: list[tuple[int, ...]]) -> tuple[Ints, list[tuple[int, ...]]]
 
 
 def _report(
-    lists: Lists,
-    recoding: Items | Recoded,
+    lists: CodeLists,
+    recoding: Items | LocalItems,
     k: int,
     exact: int,
     suppressed: int,

@@ -13,12 +13,12 @@ from itertools import chain
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.custody.codes.code_reader import Lists, utility_groups
+from querygate.custody.codes.code_reader import CodeLists, utility_groups
 from querygate.custody.policy import CodesPolicy
 from querygate.methods.code_lists import (
     Baskets,
     Items,
-    Recoded,
+    LocalItems,
     changes,
     gwas_diseases,
     published_loss,
@@ -26,7 +26,7 @@ from querygate.methods.code_lists import (
     workload_errors,
 )
 from querygate.methods.code_lists.local_items import members_of
-from querygate.methods.code_lists.record_matches import Published
+from querygate.methods.code_lists.record_matches import PublishedRecords
 
 SAMPLE = 200_000
 """Records of which losses and errors are told."""
@@ -42,7 +42,7 @@ SEED = 2010
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ShareFound:
     """The share of people who match fewer than k records by so many of their codes; all of them where it is None."""
 
     known: int | None
@@ -74,13 +74,13 @@ class CodeMeasures:
     kept: int
     kept_names: tuple[str, ...]
     people: int
-    found: tuple[Found, ...]
+    found: tuple[ShareFound, ...]
     unique_before: float
     unique_after: float
 
 
 def measure_recoding(
-    lists: Lists, recoding: Items | Recoded, k: int, hidden: Ints | None = None
+    lists: CodeLists, recoding: Items | LocalItems, k: int, hidden: Ints | None = None
 ) -> CodeMeasures | None:
     """What became of the lists; None where no record has a code. `hidden` are public codes that are told of nobody,
     whether somebody has them or not.
@@ -92,7 +92,7 @@ def measure_recoding(
     changed, errors = changes(baskets, made), workload_errors(baskets, made)
     loss = published_loss(baskets, made).log2_total
     kind, names, label = _groups(lists)
-    kept = told_exactly(Published.of(lists.baskets, recoding), label[lists.occurring], len(names))
+    kept = told_exactly(PublishedRecords.of(lists.baskets, recoding), label[lists.occurring], len(names))
     if hidden is not None:
         kept &= ~np.isin(np.arange(len(names)), label[hidden])
     people, found, unique = _found(lists.baskets, recoding, k, random)
@@ -118,13 +118,13 @@ def measure_recoding(
 
 
 def _sampled(
-    baskets: Baskets, recoding: Items | Recoded, random: np.random.Generator
-) -> tuple[Baskets, Items | Recoded]:
+    baskets: Baskets, recoding: Items | LocalItems, random: np.random.Generator
+) -> tuple[Baskets, Items | LocalItems]:
     """Some records, and what is published of them."""
     if baskets.records <= SAMPLE:
         return baskets, recoding
     records = np.sort(random.choice(baskets.records, SAMPLE, replace=False))
-    if isinstance(recoding, Recoded):
+    if isinstance(recoding, LocalItems):
         recoding = replace(recoding, published=_some(recoding.published, records))
     return _some(baskets, records), recoding
 
@@ -138,7 +138,7 @@ def _some(baskets: Baskets, records: Ints) -> Baskets:
 # -- diseases and groups -------------------------------------------------------------------------------------------
 
 
-def _groups(lists: Lists) -> tuple[str, list[str], Ints]:
+def _groups(lists: CodeLists) -> tuple[str, list[str], Ints]:
     """What cases are counted of, by name or without, as far as somebody has one; and the number of the one that each
     public code is in; -1 for none.
     """
@@ -157,11 +157,11 @@ def _groups(lists: Lists) -> tuple[str, list[str], Ints]:
     return "groups", [""] * found.size, np.where(found[place] == of_code, place, -1)
 
 
-def told_exactly(published: Published, label: Ints, number: int) -> Bools:
+def told_exactly(published: PublishedRecords, label: Ints, number: int) -> Bools:
     """Of which groups cases and controls are told apart for certain: no code of them is suppressed, and no item that
     somebody holds has codes both inside and outside.
 
-    >>> made = Published.of(Baskets.of([[0, 1], [2], [3]], 4), Items(np.array([0, 0, 1, 1])))
+    >>> made = PublishedRecords.of(Baskets.of([[0, 1], [2], [3]], 4), Items(np.array([0, 0, 1, 1])))
     >>> told_exactly(made, np.array([0, 0, 1, 2]), 3)
     array([ True, False, False])
     """
@@ -182,14 +182,14 @@ def told_exactly(published: Published, label: Ints, number: int) -> Bools:
 
 
 def _found(
-    baskets: Baskets, recoding: Items | Recoded, k: int, random: np.random.Generator
-) -> tuple[int, tuple[Found, ...], tuple[int, int]]:
+    baskets: Baskets, recoding: Items | LocalItems, k: int, random: np.random.Generator
+) -> tuple[int, tuple[ShareFound, ...], tuple[int, int]]:
     """How many people were looked for, who of them is found by 1, 2, ... and all codes, and records unlike all others
     before and after.
     """
     most = min(MOST, max(FEWEST, PAIRS // baskets.records))
     curve = reidentification(baskets, recoding, longest=LONGEST, most=most, rng=random)
     shares = zip(curve.sizes.tolist(), curve.share_before(k).tolist(), curve.share_after(k).tolist(), strict=True)
-    whole = Found(None, curve.whole_share_before(k), curve.whole_share_after(k))
-    some = tuple(Found(known, before, after) for known, before, after in shares)
+    whole = ShareFound(None, curve.whole_share_before(k), curve.whole_share_after(k))
+    some = tuple(ShareFound(known, before, after) for known, before, after in shares)
     return curve.whole_before.size, (*some, whole), (curve.unique_before, curve.unique_after)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Workshop
+from querygate.core.ports import StagingTables
 from querygate.core.types import Floats, Ints
 from querygate.custody.codes.code_reader import (
-    Lists,
+    CodeLists,
     known_sets,
     listed_groups,
     listed_rules,
@@ -19,27 +19,27 @@ from querygate.custody.codes.code_reader import (
     utility_groups,
 )
 from querygate.custody.policy import CodesPolicy
-from querygate.methods.code_lists import Items, Recoded, Rule, Utility, halved
+from querygate.methods.code_lists import CodeUtility, Items, LocalItems, SensitiveRule, halved
 from querygate.methods.code_lists.catalogue import METHODS
-from querygate.methods.code_lists.code_policies import Privacy
+from querygate.methods.code_lists.code_policies import CodePrivacy
 from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.methods.code_lists.unprotectable import Unprotectable
 
 
-def protect(lists: Lists, k: int, workshop: Workshop) -> Items | Recoded:
+def protect(lists: CodeLists, k: int, workshop: StagingTables) -> Items | LocalItems:
     """The items of the codes that occur, so that nobody is led to by what the policy says may be known."""
-    made: Items | Recoded = _run(lists, *_given(lists, k, workshop))
+    made: Items | LocalItems = _run(lists, *_given(lists, k, workshop))
     return made
 
 
-def protect_in_classes(lists: Lists, k: int, classes: Ints, centres: Floats) -> CodesInClasses:
+def protect_in_classes(lists: CodeLists, k: int, classes: Ints, centres: Floats) -> CodesInClasses:
     """Items for each class on its own; classes that cannot be protected as they are join the nearest."""
     m = (lists.column.codes or CodesPolicy()).protect.m
     made: CodesInClasses = _run(lists, classes, halved(lists.levels), k, m, centres)
     return made
 
 
-def _given(lists: Lists, k: int, workshop: Workshop) -> tuple[Any, ...]:
+def _given(lists: CodeLists, k: int, workshop: StagingTables) -> tuple[Any, ...]:
     """What the method takes besides the lists. A set with a code that nobody has is held by nobody already."""
     column, system = lists.column, lists.system
     wanted = column.codes or CodesPolicy()
@@ -58,29 +58,31 @@ def _given(lists: Lists, k: int, workshop: Workshop) -> tuple[Any, ...]:
         return lists.levels, k, asked.m
     known = (lists.among(itemset) for itemset in known_sets(column, system, workshop))
     sets = tuple(one for one in known if one is not None)
-    return k, Privacy(sets, upto=asked.m, residue=asked.look_for == "rest"), _utility(lists)
+    return k, CodePrivacy(sets, upto=asked.m, residue=asked.look_for == "rest"), _utility(lists)
 
 
-def _utility(lists: Lists) -> Utility:
+def _utility(lists: CodeLists) -> CodeUtility:
     """The groups of codes that occur; listed ones are spared where the policy says so."""
-    groups = Utility.by_level(utility_groups(lists.column, lists.system)[lists.occurring].tolist())
+    groups = CodeUtility.by_level(utility_groups(lists.column, lists.system)[lists.occurring].tolist())
     if (lists.column.codes or CodesPolicy()).utility.spare == "none":
         return groups
     listed = listed_groups(lists.column, lists.system)[lists.occurring] >= 0
     return replace(groups, spared=frozenset(np.flatnonzero(listed).tolist()))
 
 
-def _rules(lists: Lists) -> tuple[list[Rule], list[int]]:
+def _rules(lists: CodeLists) -> tuple[list[SensitiveRule], list[int]]:
     """Rules that somebody may know the left side of, and all codes that are secret in any. Where nobody has all that is
     secret, it is enough that the rest leads to k records.
     """
     rules = listed_rules(lists.column, lists.system)
     sides = [(lists.among(known), lists.among(secret) or ()) for known, secret in rules]
     secret = np.array(sorted({code for _, codes in rules for code in codes}), dtype=np.int64)
-    return [Rule(known, secret) for known, secret in sides if known is not None], lists.present(secret).tolist()
+    return [SensitiveRule(known, secret) for known, secret in sides if known is not None], lists.present(
+        secret
+    ).tolist()
 
 
-def _run(lists: Lists, *given: Any) -> Any:
+def _run(lists: CodeLists, *given: Any) -> Any:
     method = METHODS.get((lists.column.codes or CodesPolicy()).method)
     try:
         return method.run(lists.baskets, *given)

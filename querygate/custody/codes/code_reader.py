@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import CodeTexts, Workshop
+from querygate.core.ports import CodeTexts, StagingTables
 from querygate.core.types import Bools, Ints
 from querygate.custody.codes.code_systems import CodeSystem, Places, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
@@ -17,7 +17,7 @@ from querygate.methods.code_lists.code_tree import OTHER
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class CodeLists:
     """The lists of a column: baskets hold codes by their number among those that occur, which have public places.
 
     Where records were left out, baskets are those of the others, and `kept` says of all records which those are.
@@ -54,7 +54,7 @@ class Lists:
         return [level[self.occurring] for level in self.system.tree.levels]
 
 
-def read_lists(column: ColumnPolicy, workshop: Workshop, rows: int, kept: Bools | None = None) -> Lists:
+def read_lists(column: ColumnPolicy, workshop: StagingTables, rows: int, kept: Bools | None = None) -> CodeLists:
     """What each record holds, in the order of rows; or what those hold that are kept."""
     wanted, system = column.codes or CodesPolicy(), open_system(column)
     told = workshop.code_texts(column.name, wanted.separator)
@@ -67,7 +67,7 @@ def read_lists(column: ColumnPolicy, workshop: Workshop, rows: int, kept: Bools 
     size = max(1, occurring.size)
     pairs = np.unique(record * size + members.reshape(-1))
     starts = np.searchsorted(pairs // size, np.arange(rows + 1)).astype(np.int64)
-    return Lists(column, system, occurring, Baskets(starts, pairs % size, size), read, kept)
+    return CodeLists(column, system, occurring, Baskets(starts, pairs % size, size), read, kept)
 
 
 def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where: str) -> tuple[Ints, Places]:
@@ -87,7 +87,7 @@ def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where:
     return np.where(unknown, system.tree.place.get(OTHER, -1), read.codes), read
 
 
-def known_sets(column: ColumnPolicy, system: CodeSystem, workshop: Workshop) -> tuple[tuple[int, ...], ...]:
+def known_sets(column: ColumnPolicy, system: CodeSystem, workshop: StagingTables) -> tuple[tuple[int, ...], ...]:
     """The sets of codes that the policy lists, or that were given in one visit; none where it goes by their number."""
     wanted = column.codes or CodesPolicy()
     if wanted.protect.kind == "itemsets":

@@ -11,7 +11,7 @@ from querygate.core.ports import Profile
 from querygate.core.types import Ints
 from querygate.custody.policy import ColumnPolicy, HierarchyPolicy
 from querygate.methods.anonymise import Hierarchy, Intervals
-from querygate.methods.anonymise.recode.hierarchy_presets import Unreadable, preset_rows
+from querygate.methods.anonymise.recode.hierarchy_presets import UnreadableValues, preset_rows
 
 
 def make_tree(column: ColumnPolicy, profile: Profile) -> Hierarchy:
@@ -41,7 +41,7 @@ def _rows(column: ColumnPolicy, wanted: HierarchyPolicy, values: Sequence[str]) 
         return wanted.rows
     try:
         return preset_rows(wanted.preset, values) or [("", "*")]
-    except Unreadable as unreadable:
+    except UnreadableValues as unreadable:
         raise ConfigError(
             "QG802",
             f"Column {column.name}: {unreadable.count:,} different values cannot be read by the rule {wanted.preset}.",

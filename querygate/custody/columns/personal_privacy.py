@@ -10,13 +10,13 @@ import numpy as np
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.custody.columns.hierarchies import rows_of
-from querygate.custody.policy import NO_WISH, ColumnPolicy, Diversity
+from querygate.custody.policy import NO_WISH, ColumnPolicy, DiversityPolicy
 
 Wishes = tuple[Ints, tuple[frozenset[int], ...]]
 """The number of each record's set, and the values of every set."""
 
 
-def read_wishes(column: ColumnPolicy, wanted: Diversity, texts: Sequence[str], own: Ints, wishes: Any) -> Wishes:
+def read_wishes(column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[str], own: Ints, wishes: Any) -> Wishes:
     """What each record guards, by places in `texts`. Who has no wish on record guards the own value, `own`."""
     place = {text: i for i, text in enumerate(texts)}
     groups = _groups(column, wanted, place)
@@ -36,7 +36,7 @@ def read_wishes(column: ColumnPolicy, wanted: Diversity, texts: Sequence[str], o
     return np.array(numbers, dtype=np.int64), tuple(sets)
 
 
-def _groups(column: ColumnPolicy, wanted: Diversity, place: Mapping[str, int]) -> dict[str, frozenset[int]]:
+def _groups(column: ColumnPolicy, wanted: DiversityPolicy, place: Mapping[str, int]) -> dict[str, frozenset[int]]:
     """The groups of the policy, and the nodes of the column's hierarchy by name: all that nodes of that name hold."""
     found: dict[str, set[int]] = {}
     for name, values in wanted.groups:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Joined, Source
+from querygate.core.ports import JoinedTable, Source
 from querygate.core.types import folded
 from querygate.custody.policy import ColumnPolicy, JoinPolicy, Policy
 
@@ -20,21 +20,21 @@ def tell_no_others(specification: str) -> Source:
     )
 
 
-def open_joined(policy: Policy, open_beside: Beside) -> tuple[Joined, ...]:
+def open_joined(policy: Policy, open_beside: Beside) -> tuple[JoinedTable, ...]:
     """The tables to be joined, open; the columns they are joined on and bring must be there."""
     return tuple(_open(policy, join, open_beside) for join in policy.joins)
 
 
-def _open(policy: Policy, join: JoinPolicy, open_beside: Beside) -> Joined:
+def _open(policy: Policy, join: JoinPolicy, open_beside: Beside) -> JoinedTable:
     source = open_beside(join.source)
     there = source.columns()
     for key, names in (("on", [theirs for theirs, _ in join.on]), ("columns", join.columns)):
         _check(f"join.{join.name}.{key}: the table has no column", names, there)
     columns = {name: kind for name, kind in wanted_columns(policy).items() if name in join.columns}
-    return Joined(join.name, source, join.on, columns, inner=join.kind == "inner")
+    return JoinedTable(join.name, source, join.on, columns, inner=join.kind == "inner")
 
 
-def check_columns(policy: Policy, source: Source, joins: Sequence[Joined]) -> None:
+def check_columns(policy: Policy, source: Source, joins: Sequence[JoinedTable]) -> None:
     """Every column the policy names must be in one of the tables, as spelled; what it does not name is left there."""
     there = source.columns()
     for join in joins:

@@ -12,7 +12,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.publish.publication_state import Draft
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import Box, Intervals, ValueSets
 
 
@@ -22,12 +22,12 @@ def group_codes(column: ColumnPolicy, values: Sequence[object]) -> Ints:
     return np.array([place.get(str(value), -1) for value in values], dtype=np.int64)
 
 
-def with_values(draft: Draft) -> tuple[Box, ...]:
+def with_values(draft: PublicationState) -> tuple[Box, ...]:
     """The boxes of the draft, with the values of groups in place of groups."""
     return tuple(_of_values(draft, draft.policy.column(box.name), box) for box in draft.boxes)
 
 
-def _of_values(draft: Draft, column: ColumnPolicy, box: Box) -> Box:
+def _of_values(draft: PublicationState, column: ColumnPolicy, box: Box) -> Box:
     if not column.groups:
         return box
     place = {text: i for i, text in enumerate(draft.texts[column.name])}

@@ -19,15 +19,15 @@ import numpy as np
 from querygate.bounds import Membership, spread
 from querygate.core.block import Block
 from querygate.core.errors import Refusal
-from querygate.core.expression import Tabulated
+from querygate.core.expression import Lookup
 from querygate.core.plan import Plan
-from querygate.core.ports import Native, Release
+from querygate.core.ports import Native, PublishedVersion
 from querygate.core.types import Bools, Ints
 from querygate.custody.evidence.replay import WIDE
 from querygate.sql import understand
 
 
-class Classed(Release, Protocol):
+class ClassedVersion(PublishedVersion, Protocol):
     """A version whose cells can be had class by class."""
 
     def by_class(self, names: Collection[str]) -> Block: ...
@@ -36,7 +36,7 @@ class Classed(Release, Protocol):
 class ClassReader:
     """Statements on the classes of one version. What was worked out for a text is kept."""
 
-    def __init__(self, release: Classed, native: Native) -> None:
+    def __init__(self, release: ClassedVersion, native: Native) -> None:
         self.release = release
         self.labels: Ints = np.unique(labels_of(release.by_class(())))
         self._native = native
@@ -73,7 +73,7 @@ class ClassReader:
         self._masks[sql], self._concerned[sql] = (), None
         try:
             plan = understand(sql, self.release.catalog, self._native, WIDE)
-            branches = [_innermost(branch) for branch in (plan, *plan.following)]
+            branches = [_innermost(branch) for branch in plan.branches]
             self._masks[sql] = tuple(mask for branch in branches for mask in self._told_apart(branch))
             self._concerned[sql] = min(int(self._possible(branch).sum()) for branch in branches)
         except Refusal:  # it is in the log, and is refused today
@@ -90,7 +90,7 @@ class ClassReader:
         """
         block = self._block(plan)
         for chosen in plan.sets:
-            keys = [(by, plan.keys[i].values) for i in chosen if isinstance(by := plan.keys[i].by, Tabulated)]
+            keys = [(by, plan.keys[i].values) for i in chosen if isinstance(by := plan.keys[i].by, Lookup)]
             rows = spread(block, keys)
             groups, which = rows.groups()
             members = Membership(rows.block)

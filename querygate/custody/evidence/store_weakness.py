@@ -18,7 +18,7 @@ import numpy as np
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, Block, CodeColumn, NumberColumn, SetColumn
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Bools, Column, Floats, Ints
-from querygate.custody.evidence.class_reader import Classed, labels_of
+from querygate.custody.evidence.class_reader import ClassedVersion, labels_of
 
 NARROW = 0.1
 """A class whose values lie within this share of the domain is called narrow."""
@@ -66,13 +66,13 @@ class _Measured:
     narrow: Bools
 
 
-def find_weaknesses(release: Classed, shown: int = SHOWN) -> list[Weakness]:
+def find_weaknesses(release: ClassedVersion, shown: int = SHOWN) -> list[Weakness]:
     """Every sensitive column of a version."""
     secret = [column for column in release.catalog.columns if column.role in ("sensitive", "codes")]
     return [_weakness(release, column, shown) for column in secret]
 
 
-def _weakness(release: Classed, column: Column, shown: int) -> Weakness:
+def _weakness(release: ClassedVersion, column: Column, shown: int) -> Weakness:
     block = release.by_class([column.name])
     labels, place = np.unique(labels_of(block), return_inverse=True)
     found = _measured(block, column, place, labels.size)
@@ -149,7 +149,7 @@ def _values_of_class(held: SetColumn | CodeColumn, place: Ints) -> Ints:
 # -- for people ------------------------------------------------------------------------------------------------
 
 
-def _describe(release: Classed, block: Block, column: Column, labels: Ints, at: int, share: float) -> WeakClass:
+def _describe(release: ClassedVersion, block: Block, column: Column, labels: Ints, at: int, share: float) -> WeakClass:
     rows = np.flatnonzero(labels_of(block) == labels[at])
     published = _text(block.take(rows), column)
     quasi = [one for one in release.catalog.columns if one.role == "quasi-identifier"]

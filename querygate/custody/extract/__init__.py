@@ -11,7 +11,7 @@ build         all of it, from top to bottom
 """
 
 from querygate.custody.extract.builder import Builder
-from querygate.custody.extract.k_anonymous import Rows
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.k_anonymous import RecordReader
+from querygate.custody.extract.protected_records import ProtectedRecords
 
-__all__ = ["Builder", "Protected", "Rows"]
+__all__ = ["Builder", "ProtectedRecords", "RecordReader"]

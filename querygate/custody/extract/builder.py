@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.extract_spec import Wish, invalid
+from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog
 from querygate.custody.columns.population import Population
@@ -22,8 +22,8 @@ from querygate.custody.extract.extract_files import make_files
 from querygate.custody.extract.extract_page import make_report
 from querygate.custody.extract.extract_scope import narrowed, read_filter, under, understood
 from querygate.custody.extract.free_texts import with_texts
-from querygate.custody.extract.k_anonymous import METHODS, Rows, make_k_anonymous
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.k_anonymous import METHODS, RecordReader, make_k_anonymous
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import check_looked_up
 from querygate.custody.extract.recipe_trials import keeping_models, tune
 from querygate.custody.extract.release_extract import make_release
@@ -41,7 +41,7 @@ class Builder:
 
     policy: Policy
     catalog: Catalog
-    rows: Rows
+    rows: RecordReader
     native: Native
     secret: bytes
     clock_s: Callable[[], float]
@@ -50,19 +50,19 @@ class Builder:
     register: Population | None = None  # that releases and same-disease files are looked up in
     year: int = 0  # in which it leaves
 
-    def build(self, wish: Wish, folder: Path, *, request_id: str) -> dict[str, Any]:
+    def build(self, wish: ExtractSpec, folder: Path, *, request_id: str) -> dict[str, Any]:
         """Write the files of the extract into the folder; returns its figures."""
         protected, body = self.make(wish, request_id)
         self.write(protected, body, wish, folder)
         return body
 
-    def write(self, protected: Protected, body: dict[str, Any], wish: Wish, folder: Path) -> None:
+    def write(self, protected: ProtectedRecords, body: dict[str, Any], wish: ExtractSpec, folder: Path) -> None:
         """Write the files of what was made into the folder."""
         self.progress("writing")
         for name, content in {**make_files(protected, wish.formats), **make_report(protected, body)}.items():
             (folder / name).write_bytes(content)
 
-    def make(self, wish: Wish, request_id: str) -> tuple[Protected, dict[str, Any]]:
+    def make(self, wish: ExtractSpec, request_id: str) -> tuple[ProtectedRecords, dict[str, Any]]:
         """The records that would leave, and what is to be said of them."""
         policy = narrowed(self.policy, wish)
         check_models(policy, wish.models)
@@ -88,11 +88,13 @@ class Builder:
             "utility": reviewer_figures.utility(protected, policy, wish, trials),
         }
 
-    def _k_anonymous(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+    def _k_anonymous(
+        self, wish: ExtractSpec, policy: Policy, where: str, draw: _Draw
+    ) -> tuple[ProtectedRecords, Any, list[Any]]:
         if wish.method and wish.method not in METHODS:
             raise invalid("method", "not a way to make classes", *METHODS)
 
-        def made(method: str) -> Protected:
+        def made(method: str) -> ProtectedRecords:
             return make_k_anonymous(
                 under(policy, method),
                 self.rows,
@@ -109,21 +111,27 @@ class Builder:
         protected = with_texts(protected, policy, self.policy.person, self.rows.selected, draw, self.progress)
         return protected, reviewer_figures.risk_of_classes(protected, policy, self.population), []
 
-    def _release(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+    def _release(
+        self, wish: ExtractSpec, policy: Policy, where: str, draw: _Draw
+    ) -> tuple[ProtectedRecords, Any, list[Any]]:
         check_looked_up(self.policy, wish.kind, understood(wish.where, self.catalog, self.native)[1])
         protected, risk = make_release(
             policy, self.rows, where, self.register, year=self.year, draw=draw, progress=self.progress
         )
         return protected, risk, []
 
-    def _same_disease(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+    def _same_disease(
+        self, wish: ExtractSpec, policy: Policy, where: str, draw: _Draw
+    ) -> tuple[ProtectedRecords, Any, list[Any]]:
         check_looked_up(self.policy, wish.kind, understood(wish.where, self.catalog, self.native)[1])
         protected, risk = make_same_disease(
             policy, self.rows, where, self.register, k=wish.k, year=self.year, draw=draw, progress=self.progress
         )
         return protected, risk, []
 
-    def _condensed(self, wish: Wish, policy: Policy, where: str, draw: _Draw) -> tuple[Protected, Any, list[Any]]:
+    def _condensed(
+        self, wish: ExtractSpec, policy: Policy, where: str, draw: _Draw
+    ) -> tuple[ProtectedRecords, Any, list[Any]]:
         self.progress("reading the records")
         material = Material.of(policy, self.rows.selected(where))
         recipe, trials = tune(wish, policy, material, draw, self.progress)

@@ -19,7 +19,7 @@ from querygate.core.types import Bools, Ints
 from querygate.custody.columns.hierarchies import nodes, rows_of
 from querygate.custody.extract.protected_records import Field, Side
 from querygate.custody.policy import ColumnPolicy
-from querygate.custody.publish.publication_state import Draft
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Box, Hierarchy, Intervals
 
 OR = " | "
@@ -36,7 +36,7 @@ _ARROW: dict[str, pa.DataType] = {
 }
 
 
-class Published(Protocol):
+class ClassColumn(Protocol):
     """One quasi-identifier in all classes. Arrays have a value for each record, whose classes are given."""
 
     def fields(self) -> list[Field]: ...
@@ -56,7 +56,7 @@ class Published(Protocol):
         """How many records have a value that what is published of them does not allow."""
 
 
-def publish_column(draft: Draft, column: ColumnPolicy, box: Box) -> Published:
+def publish_column(draft: PublicationState, column: ColumnPolicy, box: Box) -> ClassColumn:
     if column.name in draft.numbers and isinstance(box, Intervals):
         numbers, known = draft.numbers[column.name], box.nulls != ALL_NULLS
         low, high = (
@@ -69,7 +69,7 @@ def publish_column(draft: Draft, column: ColumnPolicy, box: Box) -> Published:
     return _category(draft, column, box)
 
 
-def _category(draft: Draft, column: ColumnPolicy, box: Box) -> Category:
+def _category(draft: PublicationState, column: ColumnPolicy, box: Box) -> Category:
     texts, tree, labels = draft.texts[column.name], draft.trees.get(column.name), None
     if tree is not None and isinstance(box, Intervals):
         number, members = nodes(tree, box, texts)
@@ -93,7 +93,7 @@ class Number:
     """A least and a greatest value for each class, whole numbers where the column has them."""
 
     def __init__(self, column: ColumnPolicy, low: Any, high: Any, nulls: Ints) -> None:
-        self.column, self.low, self.high, self.missing = column, low, high, Missing(column, nulls)
+        self.column, self.low, self.high, self.missing = column, low, high, MissingColumn(column, nulls)
 
     def fields(self) -> list[Field]:
         name, title = self.column.name, self.column.title
@@ -128,7 +128,7 @@ class Category:
     def __init__(
         self, column: ColumnPolicy, sets: Sequence[tuple[str, ...]], labels: Sequence[str], nulls: Ints
     ) -> None:
-        self.column, self.sets, self.labels, self.missing = column, sets, labels, Missing(column, nulls)
+        self.column, self.sets, self.labels, self.missing = column, sets, labels, MissingColumn(column, nulls)
 
     def fields(self) -> list[Field]:
         name = self.column.name
@@ -165,7 +165,7 @@ class Category:
         )
 
 
-class Missing:
+class MissingColumn:
     """Whether the members of each class miss the value: none of them, some or all."""
 
     def __init__(self, column: ColumnPolicy, nulls: Ints) -> None:

@@ -13,16 +13,16 @@ from querygate.core.errors import ExtractRefused
 from querygate.core.types import Ints
 from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.extract.protected_records import Field
-from querygate.custody.publish.publication_state import Draft
-from querygate.custody.verify.code_knowledge import Told, measure_known
-from querygate.custody.verify.guarantee_check import Kept
+from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
+from querygate.custody.verify.guarantee_check import GuaranteeCheck
 
 MEANING = "items with '; ' between them: the record has at least one of the codes of each item, '/' between them"
 LONGEST = 12
 """Codes of an item that are written out; one with more is named, and the dictionary says which codes it has."""
 
 
-def codes_field(draft: Draft, name: str, made: PublishedCodes, numbers: Ints) -> tuple[Field, pa.Array]:
+def codes_field(draft: PublicationState, name: str, made: PublishedCodes, numbers: Ints) -> tuple[Field, pa.Array]:
     """The column of the extract, and what it means."""
     names, long = item_names(made.sets)
     labels = tuple(f"{names[item]} = {'/'.join(codes)}" for item, codes in long)
@@ -60,14 +60,16 @@ def code_texts(sets: CodeSets, names: Iterable[str], numbers: Ints) -> pa.Array:
     return pa.array(np.array(texts, dtype=object)[numbers], type=pa.string())
 
 
-def codes_kept(draft: Draft, name: str, made: PublishedCodes, numbers: Ints, classes: Ints) -> list[Kept]:
+def codes_kept(
+    draft: PublicationState, name: str, made: PublishedCodes, numbers: Ints, classes: Ints
+) -> list[GuaranteeCheck]:
     """What is promised about knowing codes, counted in what leaves; classes are those that are seen."""
     sets = made.sets
     items: dict[int, set[str]] = {}
     for item, code in zip(sets.entry_item.tolist(), sets.entry_code.tolist(), strict=True):
         items.setdefault(item, set()).add("" if code == MISSING else sets.codes[code])
     held = [frozenset(sets.members[begin:end].tolist()) for begin, end in pairwise(sets.starts.tolist())]
-    told = Told(
+    told = PublishedCodeSets(
         {item: frozenset(codes) for item, codes in items.items()},
         dict(enumerate(held)),
         classes,

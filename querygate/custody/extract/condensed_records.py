@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Model, Wish, invalid
+from querygate.core.extract_spec import ExtractSpec, RecipientModel, invalid
 from querygate.core.ports import Source
-from querygate.custody.extract.protected_records import Field, Protected
+from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of
 from querygate.custody.policy import Policy
 from querygate.methods.anonymise import partition_check
 from querygate.methods.model_fit import check_columns, parse_formula
-from querygate.methods.synthesis import METHODS, Condensed, Microdata, Uncondensable, condense, rare_columns
+from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Uncondensable, condense, rare_columns
 
 Draw = Callable[[str], np.random.Generator]
 """Random numbers for a purpose: the same for the same purpose, and nobody else's."""
@@ -59,7 +59,7 @@ class Material:
             )
         return cls(policy, raw, microdata_of(policy, raw))
 
-    def made(self, recipe: Recipe, rng: np.random.Generator) -> Condensed:
+    def made(self, recipe: Recipe, rng: np.random.Generator) -> CondensedRecords:
         try:
             return condense(
                 self.data,
@@ -74,14 +74,14 @@ class Material:
             raise ExtractRefused("QG605", problem.reason, problem.remedy) from None
 
 
-def check_models(policy: Policy, models: Sequence[Model]) -> None:
+def check_models(policy: Policy, models: Sequence[RecipientModel]) -> None:
     """Every model is of columns that leave, of types that it can have."""
     types = {column.name: column.type or "category" for column in out_of(policy)}
     for model in models:
         check_columns(parse_formula(model), types)
 
 
-def recipe_for(wish: Wish, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
+def recipe_for(wish: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
     """The response and the status that the first model has: it is the one that clusters are made for."""
     if method not in METHODS.names():
         raise invalid("method", "not a way to condense records", *METHODS.names())
@@ -93,7 +93,7 @@ def recipe_for(wish: Wish, policy: Policy, method: str, k: int, weight: float = 
     return Recipe(method, k, weight, formula.response, formula.status)
 
 
-def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> Protected:
+def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> ProtectedRecords:
     """The extract itself, in an order that tells nothing."""
     made = material.made(recipe, draw("records"))
     smallest = partition_check.smallest_class(made.labels)
@@ -104,7 +104,7 @@ def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> Protected:
     order = draw("order").permutation(made.labels.size)
     synthetic = table_of(material.policy, made.data, material.raw)
     table = synthetic.take(pa.array(order))
-    return Protected(
+    return ProtectedRecords(
         kind="condensed",
         method=recipe.method,
         k=smallest,

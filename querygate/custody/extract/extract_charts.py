@@ -6,12 +6,13 @@ Matplotlib is an extra: without it the report has its tables alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import floats_of
 from querygate.custody.publish_report.charts import DARK, GREY, RED, TEAL, can_draw, codes, draw, new_figure
 
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 SHOWN_TERMS, SHOWN_COLUMNS, SHOWN_VALUES, ACROSS = 40, 12, 12, 3
 
 
-def make_pictures(protected: Protected, body: Mapping[str, Any]) -> dict[str, bytes]:
+def make_pictures(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
     """PNG files by name; none without matplotlib."""
     if not can_draw():
         return {}
     made = {
         "columns": _columns(protected),
         "correlations": _correlations(body["utility"]["correlations"]),
-        "codes": codes(body["codes"]),
+        "codes": codes(protected.codes),
     }
     for number, model in enumerate(body["utility"]["models"], 1):
         made[f"model_{number}"] = _coefficients(model)
@@ -61,19 +62,19 @@ def _coefficients(model: Mapping[str, Any]) -> Figure | None:
     return figure
 
 
-def _columns(protected: Protected) -> Figure | None:
+def _columns(protected: ProtectedRecords) -> Figure | None:
     """The distribution of each column; of numbers as histograms of the same bins."""
     names = protected.usable.column_names[:SHOWN_COLUMNS]
     down = -(-len(names) // ACROSS)
     figure, panels = new_figure(0.6 + 1.7 * down, down, ACROSS)
-    for axes, name in zip(panels.flat, names, strict=False):
+    for axes, name in zip(chain(*panels), names, strict=False):
         sides = [table[name] for table in (protected.raw, protected.usable)]
         (_categories if pa.types.is_string(sides[0].type) or pa.types.is_boolean(sides[0].type) else _numbers)(
             axes, sides
         )
         axes.set_title(name, fontsize=8)
         axes.set_yticks([])
-    for axes in list(panels.flat)[len(names) :]:
+    for axes in list(chain(*panels))[len(names) :]:
         axes.set_visible(False)
     return figure
 

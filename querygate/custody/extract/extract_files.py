@@ -17,44 +17,44 @@ import pyarrow.parquet
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import Format
-from querygate.custody.extract.protected_records import Field, Protected
+from querygate.custody.extract.protected_records import Field, ProtectedRecords
 
 LONGEST_NAME, LONGEST_LABEL, LONGEST_LABELS = 32, 80, 32_000
 """What Stata holds: characters of a variable's name, of its label, and of the labels of its values together."""
 
 
-def make_files(protected: Protected, formats: tuple[Format, ...]) -> dict[str, bytes]:
+def make_files(protected: ProtectedRecords, formats: tuple[Format, ...]) -> dict[str, bytes]:
     """The records in each format, and dictionary.csv."""
     files = {f"extract.{_SUFFIX[name]}": _WRITERS[name](protected) for name in formats}
     return {**files, "dictionary.csv": _dictionary(protected)}
 
 
-def _csv(protected: Protected) -> bytes:
+def _csv(protected: ProtectedRecords) -> bytes:
     stream = io.BytesIO()
     pyarrow.csv.write_csv(protected.table, stream)
     return stream.getvalue()
 
 
-def _parquet(protected: Protected) -> bytes:
+def _parquet(protected: ProtectedRecords) -> bytes:
     stream = io.BytesIO()
     pyarrow.parquet.write_table(_described(protected), stream, compression="zstd")
     return stream.getvalue()
 
 
-def _arrow(protected: Protected) -> bytes:
+def _arrow(protected: ProtectedRecords) -> bytes:
     stream = io.BytesIO()
     pyarrow.feather.write_feather(_described(protected), stream, compression="uncompressed")
     return stream.getvalue()
 
 
-def _described(protected: Protected) -> pa.Table:
+def _described(protected: ProtectedRecords) -> pa.Table:
     """The table with the meaning of each column in its schema."""
     meanings = {field.name: _label(field) for field in protected.fields}
     fields = [field.with_metadata({"description": meanings[field.name]}) for field in protected.table.schema]
     return protected.table.cast(pa.schema(fields))
 
 
-def _stata(protected: Protected) -> bytes:
+def _stata(protected: ProtectedRecords) -> bytes:
     try:
         import pandas as pd
     except ImportError:
@@ -81,7 +81,7 @@ def _stata(protected: Protected) -> bytes:
     return stream.getvalue()
 
 
-def _has_labels(protected: Protected, field: Field) -> bool:
+def _has_labels(protected: ProtectedRecords, field: Field) -> bool:
     """Are its values those that are labelled? Lists of codes and free texts are texts of their own, and so are labels
     that are too long together.
     """
@@ -109,7 +109,7 @@ def stata_names(names: list[str]) -> dict[str, str]:
     return found
 
 
-def _dictionary(protected: Protected) -> bytes:
+def _dictionary(protected: ProtectedRecords) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["name", "type", "column", "title", "meaning", "values"])
@@ -124,7 +124,7 @@ def _label(field: Field) -> str:
 
 
 _SUFFIX: Mapping[Format, str] = {"csv": "csv", "parquet": "parquet", "arrow": "arrow", "stata": "dta"}
-_WRITERS: Mapping[Format, Callable[[Protected], bytes]] = {
+_WRITERS: Mapping[Format, Callable[[ProtectedRecords], bytes]] = {
     "csv": _csv,
     "parquet": _parquet,
     "arrow": _arrow,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from querygate.core.errors import ExtractRefused, Refusal
-from querygate.core.extract_spec import Wish, invalid
+from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog, Column, folded
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
@@ -21,7 +21,7 @@ SHARES = ("significance", "sign", "outside")
 _STATISTIC = re.compile(r"(mean|var|sd|median|cov|corr)\(([^(),]+)(?:,([^(),]+))?\)")
 
 
-def narrowed(policy: Policy, wish: Wish) -> Policy:
+def narrowed(policy: Policy, wish: ExtractSpec) -> Policy:
     """The policy with the wanted columns alone, and with a k that is no smaller than its own.
 
     A sensitive number is looked at by its hull: an extract has its values as they are, and no bins.
@@ -47,7 +47,7 @@ def under(policy: Policy, method: str) -> Policy:
     return replace(policy, anonymise=replace(policy.anonymise, method=chosen))
 
 
-def _columns(policy: Policy, wish: Wish) -> tuple[ColumnPolicy, ...]:
+def _columns(policy: Policy, wish: ExtractSpec) -> tuple[ColumnPolicy, ...]:
     out = {folded(column.name): column for column in policy.columns if column.is_published or column.is_transformed}
     for name in wish.columns:
         if folded(name) not in out:
@@ -71,7 +71,7 @@ def _columns(policy: Policy, wish: Wish) -> tuple[ColumnPolicy, ...]:
     return (*(_as_it_is(column) for column in wanted), *beside)
 
 
-def _check_texts(wanted: Sequence[ColumnPolicy], wish: Wish) -> None:
+def _check_texts(wanted: Sequence[ColumnPolicy], wish: ExtractSpec) -> None:
     """Notes and sequences go with records that are somebody's and look like others'."""
     texts = [column for column in wanted if column.is_transformed]
     if texts and wish.kind != "k-anonymous":
@@ -84,7 +84,7 @@ def _as_it_is(column: ColumnPolicy) -> ColumnPolicy:
 
 
 def _wanted(
-    policy: Policy, wish: Wish
+    policy: Policy, wish: ExtractSpec
 ) -> tuple[tuple[StatisticPolicy, ...], tuple[tuple[StatisticPolicy, float], ...]]:
     """Statistics that are to stay sharp, and how wide their ranges may be."""
     found = []

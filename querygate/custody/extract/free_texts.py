@@ -18,7 +18,7 @@ from querygate.core.ports import Source
 from querygate.custody.extract.class_columns import texts_of
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.note_columns import Identifiers, make_notes
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.sequence_columns import make_sequences
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.publication_state import Progress
@@ -42,13 +42,13 @@ def beside(policy: Policy) -> tuple[str, ...]:
 
 
 def with_texts(
-    protected: Protected,
+    protected: ProtectedRecords,
     policy: Policy,
     person: str,
     selected: Callable[[str], Source],
     draw: Draw,
     progress: Progress,
-) -> Protected:
+) -> ProtectedRecords:
     """The extract with its notes and sequences. `selected("")` has everybody in the dataset, for their identifiers."""
     wanted = [column for column in policy.columns if column.is_transformed]
     if not wanted or protected.beside is None:
@@ -74,7 +74,7 @@ def with_texts(
     )
 
 
-def _reordered(protected: Protected, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Protected:
+def _reordered(protected: ProtectedRecords, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> ProtectedRecords:
     rows = pa.array(order)
     return replace(
         protected,

@@ -14,23 +14,23 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.ports import Source, Workshop
+from querygate.core.ports import Source, StagingTables
 from querygate.core.types import Column, Ints
 from querygate.custody.codes.code_items import in_classes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
-from querygate.custody.extract.class_columns import Published, publish_column
+from querygate.custody.extract.class_columns import ClassColumn, publish_column
 from querygate.custody.extract.code_texts import codes_field, codes_kept
 from querygate.custody.extract.free_texts import beside
-from querygate.custody.extract.protected_records import Field, Protected, Side
+from querygate.custody.extract.protected_records import Field, ProtectedRecords, Side
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.guarantees import make_guards
-from querygate.custody.publish.method_comparison import Tried
+from querygate.custody.publish.method_comparison import Trial
 from querygate.custody.publish.partition import partition, quasi_identifiers, read_table
-from querygate.custody.publish.publication_state import Draft, Progress, Step
+from querygate.custody.publish.publication_state import Progress, PublicationState, Step
 from querygate.custody.publish.publish import code, load
-from querygate.custody.verify.guarantee_check import Kept, Release, measure_guarantees
+from querygate.custody.verify.guarantee_check import GuaranteeCheck, WrittenCells, measure_guarantees
 from querygate.methods.anonymise import (
     ANONYMISERS,
     RECODERS,
@@ -38,7 +38,7 @@ from querygate.methods.anonymise import (
     Box,
     Infeasible,
     Intervals,
-    Recoded,
+    RecodedTable,
     Table,
     local,
     partition_check,
@@ -47,19 +47,19 @@ from querygate.methods.anonymise import (
 METHODS = (*ANONYMISERS.names(), *RECODERS.names())
 
 
-class Rows(Protocol):
+class RecordReader(Protocol):
     """The raw records of the dataset."""
 
     def selected(self, where: str) -> Source:
         """Those of which a condition is true; all where it is empty."""
 
-    def workshop(self) -> Workshop:
+    def workshop(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
 
 def make_k_anonymous(
     policy: Policy,
-    rows: Rows,
+    rows: RecordReader,
     where: str,
     *,
     recoder: str,
@@ -68,12 +68,12 @@ def make_k_anonymous(
     population: Population | None,
     progress: Progress,
     clock_s: Callable[[], float],
-) -> Protected:
+) -> ProtectedRecords:
     """Divide the selected records by the method of the policy, or by a recoder, and publish each class as its box.
 
     Records may be left out by recoders alone: `local` does it with the classes of any method.
     """
-    draft = Draft(policy, rows.workshop(), progress)
+    draft = PublicationState(policy, rows.workshop(), progress)
     try:
         _load(draft, rows.selected(where))
         code(draft)
@@ -86,7 +86,7 @@ def make_k_anonymous(
         draft.workshop.close()
 
 
-def _load(draft: Draft, source: Source) -> None:
+def _load(draft: PublicationState, source: Source) -> None:
     try:
         load(draft, source, ())
     except ConfigError as problem:
@@ -97,7 +97,7 @@ def _load(draft: Draft, source: Source) -> None:
         ) from None
 
 
-def _divided(draft: Draft, population: Population | None, clock_s: Callable[[], float]) -> None:
+def _divided(draft: PublicationState, population: Population | None, clock_s: Callable[[], float]) -> None:
     try:
         partition(draft, None, population, clock_s)
     except ConfigError as problem:
@@ -105,7 +105,7 @@ def _divided(draft: Draft, population: Population | None, clock_s: Callable[[], 
 
 
 def _recode(
-    draft: Draft,
+    draft: PublicationState,
     name: str,
     suppress: float,
     cells: float,
@@ -142,23 +142,23 @@ def _recode(
         _seal(draft, recoded.labels)
     draft.classes, draft.boxes = int(recoded.labels.max()) + 1, _boxes(recoded, draft)
     note = f"{recoded.starred:,} cells replaced by *" if recoded.starred else ""
-    tried = Tried(name, policy.k, draft.classes, recoded.loss, {}, clock_s() - began, chosen=True, note=note)
+    tried = Trial(name, policy.k, draft.classes, recoded.loss, {}, clock_s() - began, chosen=True, note=note)
     draft.comparison = (tried,)
 
 
-def _prepared(draft: Draft, by_record: bool) -> Table:
+def _prepared(draft: PublicationState, by_record: bool) -> Table:
     """What is recoded: the quasi-identifiers of the records, or of those that share them."""
     numbers = [column.name for column in draft.policy.named("sensitive") if column.is_numeric]
     draft.workshop.prepare([column.name for column in quasi_identifiers(draft.policy)], numbers)
     return read_table(draft, 0, 0, by_record=by_record)
 
 
-def _seal(draft: Draft, labels: Ints) -> None:
+def _seal(draft: PublicationState, labels: Ints) -> None:
     draft.workshop.add_classes(labels)
     draft.workshop.seal_classes()
 
 
-def _protect_codes_of_the_rest(draft: Draft) -> bool:
+def _protect_codes_of_the_rest(draft: PublicationState) -> bool:
     """Codes are told by k records of those that leave, so they are protected anew where some are left out. Says whether
     that was needed.
     """
@@ -175,7 +175,7 @@ def _protect_codes_of_the_rest(draft: Draft) -> bool:
     return True
 
 
-def _boxes(recoded: Recoded, draft: Draft) -> tuple[Box, ...]:
+def _boxes(recoded: RecodedTable, draft: PublicationState) -> tuple[Box, ...]:
     names = [column.name for column in quasi_identifiers(draft.policy)]
     return tuple(
         Intervals(
@@ -188,7 +188,7 @@ def _boxes(recoded: Recoded, draft: Draft) -> tuple[Box, ...]:
     )
 
 
-def _protected(draft: Draft, population: Population | None) -> Protected:
+def _protected(draft: PublicationState, population: Population | None) -> ProtectedRecords:
     policy = draft.policy
     out = list(out_of(policy))
     carried = beside(policy)
@@ -208,7 +208,7 @@ def _protected(draft: Draft, population: Population | None) -> Protected:
         one for name, made in draft.code_lists.items() for one in codes_kept(draft, name, made, numbers[name], seen)
     ]
     _check(policy, published, members, classes, seen)
-    return Protected(
+    return ProtectedRecords(
         kind="k-anonymous",
         method=draft.comparison[0].method if draft.comparison else str(policy.anonymise.method),
         k=partition_check.smallest_class(seen),
@@ -230,7 +230,7 @@ def _protected(draft: Draft, population: Population | None) -> Protected:
 
 
 def columns_of(
-    out: list[ColumnPolicy], published: dict[str, Published], members: pa.Table, classes: Ints
+    out: list[ColumnPolicy], published: dict[str, ClassColumn], members: pa.Table, classes: Ints
 ) -> tuple[list[Field], list[pa.Array], dict[str, pa.Array]]:
     fields: list[Field] = []
     arrays: list[pa.Array] = []
@@ -252,7 +252,7 @@ def columns_of(
     return fields, arrays, usable
 
 
-def outside(table: pa.Table, fields: list[Field], published: dict[str, Published]) -> Ints:
+def outside(table: pa.Table, fields: list[Field], published: dict[str, ClassColumn]) -> Ints:
     """The class of each record as somebody sees it who has the extract: by the texts and numbers that stand in it."""
     names = [field.name for field in fields if field.of in published]
     key = np.zeros(table.num_rows, dtype=np.int64)
@@ -262,7 +262,7 @@ def outside(table: pa.Table, fields: list[Field], published: dict[str, Published
     return key
 
 
-def _check(policy: Policy, published: dict[str, Published], members: pa.Table, classes: Ints, seen: Ints) -> None:
+def _check(policy: Policy, published: dict[str, ClassColumn], members: pa.Table, classes: Ints, seen: Ints) -> None:
     """Nothing leaves that was not measured on what leaves: k by what stands in it, and that no value is misstated."""
     k = partition_check.smallest_class(seen)
     strays = sum(one.strays(classes, members[name]) for name, one in published.items())
@@ -277,7 +277,7 @@ def _check(policy: Policy, published: dict[str, Published], members: pa.Table, c
 class _Texts:
     """The dictionary of each category, as the verifier asks for it."""
 
-    def __init__(self, draft: Draft, names: dict[int, str]) -> None:
+    def __init__(self, draft: PublicationState, names: dict[int, str]) -> None:
         self._draft, self._names = draft, names
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
@@ -299,7 +299,7 @@ def _seen_of(classes: Ints, seen: Ints) -> Ints:
     return found
 
 
-def _kept(draft: Draft, seen_of: Ints, population: Population | None) -> list[Kept]:
+def _kept(draft: PublicationState, seen_of: Ints, population: Population | None) -> list[GuaranteeCheck]:
     """Every guarantee beyond k, on the classes as they are seen."""
     policy = replace(draft.policy, k_map=None)
     sensitive = [c for c in policy.named("sensitive") if c.diversity]
@@ -313,7 +313,9 @@ def _kept(draft: Draft, seen_of: Ints, population: Population | None) -> list[Ke
             found = codes[column.name]
             cells[f"c{index[column.name]}_set"] = np.where(found < 0, len(draft.texts[column.name]), found)
     columns = [Column(c.name, i, c.role, c.type or "category", True, c.low, c.high) for i, c in enumerate(sensitive)]
-    release = Release(columns, cells, seen_of[classes], _Texts(draft, {i: n for n, i in index.items()}), draft.workshop)
+    release = WrittenCells(
+        columns, cells, seen_of[classes], _Texts(draft, {i: n for n, i in index.items()}), draft.workshop
+    )
     found_all = list(measure_guarantees(release, policy, population))
     broken = [one for one in found_all if not one.holds]
     if broken:

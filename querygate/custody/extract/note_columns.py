@@ -19,12 +19,12 @@ from querygate.custody.extract.residue_check import count_left
 from querygate.custody.policy import ColumnPolicy, NotePolicy
 from querygate.custody.publish.publication_state import Progress
 from querygate.methods.notes import (
-    Hierarchy,
-    Kind,
-    Options,
+    IdentifierKind,
     PlausibleColumn,
     ScrubbedColumn,
     Scrubber,
+    ScrubOptions,
+    TermHierarchy,
     explain_plausible,
     explain_scrubbed,
     generalise_column,
@@ -58,7 +58,7 @@ _DATES = {
 class Identifiers:
     """The identifier columns: of the records that leave, in their order, and of everybody in the dataset."""
 
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, IdentifierKind]
     own: Mapping[str, Sequence[str | None]]
     everybody: Mapping[str, Sequence[str | None]]
     person: str = ""  # the column that tells persons apart
@@ -143,7 +143,7 @@ def _scrubbed(
     scrubber = Scrubber(
         secret,
         identifiers.kinds,
-        Options(
+        ScrubOptions(
             tags=options.tags,
             dates=options.dates,
             earliest_year=options.earliest_year or None,
@@ -153,7 +153,7 @@ def _scrubbed(
     )
     own = list(identifiers.records(identifiers.own)) or [{} for _ in texts]
     made: list[str | None] = []
-    kinds: Counter[Kind] = Counter()
+    kinds: Counter[IdentifierKind] = Counter()
     rules: Counter[str] = Counter()
     for row, (text, record) in enumerate(zip(texts, own, strict=True)):
         if row % TOLD_EVERY == 0:
@@ -180,7 +180,7 @@ def _plausible(name: str, notes: Sequence[str | None], options: NotePolicy) -> P
     if not options.t:
         return None
     try:
-        return generalise_column(notes, Hierarchy(options.terms), options.t)
+        return generalise_column(notes, TermHierarchy(options.terms), options.t)
     except ValueError as problem:
         raise ExtractRefused("QG605", f"{name}: {problem}.", "Correct terms in the policy.") from None
 

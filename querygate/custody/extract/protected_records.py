@@ -11,8 +11,8 @@ import pyarrow as pa
 from querygate.core.extract_spec import Kind
 from querygate.core.types import Ints
 from querygate.custody.codes.code_items import CodeReport
-from querygate.custody.publish.method_comparison import Tried
-from querygate.custody.verify.guarantee_check import Kept
+from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.verify.guarantee_check import GuaranteeCheck
 
 if TYPE_CHECKING:
     from querygate.custody.extract.note_columns import NoteReport
@@ -34,7 +34,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Protected:
+class ProtectedRecords:
     """Records that may leave.
 
     `table` is what goes out; record i of it belongs to class `classes[i]` and was made from row i of `raw` (of a
@@ -51,8 +51,8 @@ class Protected:
     fields: tuple[Field, ...]
     rows: int  # records that were asked for, those left out among them
     loss: Mapping[str, float] = field(default_factory=dict)
-    tried: tuple[Tried, ...] = ()
-    kept: tuple[Kept, ...] = ()  # guarantees beyond k, measured
+    tried: tuple[Trial, ...] = ()
+    kept: tuple[GuaranteeCheck, ...] = ()  # guarantees beyond k, measured
     parameters: Mapping[str, Any] = field(default_factory=dict)
     codes: tuple[CodeReport, ...] = ()  # what became of lists of codes
     notes: tuple[NoteReport, ...] = ()  # of free texts

@@ -14,13 +14,13 @@ from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extract_spec import A_KIND, Kind, invalid
 from querygate.core.types import Ints
 from querygate.custody.columns.population import Population
-from querygate.custody.extract.class_columns import Published
-from querygate.custody.extract.k_anonymous import Rows, by_seen, columns_of, outside
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.class_columns import ClassColumn
+from querygate.custody.extract.k_anonymous import RecordReader, by_seen, columns_of, outside
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import ColumnPolicy, Policy, ReleasePolicy
 from querygate.custody.publish.partition import quasi_identifiers, read_table
-from querygate.custody.publish.publication_state import Draft, Step
+from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.custody.publish.publish import code, load
 from querygate.methods.anonymise import boxes, loss_by_attribute, partition_check
 
@@ -48,7 +48,7 @@ def looked_up(policy: Policy, register: Population | None) -> tuple[ReleasePolic
     return policy.release, register, linked
 
 
-def lay_into_cells(draft: Draft, rows: Rows, where: str) -> None:
+def lay_into_cells(draft: PublicationState, rows: RecordReader, where: str) -> None:
     """Read and code the selected records. Every combination of cells is a class of its own."""
     try:
         load(draft, rows.selected(where), ())
@@ -69,13 +69,13 @@ def lay_into_cells(draft: Draft, rows: Rows, where: str) -> None:
     draft.loss = dict(zip(names, lost.tolist(), strict=True))
 
 
-def drawn_members(draft: Draft, draw: Callable[[str], np.random.Generator]) -> pa.Table:
+def drawn_members(draft: PublicationState, draw: Callable[[str], np.random.Generator]) -> pa.Table:
     """The raw records with their classes. They come in the order of their values, which would tell them apart."""
     members = draft.workshop.members([column.name for column in out_of(draft.policy)], [])
     return members.take(pa.array(draw("order").permutation(members.num_rows)))
 
 
-def check_strays(published: Mapping[str, Published], members: pa.Table, classes: Ints) -> None:
+def check_strays(published: Mapping[str, ClassColumn], members: pa.Table, classes: Ints) -> None:
     """No record has a value that what is published of it does not allow."""
     strays = sum(one.strays(classes, members[name]) for name, one in published.items())
     if strays:
@@ -87,22 +87,22 @@ def check_strays(published: Mapping[str, Published], members: pa.Table, classes:
 
 
 def made_of(
-    draft: Draft,
+    draft: PublicationState,
     members: pa.Table,
-    published: dict[str, Published],
+    published: dict[str, ClassColumn],
     classes: Ints,
     *,
     kind: Kind,
     method: str,
     loss: dict[str, float],
-) -> Protected:
+) -> ProtectedRecords:
     """The records as they leave: what is published of the class of each, checked against what each has."""
     out = list(out_of(draft.policy))
     fields, arrays, usable = columns_of(out, published, members, classes)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
     check_strays(published, members, classes)
     seen = outside(table, fields, published)
-    return Protected(
+    return ProtectedRecords(
         kind=kind,
         method=method,
         k=partition_check.smallest_class(seen),

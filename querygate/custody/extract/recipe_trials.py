@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Model, Wish
+from querygate.core.extract_spec import ExtractSpec, RecipientModel
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe, recipe_for
 from querygate.custody.extract.extract_scope import SHARES
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import model_columns, model_levels, table_of
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publication_state import Progress
-from querygate.methods.model_fit import Compared, Fit, Unfit, average, compare, fit
+from querygate.methods.model_fit import Fit, ModelComparison, Unfit, average, compare, fit
 
 REPETITIONS = 5
 """How often each recipe is tried: synthetic records differ, and one lucky draw is not a method."""
@@ -37,11 +37,11 @@ LARGER = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True)
-class Trial:
+class RecipeTrial:
     """A recipe and what it did to each model, over the repetitions."""
 
     recipe: Recipe
-    models: Mapping[str, Compared]
+    models: Mapping[str, ModelComparison]
 
     def worst(self, share: str) -> float:
         """The largest share over the models."""
@@ -52,7 +52,9 @@ class Trial:
         return {"method": str(self.recipe), "k": self.recipe.k, **shares}
 
 
-def tune(wish: Wish, policy: Policy, material: Material, draw: Draw, progress: Progress) -> tuple[Recipe, list[Trial]]:
+def tune(
+    wish: ExtractSpec, policy: Policy, material: Material, draw: Draw, progress: Progress
+) -> tuple[Recipe, list[RecipeTrial]]:
     """The recipe to be used, and what was tried, the chosen one first."""
     recipes = _recipes(wish, policy)
     if not wish.models:
@@ -69,18 +71,20 @@ def tune(wish: Wish, policy: Policy, material: Material, draw: Draw, progress: P
     return best.recipe, [best, *(trial for trial in trials if trial is not best)]
 
 
-def keeping_models(wish: Wish, policy: Policy, made: Callable[[str], Protected], progress: Progress) -> Protected:
+def keeping_models(
+    wish: ExtractSpec, policy: Policy, made: Callable[[str], ProtectedRecords], progress: Progress
+) -> ProtectedRecords:
     """The classes of the method that was asked for or, where only models were named, of the first that keeps them."""
     limits = _limits(wish)
     methods = [wish.method] if wish.method or not limits else ["auto", *OTHER_METHODS]
-    found: list[tuple[float, Protected, Trial]] = []
+    found: list[tuple[float, ProtectedRecords, RecipeTrial]] = []
     for method in methods:
         if method:
             progress(f"trying {method}")
         protected = made(method)
         if not limits:
             return protected
-        trial = Trial(Recipe(protected.method, protected.k), _changes(wish, policy, protected))
+        trial = RecipeTrial(Recipe(protected.method, protected.k), _changes(wish, policy, protected))
         found.append((_excess(trial, limits), protected, trial))
         if not found[-1][0]:
             return protected
@@ -88,13 +92,13 @@ def keeping_models(wish: Wish, policy: Policy, made: Callable[[str], Protected],
     raise _refused(nearest, limits)
 
 
-def _changes(wish: Wish, policy: Policy, protected: Protected) -> dict[str, Compared]:
+def _changes(wish: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> dict[str, ModelComparison]:
     levels, columns = model_levels(policy, protected.raw), model_columns(protected.usable)
     before = fits(wish, policy, protected.raw)
     return {str(model): compare(before[str(model)], fitted(model, columns, levels)) for model in wish.models}
 
 
-def fits(wish: Wish, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
+def fits(wish: ExtractSpec, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
     """Each model on the raw records."""
     columns, levels = model_columns(raw), model_levels(policy, raw)
     found = {}
@@ -109,25 +113,25 @@ def fits(wish: Wish, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
 
 
 def try_recipe(
-    wish: Wish,
+    wish: ExtractSpec,
     material: Material,
     recipe: Recipe,
     before: Mapping[str, Fit],
     draw: Draw,
     repetitions: int = REPETITIONS,
-) -> Trial:
+) -> RecipeTrial:
     """Condense several times over and fit each model each time."""
     levels = model_levels(material.policy, material.raw)
-    found: dict[str, list[Compared]] = {name: [] for name in before}
+    found: dict[str, list[ModelComparison]] = {name: [] for name in before}
     for number in range(repetitions):
         made = material.made(recipe, draw(f"trial {recipe} {recipe.k} {number}"))
         columns = model_columns(table_of(material.policy, made.data, material.raw))
         for model in wish.models:
             found[str(model)].append(compare(before[str(model)], fitted(model, columns, levels)))
-    return Trial(recipe, {name: average(many) for name, many in found.items()})
+    return RecipeTrial(recipe, {name: average(many) for name, many in found.items()})
 
 
-def fitted(model: Model, columns: Mapping[str, Any], levels: Mapping[str, tuple[str, ...]]) -> Fit | None:
+def fitted(model: RecipientModel, columns: Mapping[str, Any], levels: Mapping[str, tuple[str, ...]]) -> Fit | None:
     """The model, or none where it has no solution."""
     try:
         return fit(model, columns, levels)
@@ -135,7 +139,7 @@ def fitted(model: Model, columns: Mapping[str, Any], levels: Mapping[str, tuple[
         return None
 
 
-def _recipes(wish: Wish, policy: Policy) -> list[Recipe]:
+def _recipes(wish: ExtractSpec, policy: Policy) -> list[Recipe]:
     methods = [wish.method] if wish.method else ["improved", "condensation"]
     tuned = any(name in SHARES for name, _ in wish.tolerances)
     sizes = [policy.k] if wish.k is not None or not tuned else [policy.k * times for times in LARGER]
@@ -146,21 +150,21 @@ def _recipes(wish: Wish, policy: Policy) -> list[Recipe]:
     return found
 
 
-def _limits(wish: Wish) -> dict[str, float]:
+def _limits(wish: ExtractSpec) -> dict[str, float]:
     return {name: limit for name, limit in wish.tolerances if name in SHARES}
 
 
-def _rank(trial: Trial, limits: Mapping[str, float]) -> tuple[float, ...]:
+def _rank(trial: RecipeTrial, limits: Mapping[str, float]) -> tuple[float, ...]:
     """Those that keep the limits first, of these the largest k, of these the one that changes least."""
     changed = sum(trial.worst(share) for share in SHARES)
     return _excess(trial, limits), -trial.recipe.k if limits else 0, changed, abs(trial.recipe.weight - 0.5)
 
 
-def _excess(trial: Trial, limits: Mapping[str, float]) -> float:
+def _excess(trial: RecipeTrial, limits: Mapping[str, float]) -> float:
     return max((max(0.0, trial.worst(share) - limit) for share, limit in limits.items()), default=0.0)
 
 
-def _refused(best: Trial, limits: Mapping[str, float]) -> ExtractRefused:
+def _refused(best: RecipeTrial, limits: Mapping[str, float]) -> ExtractRefused:
     told = ", ".join(
         f"{share} {best.worst(share):.1%} where {limit:.1%} is asked" for share, limit in sorted(limits.items())
     )

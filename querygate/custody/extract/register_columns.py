@@ -21,18 +21,18 @@ from querygate.core.types import DISCRETE, Bools, Floats, Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import NumberCodes
-from querygate.custody.extract.class_columns import ANY, Category, Number, Published, listed, texts_of
+from querygate.custody.extract.class_columns import ANY, Category, ClassColumn, Number, listed, texts_of
 from querygate.custody.extract.protected_records import Field, Side
 from querygate.custody.extract.raw_tables import floats_of
 from querygate.custody.policy import ColumnPolicy
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS
 from querygate.methods.policy_search import suggest
-from querygate.methods.same_disease import Cell, Nodes, Quasi, Span
+from querygate.methods.same_disease import Cell, Nodes, Quasi, ValueSpan
 from querygate.methods.same_disease.code_ranges import node_name
 
 
 @dataclass(frozen=True)
-class Linked:
+class RegisterColumn:
     """One of them: both sides in the values that parts are made of, and how parts are told in them."""
 
     column: ColumnPolicy
@@ -40,22 +40,22 @@ class Linked:
     records: NDArray[Any]
     people: NDArray[Any]  # of each kind of people
     able: Bools  # kinds of people whose value may be told
-    publish: Callable[[Sequence[Cell]], Published]
+    publish: Callable[[Sequence[Cell]], ClassColumn]
 
     @property
     def is_told(self) -> bool:
         """Has any record a value?"""
         return any(value is not None and value == value for value in self.records.tolist())
 
-    def untold(self, parts: int) -> Published:
+    def untold(self, parts: int) -> ClassColumn:
         """The column where no record has a value."""
-        nothing = Span(None, None, True) if self.column.is_numeric else Nodes((), True)
+        nothing = ValueSpan(None, None, True) if self.column.is_numeric else Nodes((), True)
         return self.publish([nothing] * parts)
 
 
 def link(
     column: ColumnPolicy, raw: pa.ChunkedArray, register: Population, cells: NumberCodes | None, known: Sequence[str]
-) -> Linked:
+) -> RegisterColumn:
     """A column that the register has. `cells` are those of a number, `known` the public values of a category."""
     if column.is_numeric:
         return _number(column, floats_of(raw), register, cells)
@@ -65,15 +65,15 @@ def link(
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _number(column: ColumnPolicy, records: Floats, register: Population, cells: NumberCodes | None) -> Linked:
+def _number(column: ColumnPolicy, records: Floats, register: Population, cells: NumberCodes | None) -> RegisterColumn:
     people, quasi = register.values[column.name], Quasi(column.name, "number")
     low, high = float(column.low or 0), float(column.high or 0)
     able: Bools = (people >= low) & (people <= high)
     if column.edges and cells is not None:
         places = [np.where(np.isnan(side), np.nan, cells.of(side)) for side in (records, people)]
-        return Linked(column, quasi, places[0], places[1], able, partial(_of_cells, column, cells))
+        return RegisterColumn(column, quasi, places[0], places[1], able, partial(_of_cells, column, cells))
     held = np.unique(people[able & (register.persons > 0)])
-    return Linked(column, quasi, records, people, able, partial(_of_spans, column, held))
+    return RegisterColumn(column, quasi, records, people, able, partial(_of_spans, column, held))
 
 
 def _of_cells(column: ColumnPolicy, cells: NumberCodes, told: Sequence[Cell]) -> Number:
@@ -91,7 +91,7 @@ def _of_spans(column: ColumnPolicy, held: Floats, told: Sequence[Cell]) -> Numbe
 
 
 def _ends(told: Sequence[Cell]) -> tuple[Floats, Floats, Ints]:
-    spans = [cell for cell in told if isinstance(cell, Span)]
+    spans = [cell for cell in told if isinstance(cell, ValueSpan)]
     low, high = (np.array([float(getattr(span, end) or 0) for span in spans]) for end in ("low", "high"))
     return low, high, np.array([_nulls(span.missing, span.low is None) for span in spans], dtype=np.int64)
 
@@ -111,7 +111,9 @@ def _outward(column: ColumnPolicy, held: Floats, end: float, side: int) -> float
 # -- categories --------------------------------------------------------------------------------------------------------
 
 
-def _category(column: ColumnPolicy, records: NDArray[Any], register: Population, known: Sequence[str]) -> Linked:
+def _category(
+    column: ColumnPolicy, records: NDArray[Any], register: Population, known: Sequence[str]
+) -> RegisterColumn:
     groups = {value: str(number) for number, group in enumerate(column.groups) for value in group}
     public: Mapping[str, str] = groups or {value: value for value in known}
     texts = np.array([*(public.get(text) for text in register.texts[column.name]), None], dtype=object)
@@ -122,7 +124,7 @@ def _category(column: ColumnPolicy, records: NDArray[Any], register: Population,
     told = np.array([None if text is None else public[text] for text in records.tolist()], dtype=object)
     quasi = _quasi(column, known)
     values = sorted({*people[able & (register.persons > 0)].tolist(), *told.tolist()} - {None})
-    return Linked(column, quasi, told, people, able, partial(_of_nodes, column, quasi, values, known))
+    return RegisterColumn(column, quasi, told, people, able, partial(_of_nodes, column, quasi, values, known))
 
 
 def _quasi(column: ColumnPolicy, known: Sequence[str]) -> Quasi:
@@ -195,10 +197,10 @@ def _nulls(missing: bool, all_of_them: bool) -> int:
 
 
 @dataclass(frozen=True)
-class Numbered:
+class RenumberedColumn:
     """A published column whose own classes are not those of the extract: `number` has the one of each."""
 
-    column: Published
+    column: ClassColumn
     number: Ints
 
     def fields(self) -> list[Field]:

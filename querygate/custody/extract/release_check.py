@@ -26,7 +26,7 @@ MISSING, NOBODYS = -1, -2
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class PopulationMatch:
     """How records stand to the people of a population. `matches` has the people for each record."""
 
     risk: float
@@ -41,7 +41,7 @@ class Looked:
         return asdict(self)
 
 
-def look_up(table: pa.Table, columns: Sequence[ColumnPolicy], people: Population) -> tuple[Looked, Ints]:
+def look_up(table: pa.Table, columns: Sequence[ColumnPolicy], people: Population) -> tuple[PopulationMatch, Ints]:
     """The figures of an extract over the columns that the population has, and the people who match each record."""
     rows, persons = [], []
     for column in columns:
@@ -56,7 +56,7 @@ def look_up(table: pa.Table, columns: Sequence[ColumnPolicy], people: Population
     fits = np.bincount(of_people, people.persons, held.size).astype(np.int64)
     mine, theirs = held[of_rows], fits[of_rows]
     among = np.maximum(mine, theirs)
-    looked = Looked(
+    looked = PopulationMatch(
         risk=math.fsum((1.0 / among).tolist()) / table.num_rows,
         greatest=1.0 / int(among.min()),
         k_map=int(theirs.min()),

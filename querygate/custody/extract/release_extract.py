@@ -19,17 +19,17 @@ from querygate.custody.columns.population import Population, records_of
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.extract import reviewer_figures
 from querygate.custody.extract.class_columns import publish_column
-from querygate.custody.extract.k_anonymous import Rows
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.k_anonymous import RecordReader
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import drawn_members, lay_into_cells, looked_up, made_of, of_classes
 from querygate.custody.extract.raw_tables import out_of
-from querygate.custody.extract.release_check import Looked, look_up
+from querygate.custody.extract.release_check import PopulationMatch, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.model import SAFE_HARBOR
-from querygate.custody.publish.publication_state import Draft, Progress
-from querygate.custody.search.lattice_study import Ground, harbor, lay_out
-from querygate.custody.verify.guarantee_check import Kept
-from querygate.methods.policy_search import Measured, explain_measured, rules
+from querygate.custody.publish.publication_state import Progress, PublicationState
+from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
+from querygate.custody.verify.guarantee_check import GuaranteeCheck
+from querygate.methods.policy_search import PolicyRisk, explain_measured, rules
 
 ROOM = 1e-9
 """Relative, for the order in which shares are summed."""
@@ -37,17 +37,17 @@ ROOM = 1e-9
 
 def make_release(
     policy: Policy,
-    rows: Rows,
+    rows: RecordReader,
     where: str,
     register: Population | None,
     *,
     year: int,
     draw: Callable[[str], np.random.Generator],
     progress: Progress,
-) -> tuple[Protected, dict[str, Any]]:
+) -> tuple[ProtectedRecords, dict[str, Any]]:
     """The selected records at their cells, in an order that tells nothing, and their risk over the population."""
     release, register, linked = looked_up(policy, register)
-    draft = Draft(replace(policy, k=1), rows.workshop(), progress)
+    draft = PublicationState(replace(policy, k=1), rows.workshop(), progress)
     try:
         lay_into_cells(draft, rows, where)
         protected = _protected(draft, draw)
@@ -68,14 +68,16 @@ def make_release(
             f"{looked.greatest:.4g}, and the fewest people who match a record are {looked.k_map}.",
             "Publish under a coarser policy; `querygate policy search` finds some. Or leave columns out.",
         )
-    kept = Kept(f"average risk of at most {threshold:.4g}", "average risk over the population", looked.risk, True)
+    kept = GuaranteeCheck(
+        f"average risk of at most {threshold:.4g}", "average risk over the population", looked.risk, True
+    )
     protected = replace(protected, kept=(kept,))
     people = of_classes(protected.classes, matches)
     told = reviewer_figures.risk_of_classes(protected, policy, None, people)
     return protected, {**told, "release": found, "words": [*found["words"], *told["words"]]}
 
 
-def _protected(draft: Draft, draw: Callable[[str], np.random.Generator]) -> Protected:
+def _protected(draft: PublicationState, draw: Callable[[str], np.random.Generator]) -> ProtectedRecords:
     out = list(out_of(draft.policy))
     members = drawn_members(draft, draw)
     classes: Ints = np.asarray(members["class"], dtype=np.int64)
@@ -86,7 +88,7 @@ def _protected(draft: Draft, draw: Callable[[str], np.random.Generator]) -> Prot
 
 def _ground(
     linked: list[ColumnPolicy], raw: pa.Table, register: Population
-) -> tuple[Ground | None, ConfigError | None]:
+) -> tuple[LatticeStudy | None, ConfigError | None]:
     """Records and people as they are, to measure Safe Harbor on; or why that cannot be."""
     try:
         return lay_out(linked, records_of(linked, raw), register, fixed=False), None
@@ -95,10 +97,10 @@ def _ground(
 
 
 def _figures(
-    policy: Policy, looked: Looked, ground: Ground | None, problem: ConfigError | None, year: int
+    policy: Policy, looked: PopulationMatch, ground: LatticeStudy | None, problem: ConfigError | None, year: int
 ) -> dict[str, Any]:
     wanted = SAFE_HARBOR if policy.release is None else policy.release.threshold
-    words = [explain_measured(Measured(**looked.to_dict()))]
+    words = [explain_measured(PolicyRisk(**looked.to_dict()))]
     safe = intact = None
     does: dict[str, str] = {}
     if ground is not None:

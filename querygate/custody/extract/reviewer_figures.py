@@ -14,19 +14,19 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import A_KIND, Wish
+from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.types import Floats, Ints
 from querygate.custody.codes.code_items import explain_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import floats_of, model_columns, model_levels, out_of, table_of
-from querygate.custody.extract.recipe_trials import Trial, fits, fitted
+from querygate.custody.extract.recipe_trials import RecipeTrial, fits, fitted
 from querygate.custody.policy import Policy
 from querygate.methods.anonymise import partition_check
-from querygate.methods.model_fit import Compared, compare, conditional_privacy, similarity
+from querygate.methods.model_fit import ModelComparison, compare, conditional_privacy, similarity
 from querygate.methods.risk import (
-    Records,
+    PointRecords,
     attack,
     class_sizes,
     explain_attackers,
@@ -56,7 +56,7 @@ LARGEST_COMPARED = 20_000
 """Records of each side between which distances are taken; more are drawn by a fixed rule."""
 
 
-def promise(protected: Protected, policy: Policy, wish: Wish) -> dict[str, Any]:
+def promise(protected: ProtectedRecords, policy: Policy, wish: ExtractSpec) -> dict[str, Any]:
     """What was made, and what it keeps, as measured on the records that leave."""
     return {
         "kind": protected.kind,
@@ -103,7 +103,7 @@ def before(policy: Policy, raw: pa.Table, population: Population | None) -> dict
 
 
 def risk_of_classes(
-    protected: Protected, policy: Policy, population: Population | None, people: Ints | None = None
+    protected: ProtectedRecords, policy: Policy, population: Population | None, people: Ints | None = None
 ) -> dict[str, Any]:
     """Of being found, and of what a class gives away. `people` are those who match each class, where they are known."""
     sizes = np.bincount(protected.classes).astype(np.int64)
@@ -114,7 +114,7 @@ def risk_of_classes(
     return {"attackers": found.to_dict(), "told": told, "words": [explain_attackers(found), *by_codes, *words]}
 
 
-def _people(protected: Protected, population: Population) -> Ints:
+def _people(protected: ProtectedRecords, population: Population) -> Ints:
     """How many people of the population fit each class."""
     names = [name for name in population.values if name in protected.sides]
     values = [population.values[name] for name in names]
@@ -123,7 +123,7 @@ def _people(protected: Protected, population: Population) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _known_sides(protected: Protected, population: Population, name: str) -> list[partition_check.Side]:
+def _known_sides(protected: ProtectedRecords, population: Population, name: str) -> list[partition_check.Side]:
     place = {text: i for i, text in enumerate(population.texts.get(name, ()))}
     return [
         frozenset(place.get(text, -1) for text in side) if isinstance(side, frozenset) else side
@@ -131,7 +131,7 @@ def _known_sides(protected: Protected, population: Population, name: str) -> lis
     ]
 
 
-def _told(protected: Protected, policy: Policy) -> tuple[list[dict[str, Any]], list[str]]:
+def _told(protected: ProtectedRecords, policy: Policy) -> tuple[list[dict[str, Any]], list[str]]:
     lines, words = [], []
     for column in policy.named("sensitive"):
         raw = protected.raw[column.name]
@@ -150,7 +150,7 @@ def _told(protected: Protected, policy: Policy) -> tuple[list[dict[str, Any]], l
 
 
 def risk_of_synthetic(
-    protected: Protected, policy: Policy, material: Material, recipe: Recipe, draw: Draw
+    protected: ProtectedRecords, policy: Policy, material: Material, recipe: Recipe, draw: Draw
 ) -> dict[str, Any]:
     """Of synthetic records: do they lie on real ones, follow them, or tell who was there?"""
     original, synthetic = (
@@ -189,7 +189,7 @@ def _drawn(size: int) -> Ints:
     return np.linspace(0, size - 1, min(size, LARGEST_COMPARED)).astype(np.int64)
 
 
-def _records(policy: Policy, table: pa.Table, raw: pa.Table) -> Records:
+def _records(policy: Policy, table: pa.Table, raw: pa.Table) -> PointRecords:
     levels = model_levels(policy, raw)
     numbers = [floats_of(table[c.name]) for c in out_of(policy) if c.is_numeric]
     codes = []
@@ -198,7 +198,7 @@ def _records(policy: Policy, table: pa.Table, raw: pa.Table) -> Records:
         values = table[name].cast(pa.string()).to_pylist()
         codes.append(np.array([place[text] for text in values], dtype=np.int64))
     size = table.num_rows
-    return Records(
+    return PointRecords(
         np.stack(numbers, axis=1) if numbers else np.zeros((size, 0)),
         np.stack(codes, axis=1) if codes else np.zeros((size, 0), dtype=np.int64),
     )
@@ -212,7 +212,9 @@ def _codes(column: pa.ChunkedArray) -> Ints:
 # -- utility -----------------------------------------------------------------------------------------------------------
 
 
-def utility(protected: Protected, policy: Policy, wish: Wish, trials: Sequence[Trial]) -> dict[str, Any]:
+def utility(
+    protected: ProtectedRecords, policy: Policy, wish: ExtractSpec, trials: Sequence[RecipeTrial]
+) -> dict[str, Any]:
     """What the recipient's models and the distributions look like before and after."""
     levels = model_levels(policy, protected.raw)
     old, new = model_columns(protected.raw), model_columns(protected.usable)
@@ -232,12 +234,12 @@ def utility(protected: Protected, policy: Policy, wish: Wish, trials: Sequence[T
     }
 
 
-def _fits(wish: Wish, policy: Policy, protected: Protected) -> list[tuple[Any, Any]]:
+def _fits(wish: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> list[tuple[Any, Any]]:
     found = fits(wish, policy, protected.raw)
     return [(model, found[str(model)]) for model in wish.models]
 
 
-def _model(name: str, compared: Compared, trials: Sequence[Trial]) -> dict[str, Any]:
+def _model(name: str, compared: ModelComparison, trials: Sequence[RecipeTrial]) -> dict[str, Any]:
     """This very extract beside the mean over repetitions of its recipe."""
     over = trials[0].models.get(name) if trials else None
     shares = ("significance", "sign", "outside")
@@ -251,7 +253,7 @@ def _model(name: str, compared: Compared, trials: Sequence[Trial]) -> dict[str, 
     }
 
 
-def _privacy(protected: Protected, policy: Policy) -> dict[str, float]:
+def _privacy(protected: ProtectedRecords, policy: Policy) -> dict[str, float]:
     """Conditional privacy of each number, in its own unit: how wide it stays for one who has the extract."""
     found = {}
     for column in out_of(policy):

@@ -31,7 +31,7 @@ _DATED = {"date": "datetime64[D]", "timestamp": "datetime64[us]"}
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class FileRisk:
     """The risk of what leaves, and for each record the people who match its class."""
 
     risk: InstanceRisk
@@ -40,7 +40,7 @@ class Looked:
 
 def look_up(
     table: pa.Table, columns: Sequence[ColumnPolicy], people: Population, known: Mapping[str, Sequence[str]]
-) -> Looked:
+) -> FileRisk:
     """The figures of a file over the columns that the register has; `known` are the public values of categories."""
     told = [_told(table, column, people, known.get(column.name, ())) for column in columns]
     classes, which = np.unique(np.stack([one.codes for one in told], axis=1), axis=0, return_inverse=True)
@@ -48,7 +48,7 @@ def look_up(
     fits = np.array([int(people.persons[_fitting(told, row)].sum()) for row in classes.tolist()], dtype=np.int64)
     held = np.bincount(which)
     order = np.lexsort((held, fits))  # that of records must not show in the last digit of a sum
-    return Looked(instance_risk(held[order], fits[order]), fits[which])
+    return FileRisk(instance_risk(held[order], fits[order]), fits[which])
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,21 +19,21 @@ from querygate.core.types import DISCRETE, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.extract import reviewer_figures
-from querygate.custody.extract.class_columns import Published, publish_column, texts_of
-from querygate.custody.extract.k_anonymous import Rows
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.class_columns import ClassColumn, publish_column, texts_of
+from querygate.custody.extract.k_anonymous import RecordReader
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import drawn_members, lay_into_cells, looked_up, made_of, of_classes
 from querygate.custody.extract.raw_tables import out_of
-from querygate.custody.extract.register_columns import Linked, Numbered, link
-from querygate.custody.extract.same_disease_check import Looked, Yardstick, look_at_safe_harbor, look_up
+from querygate.custody.extract.register_columns import RegisterColumn, RenumberedColumn, link
+from querygate.custody.extract.same_disease_check import FileRisk, Yardstick, look_at_safe_harbor, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import Draft, Progress
-from querygate.custody.verify.guarantee_check import Kept
+from querygate.custody.publish.publication_state import Progress, PublicationState
+from querygate.custody.verify.guarantee_check import GuaranteeCheck
 from querygate.methods.same_disease import (
-    Comparison,
     InstanceRisk,
     Partition,
     Rules,
+    SafeHarborComparison,
     Study,
     explain_comparison,
     explain_instance,
@@ -52,7 +52,7 @@ _RISKS = ("greatest_match", "average_match", "greatest_instance", "average_insta
 class _Ground:
     """Records and register in the columns that both have, with Safe Harbor on them and what the file may risk."""
 
-    linked: Sequence[Linked]
+    linked: Sequence[RegisterColumn]
     study: Study
     harbor: Yardstick
     bound: float | None  # of the policy
@@ -71,7 +71,7 @@ class _Ground:
 
 def make_same_disease(
     policy: Policy,
-    rows: Rows,
+    rows: RecordReader,
     where: str,
     register: Population | None,
     *,
@@ -79,11 +79,11 @@ def make_same_disease(
     year: int,
     draw: Callable[[str], np.random.Generator],
     progress: Progress,
-) -> tuple[Protected, dict[str, Any]]:
+) -> tuple[ProtectedRecords, dict[str, Any]]:
     """The selected records in parts of small instance risk, in an order that tells nothing, and what they risk."""
     release, register, columns = looked_up(policy, register)
     register = _whole(register, columns)
-    draft = Draft(replace(policy, k=1), rows.workshop(), progress)
+    draft = PublicationState(replace(policy, k=1), rows.workshop(), progress)
     try:
         lay_into_cells(draft, rows, where)
         members = drawn_members(draft, draw)
@@ -105,7 +105,7 @@ def make_same_disease(
         draft.workshop.close()
     _check(ground, made, looked, protected.kept)
     found = _figures(policy, ground, register, made, looked.risk)
-    compared = Comparison(harbor.harbor, made, ground.study.prevalence)
+    compared = SafeHarborComparison(harbor.harbor, made, ground.study.prevalence)
     words = [explain_instance(looked.risk), explain_comparison(compared), *_notes(found)]
     told = reviewer_figures.risk_of_classes(protected, policy, None, of_classes(protected.classes, looked.matches))
     return protected, {**told, "same_disease": found, "words": [*words, *told["words"]]}
@@ -124,7 +124,9 @@ def _whole(register: Population, columns: Sequence[ColumnPolicy]) -> Population:
     return replace(register, values=values)
 
 
-def _known(draft: Draft, rows: Rows, where: str, columns: Sequence[ColumnPolicy]) -> dict[str, tuple[str, ...]]:
+def _known(
+    draft: PublicationState, rows: RecordReader, where: str, columns: Sequence[ColumnPolicy]
+) -> dict[str, tuple[str, ...]]:
     """The values that a category may have: those that the policy declares, and those of the whole source.
 
     Not those of the selected records alone: what a text such as * stands for must not depend on who is selected.
@@ -140,7 +142,7 @@ def _known(draft: Draft, rows: Rows, where: str, columns: Sequence[ColumnPolicy]
     return {name: tuple(sorted({*own, *(t for t in found[name] if t is not None)})) for name, own in texts.items()}
 
 
-def _study(linked: Sequence[Linked], register: Population) -> Study:
+def _study(linked: Sequence[RegisterColumn], register: Population) -> Study:
     """The people whose values may be told, and the records, in the columns in which some record has a value."""
     told = [one for one in linked if one.is_told]
     if not told:
@@ -180,17 +182,17 @@ def _rules(ground: _Ground) -> Rules:
 # -- what leaves -------------------------------------------------------------------------------------------------------
 
 
-def _protected(draft: Draft, members: pa.Table, ground: _Ground, made: Partition) -> Protected:
+def _protected(draft: PublicationState, members: pa.Table, ground: _Ground, made: Partition) -> ProtectedRecords:
     """Columns of the register by part, the others by cell: a class is what has the same part and the same cells."""
     out = list(out_of(draft.policy))
     cells: Ints = np.asarray(members["class"], dtype=np.int64)
     pairs, classes = np.unique(np.stack([cells, made.part_of]), axis=1, return_inverse=True)
     classes = classes.reshape(-1)
     boxes, parts = {box.name: box for box in with_values(draft)}, _parts(ground.linked, made)
-    published: dict[str, Published] = {
-        c.name: Numbered(parts[c.name], pairs[1])
+    published: dict[str, ClassColumn] = {
+        c.name: RenumberedColumn(parts[c.name], pairs[1])
         if c.name in parts
-        else Numbered(publish_column(draft, c, boxes[c.name]), pairs[0])
+        else RenumberedColumn(publish_column(draft, c, boxes[c.name]), pairs[0])
         for c in out
         if c.name in boxes
     }
@@ -199,7 +201,7 @@ def _protected(draft: Draft, members: pa.Table, ground: _Ground, made: Partition
     return made_of(draft, members, published, classes, kind="same-disease", method="partition", loss=loss)
 
 
-def _parts(linked: Sequence[Linked], made: Partition) -> dict[str, Published]:
+def _parts(linked: Sequence[RegisterColumn], made: Partition) -> dict[str, ClassColumn]:
     place = {name: at for at, name in enumerate(made.names)}
     return {
         one.quasi.name: one.publish([part.cells[place[one.quasi.name]] for part in made.parts])
@@ -212,7 +214,7 @@ def _parts(linked: Sequence[Linked], made: Partition) -> dict[str, Published]:
 # -- the promise -------------------------------------------------------------------------------------------------------
 
 
-def _promises(ground: _Ground, found: InstanceRisk, k: int) -> tuple[Kept, ...]:
+def _promises(ground: _Ground, found: InstanceRisk, k: int) -> tuple[GuaranteeCheck, ...]:
     """What the file has to keep, by the figures that were counted on it."""
     harbor = ground.harbor.risk
     at_most = [
@@ -223,23 +225,23 @@ def _promises(ground: _Ground, found: InstanceRisk, k: int) -> tuple[Kept, ...]:
         at_most.append(("greatest instance risk r", found.greatest_instance, ground.bound, "as the policy says"))
     of_k = "" if ground.k is None else f" with {ground.k} records or more"
     kept = [
-        Kept(
+        GuaranteeCheck(
             f"at least {ground.enough:,} classes, as many as Safe Harbor makes of the same records{of_k}",
             "classes in the columns of the population",
             found.classes,
             found.classes >= ground.enough,
         ),
         *(
-            Kept(f"at most {most:.4g}, {whose}", measure, risk, risk <= most * (1 + ROOM))
+            GuaranteeCheck(f"at most {most:.4g}, {whose}", measure, risk, risk <= most * (1 + ROOM))
             for measure, risk, most, whose in at_most
         ),
     ]
     if ground.k is not None:
-        kept.append(Kept(f"at least {ground.k} records that look alike", "smallest class", k, k >= ground.k))
+        kept.append(GuaranteeCheck(f"at least {ground.k} records that look alike", "smallest class", k, k >= ground.k))
     return tuple(kept)
 
 
-def _check(ground: _Ground, made: Partition, looked: Looked, kept: Sequence[Kept]) -> None:
+def _check(ground: _Ground, made: Partition, looked: FileRisk, kept: Sequence[GuaranteeCheck]) -> None:
     """Nothing leaves that does not keep its promise as it was counted on what leaves."""
     found, harbor = looked.risk, ground.harbor.risk
     told = [(getattr(made.risk, name), getattr(found, name)) for name in _RISKS]

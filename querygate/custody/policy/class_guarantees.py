@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from querygate.core.types import DISCRETE
 from querygate.custody.policy.durations import Duration
-from querygate.custody.policy.model import ColumnPolicy, Diversity
-from querygate.custody.policy.toml_reader import Bound, Table, listed
+from querygate.custody.policy.model import ColumnPolicy, DiversityPolicy
+from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 POSITIVE = Bound(above=0)
 FROM_TWO = Bound(least=2, whole=True)
@@ -44,7 +44,7 @@ NO_WISH = "none"
 """The wish of a person who guards nothing."""
 
 
-def read_diversity(table: Table, column: ColumnPolicy) -> tuple[Diversity, ...]:
+def read_diversity(table: TomlTable, column: ColumnPolicy) -> tuple[DiversityPolicy, ...]:
     """Every guarantee of the column's key `diversity`, in the order of the file."""
     raw = table.raw["diversity"]
     if not isinstance(raw, list):
@@ -54,7 +54,7 @@ def read_diversity(table: Table, column: ColumnPolicy) -> tuple[Diversity, ...]:
         found = []
     else:
         path, pattern = (*table.path, "diversity"), "columns.*.diversity"
-        parts = [Table(part, (*path, str(i)), pattern, table.problems) for i, part in enumerate(raw, start=1)]
+        parts = [TomlTable(part, (*path, str(i)), pattern, table.problems) for i, part in enumerate(raw, start=1)]
         found = [_read(part, column) for part in parts]
     read = tuple(diversity for diversity in found if diversity is not None)
     if len(set(read)) < len(read):
@@ -62,7 +62,7 @@ def read_diversity(table: Table, column: ColumnPolicy) -> tuple[Diversity, ...]:
     return read
 
 
-def _read(table: Table, column: ColumnPolicy) -> Diversity | None:
+def _read(table: TomlTable, column: ColumnPolicy) -> DiversityPolicy | None:
     kind = table.choice("kind") if table.is_table else None
     if kind is None:
         return None
@@ -79,7 +79,7 @@ def _read(table: Table, column: ColumnPolicy) -> Diversity | None:
         table.fail(
             "l" if "l" in numbers else "p", "is more than the column has values", f"at most {len(column.values)}"
         )
-    return Diversity(cast(Any, kind), **cast(Any, numbers), **_further(table, kind, column))
+    return DiversityPolicy(cast(Any, kind), **cast(Any, numbers), **_further(table, kind, column))
 
 
 def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
@@ -91,7 +91,7 @@ def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
     return Bound(least=1 if key == "e" else 0, whole=True)
 
 
-def _further(table: Table, kind: str, column: ColumnPolicy) -> dict[str, Any]:
+def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, Any]:
     match kind:
         case "t-closeness":
             return {"distance": _distance(table, column)}
@@ -102,7 +102,7 @@ def _further(table: Table, kind: str, column: ColumnPolicy) -> dict[str, Any]:
     return {}
 
 
-def _distance(table: Table, column: ColumnPolicy) -> str | None:
+def _distance(table: TomlTable, column: ColumnPolicy) -> str | None:
     """How far apart two values are. Categories have no order; what they have needs no word in the hash."""
     distance = table.choice("distance", "ordered" if column.is_numeric else "equal")
     accepted = ("equal", "ordered") if column.is_numeric else ("equal", *(["hierarchy"] if column.hierarchy else []))
@@ -111,7 +111,7 @@ def _distance(table: Table, column: ColumnPolicy) -> str | None:
     return distance if column.is_numeric or distance == "hierarchy" else None
 
 
-def _groups(table: Table, column: ColumnPolicy) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _groups(table: TomlTable, column: ColumnPolicy) -> tuple[tuple[str, tuple[str, ...]], ...]:
     raw = table.raw.get("groups", {})
     accepted = "a table of lists of values of the column, such as { heart = [...] }"
     if not isinstance(raw, dict) or not all(isinstance(values, list) and values for values in raw.values()):
@@ -128,7 +128,7 @@ def _groups(table: Table, column: ColumnPolicy) -> tuple[tuple[str, tuple[str, .
     return tuple(sorted((name, tuple(sorted(values))) for name, values in raw.items()))
 
 
-def check_wishes(top: Table, columns: Iterable[ColumnPolicy]) -> None:
+def check_wishes(top: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
     """The column that holds people's wishes has rules of its own, and is not published: a wish tells a lot."""
     known = {column.name: column for column in columns}
     for column in known.values():

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
 from querygate.custody.policy.model import CodesPolicy, ColumnPolicy, Protection, ProtectPolicy, UtilityPolicy
-from querygate.custody.policy.toml_reader import Bound, Table, listed
+from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 SYSTEMS = ("icd9cm", "icd10cm", "ccs", "flat")
 _OF_SETS = ("cba", "ugaclip", "aclip", "least-frequent")
@@ -62,7 +62,7 @@ _WITH_DISEASES = ("icd9cm", "ccs")
 """Systems in whose codes the list of diseases that comes with the package is written."""
 
 
-def read_codes(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def read_codes(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """The column with what its table says about its codes; whatever is wrong is among the table's problems."""
     system, rows = _system(table)
     values = _values(table, system)
@@ -83,7 +83,7 @@ def read_codes(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return replace(column, values=values, codes=codes)
 
 
-def check_visits(top: Table, columns: tuple[ColumnPolicy, ...]) -> None:
+def check_visits(top: TomlTable, columns: tuple[ColumnPolicy, ...]) -> None:
     """A column of visits is one of the source that is not published itself."""
     known = {column.name: column for column in columns}
     for column in columns:
@@ -96,7 +96,7 @@ def check_visits(top: Table, columns: tuple[ColumnPolicy, ...]) -> None:
 # -- which codes there are -----------------------------------------------------------------------------------------
 
 
-def _system(table: Table) -> tuple[str, tuple[tuple[str, ...], ...]]:
+def _system(table: TomlTable) -> tuple[str, tuple[tuple[str, ...], ...]]:
     """The name of a system, or the rows of a file."""
     raw = table.raw.get("system")
     if isinstance(raw, str) and raw in SYSTEMS:
@@ -112,7 +112,7 @@ def _system(table: Table) -> tuple[str, tuple[tuple[str, ...], ...]]:
     return "", rows
 
 
-def _values(table: Table, system: str) -> tuple[str, ...]:
+def _values(table: TomlTable, system: str) -> tuple[str, ...]:
     """The codes of a flat system: nothing else says which there are, and the data must not."""
     if system != "flat":
         if "values" in table:
@@ -130,7 +130,7 @@ def _values(table: Table, system: str) -> tuple[str, ...]:
 # -- what attackers may know, and what may be put together ---------------------------------------------------------
 
 
-def _protect(table: Table) -> ProtectPolicy:
+def _protect(table: TomlTable) -> ProtectPolicy:
     given = table.table("protect")
     kind = cast("Protection | None", given.choice("kind", "k^m"))
     if kind is None:
@@ -152,7 +152,7 @@ def _protect(table: Table) -> ProtectPolicy:
     )
 
 
-def _names(given: Table, key: str, accepted: str) -> tuple[str, ...]:
+def _names(given: TomlTable, key: str, accepted: str) -> tuple[str, ...]:
     raw = given.raw.get(key)
     if not isinstance(raw, list) or not raw or not all(isinstance(one, str) and one.strip() for one in raw):
         given.fail(key, "is missing" if raw is None else "is no list of texts", accepted)
@@ -160,7 +160,7 @@ def _names(given: Table, key: str, accepted: str) -> tuple[str, ...]:
     return tuple(sorted({one.strip() for one in raw}))
 
 
-def _rules(given: Table) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+def _rules(given: TomlTable) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """Rules from what is known to what is secret; a code is one or the other, the same in all of them."""
     raw = given.raw.get("rules")
     if not isinstance(raw, list) or not raw or not all(_is_rule(one) for one in raw):
@@ -183,7 +183,7 @@ def _is_rule(raw: Any) -> bool:
     )
 
 
-def _utility(table: Table) -> UtilityPolicy:
+def _utility(table: TomlTable) -> UtilityPolicy:
     given = table.table("utility")
     kind = given.choice("kind", "level")
     _check_parameters(given, kind, _UTILITY.get(str(kind), ()))
@@ -201,7 +201,7 @@ def _utility(table: Table) -> UtilityPolicy:
     )
 
 
-def _groups(given: Table) -> tuple[tuple[str, ...], ...]:
+def _groups(given: TomlTable) -> tuple[tuple[str, ...], ...]:
     groups = _sets(given, "groups")
     twice = [code for code, number in Counter(c for group in groups for c in group).items() if number > 1]
     if twice:
@@ -210,13 +210,13 @@ def _groups(given: Table) -> tuple[tuple[str, ...], ...]:
     return groups
 
 
-def _check_parameters(given: Table, kind: str | None, accepted: tuple[str, ...]) -> None:
+def _check_parameters(given: TomlTable, kind: str | None, accepted: tuple[str, ...]) -> None:
     for key in given.raw:
         if kind is not None and key != "kind" and key not in accepted:
             given.fail(key, f"does not apply to kind {kind}", listed(accepted) or "nothing besides kind")
 
 
-def _sets(given: Table, key: str) -> tuple[tuple[str, ...], ...]:
+def _sets(given: TomlTable, key: str) -> tuple[tuple[str, ...], ...]:
     """Sets of codes, written here or in the rows of a file; spaces around codes, and codes told twice, do not count."""
     raw = given.raw.get(key)
     found: list[list[Any]] = []
@@ -236,7 +236,7 @@ def _sets(given: Table, key: str) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(set(sets)))
 
 
-def _file(table: Table, key: str, name: str, accepted: str) -> tuple[tuple[str, ...], ...]:
+def _file(table: TomlTable, key: str, name: str, accepted: str) -> tuple[tuple[str, ...], ...]:
     path: Path = table.problems.folder / name
     try:
         rows = read_rows(path, ragged=accepted == _SETS)

@@ -18,7 +18,7 @@ from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges, 
 from querygate.custody.policy.release_cells import read_edges, read_groups
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS
 from querygate.custody.policy.text_columns import read_identifier, read_transformed
-from querygate.custody.policy.toml_reader import VALUES, Bound, Table, listed, show_value
+from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
 NUMBERS = ("integer", "number", "date", "timestamp")
 TEXT_INSTEAD = "role withheld; or map it to few categories, or give it a hierarchy, with type category"
@@ -47,13 +47,13 @@ POSITIVE = Bound(above=0)
 WHOLE_STEP = Bound(least=1, whole=True)
 
 
-def read_columns(top: Table) -> tuple[ColumnPolicy, ...]:
+def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
     """Every column of the file, in its order."""
     raw = top.raw.get("columns", {})
     if not isinstance(raw, dict):
         top.fail("columns", "must be a table", "one table [columns.NAME] per column")
         return ()
-    read = [_column(Table(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
+    read = [_column(TomlTable(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
     columns = tuple(column for column in read if column is not None)
     if len(columns) == len(read) and not any(column.role == "quasi-identifier" for column in columns):
         accepted = "at least one column with role quasi-identifier (nothing would be protected without)"
@@ -64,7 +64,7 @@ def read_columns(top: Table) -> tuple[ColumnPolicy, ...]:
     return columns
 
 
-def _check_names(top: Table, names: list[str]) -> None:
+def _check_names(top: TomlTable, names: list[str]) -> None:
     counts = Counter(name.lower() for name in names)
     for name in names:
         if counts[name.lower()] > 1:
@@ -72,7 +72,7 @@ def _check_names(top: Table, names: list[str]) -> None:
             top.problems.add(("columns", name), "is published twice", accepted)
 
 
-def _column(table: Table) -> ColumnPolicy | None:
+def _column(table: TomlTable) -> ColumnPolicy | None:
     """One column; None where its role cannot be read."""
     role = table.choice("role") if table.is_table else None
     if role is None:
@@ -107,7 +107,7 @@ def _column(table: Table) -> ColumnPolicy | None:
     return column
 
 
-def _texts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def _texts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """A column of texts that are changed before they leave."""
     if table.raw.get("type", "text") != "text":
         table.fail("type", f"does not go with role {column.role}", "text, or nothing")
@@ -115,7 +115,7 @@ def _texts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return read_identifier(table, read_transformed(table, column))
 
 
-def _check_applies(table: Table, column: ColumnPolicy) -> None:
+def _check_applies(table: TomlTable, column: ColumnPolicy) -> None:
     for key, (roles, types) in APPLIES.items():
         if key in table and not (column.role in roles and column.type in types):
             what = f"does not apply to role {column.role}" + (f", type {column.type}" if column.type else "")
@@ -127,7 +127,7 @@ def _check_applies(table: Table, column: ColumnPolicy) -> None:
 # -- categories ------------------------------------------------------------------------------------------
 
 
-def _category(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def _category(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     if column.type == "boolean":
         column = replace(column, values=("false", "true"))
     elif "values" in table:
@@ -145,7 +145,7 @@ def _category(table: Table, column: ColumnPolicy) -> ColumnPolicy:
 # -- numbers: each step keeps what it could read, so that one mistake does not hide the next ---------------
 
 
-def _number(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def _number(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     column = _domain(table, column)
     if column.role == "public":
         return column
@@ -155,7 +155,7 @@ def _number(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return _cuts(table, column) if column.role == "quasi-identifier" else _sensitive(table, column)
 
 
-def _domain(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def _domain(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     accepted = f"[low, high], two {_values(column)}, low below high"
     if "domain" not in table:
         if column.role != "public":
@@ -168,7 +168,7 @@ def _domain(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return replace(column, low=ends[0], high=ends[1])
 
 
-def _grid(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def _grid(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     grid = _step(table, column, "grid", _step_bound(column))
     if column.low is None or column.high is None:
         return column
@@ -180,7 +180,7 @@ def _grid(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return column
 
 
-def _cuts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def _cuts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     if "cuts" not in table:
         return column
     cuts = table.increasing("cuts", str(column.type))
@@ -197,7 +197,7 @@ def _cuts(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return column
 
 
-def _sensitive(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def _sensitive(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     carry = table.choice("carry", "bins")
     any_width = Bound(least=0, whole=column.type in DISCRETE)
     guard = _step(table, column, "guard", Duration(least=0) if column.type == "timestamp" else any_width)
@@ -218,7 +218,7 @@ def _sensitive(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return replace(column, bins=max(two_steps, guard)) if carry == "bins" else column
 
 
-def _read_bins(table: Table, column: ColumnPolicy) -> Number | tuple[Number, ...] | None:
+def _read_bins(table: TomlTable, column: ColumnPolicy) -> Number | tuple[Number, ...] | None:
     """A width or a list of edges; None where the file is silent or wrong."""
     if "bins" not in table:
         return None
@@ -234,7 +234,7 @@ def _read_bins(table: Table, column: ColumnPolicy) -> Number | tuple[Number, ...
     return bins
 
 
-def _fit_bins(table: Table, column: ColumnPolicy, bins: Number | tuple[Number, ...]) -> ColumnPolicy:
+def _fit_bins(table: TomlTable, column: ColumnPolicy, bins: Number | tuple[Number, ...]) -> ColumnPolicy:
     """Bins within the domain, none narrower than the guard e."""
     low, high, guard = column.low or 0, column.high or 0, column.guard or 0
     if isinstance(bins, tuple):
@@ -256,7 +256,7 @@ def _fit_bins(table: Table, column: ColumnPolicy, bins: Number | tuple[Number, .
     return column
 
 
-def _step(table: Table, column: ColumnPolicy, key: str, bound: Bound) -> Number | None:
+def _step(table: TomlTable, column: ColumnPolicy, key: str, bound: Bound) -> Number | None:
     """A step along the column, not wider than its domain; None where the file is silent or wrong."""
     step = table.number(key, bound)
     if step is not None and column.low is not None and step > _width(column):
@@ -265,7 +265,7 @@ def _step(table: Table, column: ColumnPolicy, key: str, bound: Bound) -> Number 
     return step
 
 
-def _check_edges(table: Table, column: ColumnPolicy, key: str) -> None:
+def _check_edges(table: TomlTable, column: ColumnPolicy, key: str) -> None:
     try:
         _ = bin_edges(column) if key == "bins" else grid_edges(column)
     except ValueError as error:

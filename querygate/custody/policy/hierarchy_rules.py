@@ -10,7 +10,7 @@ import csv
 from pathlib import Path
 
 from querygate.custody.policy.model import HierarchyPolicy
-from querygate.custody.policy.toml_reader import Table, listed
+from querygate.custody.policy.toml_reader import TomlTable, listed
 
 PRESETS = ("digits", "icd9cm", "icd10cm", "dates", "ages")
 MOST_ROWS = 100_000
@@ -18,7 +18,7 @@ ACCEPTED = f"{listed(PRESETS)}, or the name of a .csv file beside the policy"
 _ROWS = "rows `value;ancestor;...;root`, one for each value, all of one length, with the same root"
 
 
-def read_hierarchy(table: Table, folder: Path) -> HierarchyPolicy | None:
+def read_hierarchy(table: TomlTable, folder: Path) -> HierarchyPolicy | None:
     """The hierarchy that a column's table names; None after a problem."""
     raw = table.raw.get("hierarchy")
     if isinstance(raw, str) and raw in PRESETS:

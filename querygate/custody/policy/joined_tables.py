@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from querygate.core.types import folded
 from querygate.custody.policy.model import ColumnPolicy, JoinPolicy, KMapPolicy, ReferencePolicy
-from querygate.custody.policy.toml_reader import Bound, Table, listed
+from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 NAME = "[a-z][a-z0-9_]{0,62}"
 _FILE = r"(?i).+\.(csv|tsv|parquet)(\.gz)?"
@@ -19,7 +19,7 @@ _SOME_TEXT = r"[\s\S]*\S[\s\S]*"
 _A_LIST = "a list of distinct names of columns, one at least"
 
 
-def read_references(top: Table, dataset: str) -> tuple[ReferencePolicy, ...]:
+def read_references(top: TomlTable, dataset: str) -> tuple[ReferencePolicy, ...]:
     """Every table [references.NAME]."""
     found = []
     for name, table in _tables(top, "references"):
@@ -32,7 +32,7 @@ def read_references(top: Table, dataset: str) -> tuple[ReferencePolicy, ...]:
     return tuple(found)
 
 
-def read_joins(top: Table, columns: Iterable[ColumnPolicy]) -> tuple[JoinPolicy, ...]:
+def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPolicy, ...]:
     """Every table [join.NAME]. What it brings has rules in a table [columns.NAME], like any column."""
     known = {column.name for column in columns}
     found: list[JoinPolicy] = []
@@ -51,7 +51,7 @@ def read_joins(top: Table, columns: Iterable[ColumnPolicy]) -> tuple[JoinPolicy,
     return tuple(found)
 
 
-def read_population(top: Table, columns: Iterable[ColumnPolicy]) -> KMapPolicy | None:
+def read_population(top: TomlTable, columns: Iterable[ColumnPolicy]) -> KMapPolicy | None:
     """The table [k_map]: the population that every class must be hidden in."""
     if "k_map" not in top:
         return None
@@ -63,7 +63,7 @@ def read_population(top: Table, columns: Iterable[ColumnPolicy]) -> KMapPolicy |
     return KMapPolicy(read_file(table, "population"), int(k or 0), linked, count)
 
 
-def read_linked(table: Table, columns: Iterable[ColumnPolicy]) -> tuple[str, ...]:
+def read_linked(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[str, ...]:
     """The quasi-identifiers by which people of a population are found; none: all of them."""
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     named = _names(table, "columns") if "columns" in table else ()
@@ -72,24 +72,24 @@ def read_linked(table: Table, columns: Iterable[ColumnPolicy]) -> tuple[str, ...
     return () if set(named) == set(quasi) else named
 
 
-def read_count(table: Table) -> str:
+def read_count(table: TomlTable) -> str:
     """The column that says how many people a row of a population stands for."""
     return table.text("count", _SOME_TEXT) if "count" in table else ""
 
 
-def _tables(top: Table, key: str) -> Iterator[tuple[str, Table]]:
+def _tables(top: TomlTable, key: str) -> Iterator[tuple[str, TomlTable]]:
     raw = top.raw.get(key, {})
     if not isinstance(raw, dict):
         top.fail(key, "must be a table", f"one table [{key}.NAME] per table")
         return
     for name, body in raw.items():
         if re.fullmatch(NAME, name):
-            yield name, Table(body, (key, name), f"{key}.*", top.problems)
+            yield name, TomlTable(body, (key, name), f"{key}.*", top.problems)
         else:
             top.problems.add((key, name), "is not a name for a table", f"a name that matches {NAME}")
 
 
-def read_file(table: Table, key: str = "file") -> str:
+def read_file(table: TomlTable, key: str = "file") -> str:
     raw = table.raw.get(key)
     if isinstance(raw, str) and "://" not in raw and re.fullmatch(_FILE, raw):
         return raw
@@ -97,7 +97,7 @@ def read_file(table: Table, key: str = "file") -> str:
     return ""
 
 
-def _typed(table: Table) -> tuple[tuple[str, str], ...]:
+def _typed(table: TomlTable) -> tuple[tuple[str, str], ...]:
     """A list of columns of texts, or a table that gives each column its type."""
     raw = table.raw.get("columns")
     if not isinstance(raw, dict) or not raw:
@@ -109,7 +109,7 @@ def _typed(table: Table) -> tuple[tuple[str, str], ...]:
     return tuple((name, str(kind)) for name, kind in raw.items())
 
 
-def _names(table: Table, key: str) -> tuple[str, ...]:
+def _names(table: TomlTable, key: str) -> tuple[str, ...]:
     raw = table.raw.get(key)
     is_list = isinstance(raw, list) and raw and all(isinstance(name, str) and name for name in raw)
     if not is_list or not isinstance(raw, list):
@@ -119,7 +119,7 @@ def _names(table: Table, key: str) -> tuple[str, ...]:
     return tuple(raw)
 
 
-def _pairs(table: Table) -> tuple[tuple[str, str], ...]:
+def _pairs(table: TomlTable) -> tuple[tuple[str, str], ...]:
     raw = table.raw.get("on")
     is_table = isinstance(raw, dict) and raw and all(isinstance(name, str) and name for name in raw.values())
     if not is_table or not isinstance(raw, dict):
@@ -129,7 +129,7 @@ def _pairs(table: Table) -> tuple[tuple[str, str], ...]:
     return tuple(raw.items())
 
 
-def _check_apart(table: Table, key: str, names: Iterable[str]) -> None:
+def _check_apart(table: TomlTable, key: str, names: Iterable[str]) -> None:
     twice = [name for name, count in Counter(map(folded, names)).items() if count > 1]
     if twice:
         table.fail(

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from querygate.core.types import NoiseOptions
 from querygate.custody.policy.model import ColumnPolicy
-from querygate.custody.policy.toml_reader import Bound, Table, listed
+from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 _EPSILON = Bound(above=0, most=100)
 
 
-def read_noise(top: Table, modes: tuple[str, ...], person: str, columns: Sequence[ColumnPolicy]) -> NoiseOptions | None:
+def read_noise(
+    top: TomlTable, modes: tuple[str, ...], person: str, columns: Sequence[ColumnPolicy]
+) -> NoiseOptions | None:
     """What is written there; None where the policy knows no noisy answers."""
     if "laplace" not in modes:
         if "laplace" in top:

@@ -25,7 +25,7 @@ from querygate.custody.policy.public_edges import bin_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
-from querygate.custody.policy.toml_reader import Bound, Problems, Table, Vocabulary, dotted
+from querygate.custody.policy.toml_reader import Bound, Problems, TomlTable, Vocabulary, dotted
 from querygate.custody.policy.version_rules import read_person, read_republish
 from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
 
@@ -124,7 +124,7 @@ def parse_policy(text: str, name: str = "policy", folder: Path = Path()) -> Poli
     Raises ConfigError QG801.
     """
     problems = Problems(name, VOCABULARY, folder)
-    policy = _policy(Table(_toml(text, name), (), "", problems))
+    policy = _policy(TomlTable(_toml(text, name), (), "", problems))
     problems.check()
     return replace(policy, warnings=tuple(_warnings(policy)))
 
@@ -150,7 +150,7 @@ def _toml(text: str, name: str) -> dict[str, Any]:
         raise ConfigError("QG801", detail, remedy) from None
 
 
-def _policy(top: Table) -> Policy:
+def _policy(top: TomlTable) -> Policy:
     anonymise, answers, audit = top.table("anonymise"), top.table("answers"), top.table("audit")
     dataset = top.text("dataset", NAME)
     k = int(top.required("k", Bound(least=2, whole=True)) or 0)

@@ -19,7 +19,7 @@ PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "codes",
 
 
 @dataclass(frozen=True, slots=True)
-class Diversity:
+class DiversityPolicy:
     """What every class must keep of a sensitive column. Only the parameters of its kind are set.
 
     distinct (l), entropy (l) and recursive (c, l): Machanavajjhala et al. 2007; t-closeness (t): Li et al. 2007;
@@ -172,7 +172,7 @@ class ColumnPolicy:
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
     guard: Number | None = None  # e; 0 is off
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
-    diversity: tuple[Diversity, ...] = ()  # sensitive columns
+    diversity: tuple[DiversityPolicy, ...] = ()  # sensitive columns
     hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
     codes: CodesPolicy | None = None  # code lists
     groups: tuple[tuple[str, ...], ...] = ()  # values that are published together alone; empty: each by itself

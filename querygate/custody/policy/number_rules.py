@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from querygate.custody.policy.model import ColumnPolicy
-from querygate.custody.policy.toml_reader import Table
+from querygate.custody.policy.toml_reader import TomlTable
 
 LEAST_K_EXACT = 10
 """Exact sums are told for classes of so many at least: who pools all values but one of a class knows the last."""
 
 
-def check_carry(table: Table, column: ColumnPolicy) -> None:
+def check_carry(table: TomlTable, column: ColumnPolicy) -> None:
     """Intervals that follow the data need a guard: without one they end where values are."""
     if column.carry in ("univariate", "joint") and column.guard == 0:
         table.fail("guard", f"0 is off, and carry {column.carry} is refused without a guard", "a number above 0")
 
 
-def check_moments(anonymise: Table, wanted: str | None, k: int, columns: Iterable[ColumnPolicy]) -> None:
+def check_moments(anonymise: TomlTable, wanted: str | None, k: int, columns: Iterable[ColumnPolicy]) -> None:
     """Moments of classes: a step of e / k needs a guard e, and exact sums need classes that are not small."""
     if wanted not in ("rounded", "exact"):
         return

@@ -13,13 +13,13 @@ from dataclasses import replace
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked
 from querygate.custody.policy.model import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
 from querygate.custody.policy.public_edges import MAX_EDGES
-from querygate.custody.policy.toml_reader import VALUES, Bound, Table, listed, show_value
+from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
 _GROUPS = "a list of lists of texts, each value in exactly one of them"
 _RISK = Bound(above=0, most=1)
 
 
-def read_edges(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """The column with the edges of its cells, the domain's ends among them; an empty list is one cell."""
     kind = str(column.type)
     accepted = f"increasing {VALUES[kind]} within the domain; a cell begins at each"
@@ -41,7 +41,7 @@ def read_edges(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return replace(column, edges=tuple(sorted({column.low, *edges, column.high})))
 
 
-def read_groups(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def read_groups(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """The column with its groups. They tell its public values too, where `values` does not."""
     if "hierarchy" in table:
         table.fail("hierarchy", "does not go with groups, which are what is published", "one of the two")
@@ -62,14 +62,14 @@ def read_groups(table: Table, column: ColumnPolicy) -> ColumnPolicy:
     return replace(column, values=tuple(sorted(counts)), groups=groups)
 
 
-def check_tight(anonymise: Table, columns: Iterable[ColumnPolicy]) -> None:
+def check_tight(anonymise: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
     """Tight class edges are people's values, and so finer than any cell."""
     celled = [column.name for column in columns if column.edges]
     if celled and anonymise.raw.get("edges") == "tight":
         anonymise.fail("edges", f"does not go with the public cells of {celled[0]}", "grid, or columns without edges")
 
 
-def read_release(top: Table, columns: Iterable[ColumnPolicy]) -> ReleasePolicy | None:
+def read_release(top: TomlTable, columns: Iterable[ColumnPolicy]) -> ReleasePolicy | None:
     """The table [release]: what records may risk that leave without classes of k, and against which population."""
     if "release" not in top:
         return None

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from querygate.custody.policy.hierarchy_rules import MOST_ROWS, read_rows
 from querygate.custody.policy.model import ColumnPolicy, NotePolicy, SequencePolicy
-from querygate.custody.policy.toml_reader import Bound, Table
+from querygate.custody.policy.toml_reader import Bound, TomlTable
 
 KINDS = (
     *("name", "place", "date", "phone", "fax", "email", "ssn", "record", "plan", "account", "licence", "vehicle"),
@@ -34,14 +34,14 @@ _FILE = "the name of a .csv file beside the policy"
 _T = Bound(least=2, most=1_000_000, whole=True)
 
 
-def read_transformed(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def read_transformed(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """The column with what its table says of its texts; whatever is wrong is among the table's problems."""
     if column.role == "note":
         return replace(column, note=_note(table))
     return replace(column, sequence=_sequence(table))
 
 
-def read_identifier(table: Table, column: ColumnPolicy) -> ColumnPolicy:
+def read_identifier(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """The column with what it is, where it says so."""
     if "kind" not in table:
         return column
@@ -54,7 +54,7 @@ def read_identifier(table: Table, column: ColumnPolicy) -> ColumnPolicy:
 # -- notes -----------------------------------------------------------------------------------------------------------
 
 
-def _note(table: Table) -> NotePolicy:
+def _note(table: TomlTable) -> NotePolicy:
     terms = _terms(table)
     t = int(table.number("t", _T) or 0)
     if ("t" in table) != ("terms" in table):
@@ -70,7 +70,7 @@ def _note(table: Table) -> NotePolicy:
     )
 
 
-def _switch(table: Table, key: str, *, default: bool) -> bool:
+def _switch(table: TomlTable, key: str, *, default: bool) -> bool:
     value = table.raw.get(key, default)
     if not isinstance(value, bool):
         table.fail(key, "is neither true nor false", "true, false")
@@ -78,7 +78,7 @@ def _switch(table: Table, key: str, *, default: bool) -> bool:
     return value
 
 
-def _terms(table: Table) -> tuple[tuple[str, str], ...]:
+def _terms(table: TomlTable) -> tuple[tuple[str, str], ...]:
     """The rows of the file: a term and what stands above it."""
     if "terms" not in table:
         return ()
@@ -139,7 +139,7 @@ def _has_circle(parent: dict[str, str]) -> bool:
 # -- sequences -------------------------------------------------------------------------------------------------------
 
 
-def _sequence(table: Table) -> SequencePolicy:
+def _sequence(table: TomlTable) -> SequencePolicy:
     method = table.choice("method", SEQUENCE_METHODS[0]) or SEQUENCE_METHODS[0]
     if method not in SEQUENCE_METHODS:
         table.fail("method", "is not one for sequences", ", ".join(SEQUENCE_METHODS))

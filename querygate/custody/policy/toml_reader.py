@@ -173,7 +173,7 @@ class Problems:
             )
 
 
-class Table:
+class TomlTable:
     """One table of the file: hands out checked values. Unknown keys are problems from the start."""
 
     def __init__(self, raw: object, path: tuple[str, ...], pattern: str, problems: Problems) -> None:
@@ -193,9 +193,9 @@ class Table:
     def fail(self, key: str, what: str, accepted: str) -> None:
         self.problems.add((*self.path, key), what, accepted)
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> TomlTable:
         """The table below `key`; an empty one where the file is silent."""
-        return Table(self.raw.get(key, {}), (*self.path, key), self._pattern(key), self.problems)
+        return TomlTable(self.raw.get(key, {}), (*self.path, key), self._pattern(key), self.problems)
 
     def text(self, key: str, pattern: str | None = None) -> str:
         """A text, empty where the file is silent; required to match where a pattern is given."""

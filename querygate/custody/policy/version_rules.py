@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from querygate.custody.policy.model import ColumnPolicy, RepublishOptions
-from querygate.custody.policy.toml_reader import Table, listed
+from querygate.custody.policy.toml_reader import TomlTable, listed
 
 
-def read_person(top: Table, columns: Sequence[ColumnPolicy]) -> str:
+def read_person(top: TomlTable, columns: Sequence[ColumnPolicy]) -> str:
     """The identifier that tells persons apart; empty where the file names none."""
     person = top.text("person")
     known = [column.name for column in columns if column.role == "identifier"]
@@ -18,7 +18,7 @@ def read_person(top: Table, columns: Sequence[ColumnPolicy]) -> str:
     return person
 
 
-def read_republish(top: Table) -> RepublishOptions:
+def read_republish(top: TomlTable) -> RepublishOptions:
     table = top.table("republish")
     return RepublishOptions(
         on_overlap=cast(Any, table.choice("on_overlap", "refuse")),

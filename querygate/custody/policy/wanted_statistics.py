@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from querygate.custody.policy.model import ColumnPolicy, StatisticPolicy
-from querygate.custody.policy.toml_reader import Bound, Table, listed
+from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count": 0}
 """Columns that each statistic is of."""
@@ -15,7 +15,7 @@ KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count"
 WIDTH = Bound(above=0)
 
 
-def read_statistics(table: Table, columns: Sequence[ColumnPolicy]) -> tuple[StatisticPolicy, ...]:
+def read_statistics(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[StatisticPolicy, ...]:
     """The list `statistics`; none where the file is silent."""
     raw = table.raw.get("statistics", [])
     if not isinstance(raw, list):
@@ -24,7 +24,7 @@ def read_statistics(table: Table, columns: Sequence[ColumnPolicy]) -> tuple[Stat
     return tuple(statistic for _, statistic in _distinct(table, "statistics", raw, columns))
 
 
-def read_max_width(table: Table, columns: Sequence[ColumnPolicy]) -> tuple[tuple[StatisticPolicy, float], ...]:
+def read_max_width(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[tuple[StatisticPolicy, float], ...]:
     """The table `max_width`: a width for each statistic it names."""
     raw = table.raw.get("max_width", {})
     if not isinstance(raw, dict):
@@ -40,7 +40,7 @@ def read_max_width(table: Table, columns: Sequence[ColumnPolicy]) -> tuple[tuple
     return tuple(found)
 
 
-def read_largest_k(table: Table) -> bool:
+def read_largest_k(table: TomlTable) -> bool:
     wanted: object = table.raw.get("largest_k", False)
     if not isinstance(wanted, bool):
         table.fail("largest_k", "is neither true nor false", "true, false")
@@ -50,7 +50,7 @@ def read_largest_k(table: Table) -> bool:
     return wanted
 
 
-def check_method(table: Table, method: str | None, columns: Sequence[ColumnPolicy]) -> None:
+def check_method(table: TomlTable, method: str | None, columns: Sequence[ColumnPolicy]) -> None:
     """A method for one number needs a policy with one."""
     quasi = [column for column in columns if column.role == "quasi-identifier"]
     if method == "univariate" and not (len(quasi) == 1 and quasi[0].is_numeric):
@@ -58,7 +58,7 @@ def check_method(table: Table, method: str | None, columns: Sequence[ColumnPolic
 
 
 def _distinct(
-    table: Table, key: str, raw: list[Any], columns: Sequence[ColumnPolicy]
+    table: TomlTable, key: str, raw: list[Any], columns: Sequence[ColumnPolicy]
 ) -> Iterator[tuple[str, StatisticPolicy]]:
     """What is named, as written and as read, each once; problems for what cannot be read."""
     seen = set()

@@ -18,8 +18,8 @@ from querygate.core.types import DISCRETE, Ints
 from querygate.custody.columns.value_codes import NumberCodes, grid_codes
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.number_rules import has_moments
-from querygate.custody.publish.publication_state import Draft
-from querygate.methods.anonymise.class_moments import Members, Told, exact_moments, rounded_moments
+from querygate.custody.publish.publication_state import PublicationState
+from querygate.methods.anonymise.class_moments import Members, MomentRelease, exact_moments, rounded_moments
 from querygate.methods.anonymise.division.univariate import optimal_runs
 from querygate.methods.anonymise.table import Infeasible
 
@@ -56,7 +56,7 @@ def own_intervals(column: ColumnPolicy, profile: Profile, k: int) -> NumberCodes
     return grid.merged(groups - groups.min())
 
 
-def add_moments(draft: Draft) -> None:
+def add_moments(draft: PublicationState) -> None:
     """Sums and variances of classes, as far as the policy wants them and nobody is told too closely."""
     wanted = draft.policy.anonymise.class_moments
     if wanted == "none":
@@ -66,12 +66,14 @@ def add_moments(draft: Draft) -> None:
             draft.told[column.name] = moments_of(members_of(draft, column), column, wanted, draft.policy.k)
 
 
-def moments_of(members: Members, column: ColumnPolicy, wanted: str, k: int) -> Told:
+def moments_of(members: Members, column: ColumnPolicy, wanted: str, k: int) -> MomentRelease:
     e = column.guard or 0
     return rounded_moments(members, e, k) if wanted == "rounded" else exact_moments(members, e)
 
 
-def members_of(draft: Draft, column: ColumnPolicy, numbers: NumberCodes | None = None, carry: str = "") -> Members:
+def members_of(
+    draft: PublicationState, column: ColumnPolicy, numbers: NumberCodes | None = None, carry: str = ""
+) -> Members:
     """The known values of a number by class, each with the interval in which it is, or would be, published."""
     label, value, count = draft.workshop.class_values(column.name)
     value = np.asarray(value, dtype=np.int64 if column.type in DISCRETE else np.float64)
@@ -87,7 +89,7 @@ def members_of(draft: Draft, column: ColumnPolicy, numbers: NumberCodes | None =
     return Members(label, value, count, numbers.low[low], numbers.high[high])
 
 
-def moments_table(draft: Draft) -> Mapping[str, pa.Table]:
+def moments_table(draft: PublicationState) -> Mapping[str, pa.Table]:
     """The table of the store, where there is one."""
     if draft.policy.anonymise.class_moments == "none":
         return {}
@@ -107,7 +109,7 @@ def moments_table(draft: Draft) -> Mapping[str, pa.Table]:
 # -- missing values apart --------------------------------------------------------------------------------------------
 
 
-def tells_missing_apart(draft: Draft, column: ColumnPolicy) -> bool:
+def tells_missing_apart(draft: PublicationState, column: ColumnPolicy) -> bool:
     """Whether a column that all members of a class share is parted into known and missing."""
     return (
         draft.policy.anonymise.class_moments != "none"

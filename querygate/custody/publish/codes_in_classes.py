@@ -9,11 +9,11 @@ import numpy as np
 
 from querygate.core.types import Floats, Ints
 from querygate.custody.codes.code_items import in_classes, publish_codes_in_classes
-from querygate.custody.publish.publication_state import Draft
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import Box, Intervals
 
 
-def settle_codes(draft: Draft) -> Ints | None:
+def settle_codes(draft: PublicationState) -> Ints | None:
     """Publish the lists that need classes; returns for each class the one it belongs to from now on. None where there
     are no such lists.
     """

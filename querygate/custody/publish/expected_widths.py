@@ -15,15 +15,15 @@ import numpy as np
 from querygate.core.types import IN_SQL, Bools, Cells, Floats, Ints, Range
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
 from querygate.custody.publish.count_workload import Workload
-from querygate.custody.publish.publication_state import Draft
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Intervals, Table, boxes
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 
 
-class Utility:
+class ExpectedWidths:
     """Measures partitions of one table, which has a row for each record."""
 
-    def __init__(self, draft: Draft, statistics: Sequence[StatisticPolicy]) -> None:
+    def __init__(self, draft: PublicationState, statistics: Sequence[StatisticPolicy]) -> None:
         self.draft, self.statistics = draft, tuple(statistics)
 
     def widths(self, table: Table, labels: Ints) -> dict[str, float]:

@@ -24,11 +24,11 @@ from querygate.custody.publish.class_moments import (
     tells_missing_apart,
     without_values,
 )
-from querygate.custody.publish.publication_state import Draft, Step
+from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.methods.anonymise import Intervals, ValueSets
 
 
-def generalise(draft: Draft) -> None:
+def generalise(draft: PublicationState) -> None:
     """Boxes of the classes and codes of the other columns, as the physical columns of the cells."""
     draft.begin(Step.GENERALISE, "generalising")
     draft.let_table_go()
@@ -70,13 +70,15 @@ def generalise(draft: Draft) -> None:
     add_moments(draft)
 
 
-def _hull(draft: Draft, column: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
+def _hull(draft: PublicationState, column: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
     """Least and greatest code of a sensitive number in each class, and whether values are missing."""
     low, high, missing = draft.workshop.class_codes(column.name)
     return low, high, np.where(high < 0, 2, missing > 0)
 
 
-def _put_box(draft: Draft, index: int, column: ColumnPolicy, low: Ints, high: Ints, nulls: Ints, which: Ints) -> bool:
+def _put_box(
+    draft: PublicationState, index: int, column: ColumnPolicy, low: Ints, high: Ints, nulls: Ints, which: Ints
+) -> bool:
     """Interval columns c{index}_lo, c{index}_hi and, where something is missing, c{index}_null."""
     numbers = draft.numbers[column.name]
     known = nulls != 2
@@ -93,7 +95,7 @@ def _put_box(draft: Draft, index: int, column: ColumnPolicy, low: Ints, high: In
 
 
 def _put_sets(
-    draft: Draft, index: int, numbers: Ints, sets: Sequence[Sequence[int]], nulls: Ints, classes: Ints
+    draft: PublicationState, index: int, numbers: Ints, sets: Sequence[Sequence[int]], nulls: Ints, classes: Ints
 ) -> bool:
     """A value-set column: equal sets share an id; NULL is a member with value id -1."""
     some = (nulls > 0).astype(np.int64)
@@ -104,7 +106,7 @@ def _put_sets(
     return bool(some.any())
 
 
-def _put_values(draft: Draft, index: int, column: ColumnPolicy, codes: Ints) -> bool:
+def _put_values(draft: PublicationState, index: int, column: ColumnPolicy, codes: Ints) -> bool:
     """A category carried per record: every value is a set of its own."""
     size = len(draft.texts[column.name])
     missing = bool((codes < 0).any())
@@ -116,14 +118,14 @@ def _put_values(draft: Draft, index: int, column: ColumnPolicy, codes: Ints) -> 
     return missing
 
 
-def _add_set(draft: Draft, index: int, set_id: int, members: list[int]) -> None:
+def _add_set(draft: PublicationState, index: int, set_id: int, members: list[int]) -> None:
     draft.pairs["column_id"] += [index] * len(members)
     draft.pairs["set_id"] += [set_id] * len(members)
     draft.pairs["value_id"] += members
     draft.pairs["alone"] += [len(members) == 1] * len(members)
 
 
-def _published(draft: Draft, index: int, column: ColumnPolicy, nullable: bool) -> Column:
+def _published(draft: PublicationState, index: int, column: ColumnPolicy, nullable: bool) -> Column:
     made = draft.code_lists.get(column.name)
     return Column(
         name=column.name,
@@ -141,13 +143,13 @@ def _published(draft: Draft, index: int, column: ColumnPolicy, nullable: bool) -
     )
 
 
-def code_sets(draft: Draft) -> dict[int, CodeSets]:
+def code_sets(draft: PublicationState) -> dict[int, CodeSets]:
     """What the sets of each list of codes mean, by column."""
     index_of = {column.name: column.index for column in draft.columns}
     return {index_of[name]: made.sets for name, made in draft.code_lists.items()}
 
 
-def tables(draft: Draft) -> dict[str, pa.Table]:
+def tables(draft: PublicationState) -> dict[str, pa.Table]:
     """The store's tables: cells, the members of value sets, and the texts of values."""
     kinds = {"column_id": pa.int32(), "set_id": pa.int32(), "value_id": pa.int32(), "alone": pa.bool_()}
     index_of = {column.name: column.index for column in draft.columns}

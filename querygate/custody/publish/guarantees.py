@@ -10,28 +10,28 @@ from querygate.core.types import Floats, Ints
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import group_codes
-from querygate.custody.policy import ColumnPolicy, Diversity
-from querygate.custody.publish.publication_state import Draft
+from querygate.custody.policy import ColumnPolicy, DiversityPolicy
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import (
     Alpha,
     Closeness,
     Distinct,
-    Entropy,
+    EntropyDiversity,
     Guard,
     KMap,
     Numbers,
     NumericHull,
-    Personalised,
+    PersonalGuard,
     Proximity,
     PSensitive,
     Recursive,
     Sensitive,
-    Spread,
+    SpreadGuard,
     TreeCloseness,
 )
 
 
-def make_guards(draft: Draft, population: Population | None = None) -> list[Guard]:
+def make_guards(draft: PublicationState, population: Population | None = None) -> list[Guard]:
     """Every guard of the policy, over the combinations of the draft."""
     guards: list[Guard] = []
     p_sensitive: dict[int, list[Sensitive]] = defaultdict(list)
@@ -49,7 +49,7 @@ def make_guards(draft: Draft, population: Population | None = None) -> list[Guar
     return guards
 
 
-def _hull(draft: Draft, column: ColumnPolicy) -> list[Guard]:
+def _hull(draft: PublicationState, column: ColumnPolicy) -> list[Guard]:
     found, name = draft.combinations, column.name
     if not column.is_numeric or not column.guard or found is None:
         return []
@@ -57,10 +57,10 @@ def _hull(draft: Draft, column: ColumnPolicy) -> list[Guard]:
     return [NumericHull(name, *ends, column.guard)]
 
 
-def _guard(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guard:
+def _guard(draft: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
     match wanted.kind:
         case "ke":
-            return Spread(_numbers(draft, column), float(wanted.e or 0), wanted.distinct or 1)
+            return SpreadGuard(_numbers(draft, column), float(wanted.e or 0), wanted.distinct or 1)
         case "em":
             return Proximity(_numbers(draft, column), float(wanted.epsilon or 0), float(wanted.m or 0))
         case "personalised":
@@ -70,7 +70,7 @@ def _guard(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guard:
         case "distinct":
             return Distinct(sensitive, int(wanted.l or 0))
         case "entropy":
-            return Entropy(sensitive, float(wanted.l or 0))
+            return EntropyDiversity(sensitive, float(wanted.l or 0))
         case "recursive":
             return Recursive(sensitive, float(wanted.c or 0), int(wanted.l or 0))
         case "alpha":
@@ -83,7 +83,7 @@ def _guard(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guard:
             raise ValueError(f"{wanted.kind} is no guarantee of one column")
 
 
-def _values(draft: Draft, column: ColumnPolicy) -> Sensitive:
+def _values(draft: PublicationState, column: ColumnPolicy) -> Sensitive:
     """The published values that occur in the whole table, in order, by combination; a missing value is one of them,
     above the others.
     """
@@ -94,7 +94,7 @@ def _values(draft: Draft, column: ColumnPolicy) -> Sensitive:
     return Sensitive(column.name, combination, value, count, present.size, whole[present])
 
 
-def _levels(draft: Draft, column: ColumnPolicy) -> Ints:
+def _levels(draft: PublicationState, column: ColumnPolicy) -> Ints:
     """The ancestors of the values that occur, at every height. A missing value stands alone below the root."""
     tree = draft.trees[column.name]
     profile = draft.profiles[column.name]
@@ -106,12 +106,12 @@ def _levels(draft: Draft, column: ColumnPolicy) -> Ints:
     return np.stack(levels)
 
 
-def _numbers(draft: Draft, column: ColumnPolicy) -> Numbers:
+def _numbers(draft: PublicationState, column: ColumnPolicy) -> Numbers:
     combination, raw, count = draft.workshop.raw_counts([column.name], by="combination")
     return Numbers(column.name, combination, raw[column.name], count)
 
 
-def _personalised(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guard:
+def _personalised(draft: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
     combination, raw, count = draft.workshop.raw_counts([column.name, str(wanted.by)], by="combination")
     texts = draft.texts[column.name]
     place = {text: i for i, text in enumerate(texts)}
@@ -119,12 +119,12 @@ def _personalised(draft: Draft, column: ColumnPolicy, wanted: Diversity) -> Guar
     which, sets = read_wishes(column, wanted, texts, value, raw[str(wanted.by)])
     pairs, pair = np.unique(value * len(sets) + which, return_inverse=True)
     held = Sensitive(column.name, combination, pair.reshape(-1), count, pairs.size)
-    return Personalised(
+    return PersonalGuard(
         held, pairs // len(sets), [sets[i] for i in (pairs % len(sets)).tolist()], float(wanted.share or 0)
     )
 
 
-def _on_axis(draft: Draft, population: Population, name: str) -> Floats:
+def _on_axis(draft: PublicationState, population: Population, name: str) -> Floats:
     """Values of the population as the codes of the table know them; a text that nobody in the table has is unknown."""
     values = population.values[name]
     if name not in population.texts:

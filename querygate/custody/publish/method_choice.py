@@ -16,10 +16,10 @@ import numpy as np
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.custody.policy import Policy
-from querygate.custody.publish.expected_widths import Utility, statistics_of
-from querygate.custody.publish.method_comparison import Tried
-from querygate.custody.publish.publication_state import Draft
-from querygate.custody.publish.width_limits import Limits
+from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
+from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.width_limits import WidthLimits
 from querygate.methods.anonymise import (
     ANONYMISERS,
     Guard,
@@ -56,12 +56,14 @@ def needs_records(policy: Policy, rows: int) -> bool:
     return rows <= COMPARED_ROWS if method == "auto" else ANONYMISERS.get(method).by_record
 
 
-def choose(draft: Draft, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints, tuple[Tried, ...]]:
+def choose(draft: PublicationState, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints, tuple[Trial, ...]]:
     """The class of each row of the draft's table, and how the choice was made, the chosen one first."""
     table = _table(draft)
     measured = is_measured(draft.policy) or (draft.policy.anonymise.method == "auto" and draft.rows <= COMPARED_ROWS)
-    maker = Maker(draft, guards, Utility(draft, statistics_of(draft.policy)) if measured else None, clock_s)
-    limits = Limits(draft.policy.anonymise.max_width)
+    maker = PartitionMaker(
+        draft, guards, ExpectedWidths(draft, statistics_of(draft.policy)) if measured else None, clock_s
+    )
+    limits = WidthLimits(draft.policy.anonymise.max_width)
     found = []
     ways = _ways(draft, maker.utility)
     for i, way in enumerate(ways):
@@ -71,7 +73,7 @@ def choose(draft: Draft, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints,
     way, labels, tried = found.pop(best)
     others = tuple(other for _, _, other in found)
 
-    def again(k: int, reduced: Table = table) -> tuple[Ints, Tried]:
+    def again(k: int, reduced: Table = table) -> tuple[Ints, Trial]:
         return maker.made(way, reduced, k)
 
     if limits.excess(tried) > 1:
@@ -86,7 +88,7 @@ def is_measured(policy: Policy) -> bool:
     return bool(policy.anonymise.statistics or policy.anonymise.max_width)
 
 
-def _table(draft: Draft) -> Table:
+def _table(draft: PublicationState) -> Table:
     if draft.table is None:
         raise ValueError("there is no table yet")
     return draft.table
@@ -96,7 +98,7 @@ def _table(draft: Draft) -> Table:
 
 
 @dataclass(frozen=True)
-class Way:
+class MethodWeights:
     """A method, and the weights it is given: none where those of the policy stay."""
 
     name: str
@@ -112,31 +114,31 @@ class Way:
         return replace(table, attributes=tuple(attributes))
 
 
-def _ways(draft: Draft, utility: Utility | None) -> list[Way]:
+def _ways(draft: PublicationState, utility: ExpectedWidths | None) -> list[MethodWeights]:
     method = draft.policy.anonymise.method
     pull = _pull(draft, utility)
     if method != "auto":
-        return [Way(method, method, pull, is_directed=bool(pull) and method == "boxes")]
+        return [MethodWeights(method, method, pull, is_directed=bool(pull) and method == "boxes")]
     if draft.rows > COMPARED_ROWS:
-        return [Way("mondrian", "mondrian", note=f"not compared: more than {COMPARED_ROWS:,} records")]
-    ways = [Way("mondrian", "mondrian")]
+        return [MethodWeights("mondrian", "mondrian", note=f"not compared: more than {COMPARED_ROWS:,} records")]
+    ways = [MethodWeights("mondrian", "mondrian")]
     numbers = [a for a in _table(draft).attributes if a.ordered and a.tree is None]
     for weight in (2.0, 4.0):
         if any(a.weight != weight for a in numbers):
             name = f"mondrian, numbers weigh {weight:g}"
-            ways.append(Way(name, "mondrian", {a.name: weight for a in numbers}))
-    ways.append(Way("mondrian-relaxed", "mondrian-relaxed"))
+            ways.append(MethodWeights(name, "mondrian", {a.name: weight for a in numbers}))
+    ways.append(MethodWeights("mondrian-relaxed", "mondrian-relaxed"))
     if draft.rows <= POLISHED_ROWS and "snake-polished" in ANONYMISERS:
-        ways.append(Way("snake-polished", "snake-polished"))
+        ways.append(MethodWeights("snake-polished", "snake-polished"))
     if pull:
-        ways.append(Way("mondrian, directed", "mondrian", pull, is_directed=True))
-        ways.append(Way("boxes", "boxes", pull, is_directed=True))
+        ways.append(MethodWeights("mondrian, directed", "mondrian", pull, is_directed=True))
+        ways.append(MethodWeights("boxes", "boxes", pull, is_directed=True))
     if len(numbers) == len(_table(draft).attributes) == 1:
-        ways.append(Way("univariate", "univariate"))
+        ways.append(MethodWeights("univariate", "univariate"))
     return ways
 
 
-def _pull(draft: Draft, utility: Utility | None) -> dict[str, float]:
+def _pull(draft: PublicationState, utility: ExpectedWidths | None) -> dict[str, float]:
     """Weights from the statistics that the policy names, for the attributes of the table; none if they name none."""
     named = statistics_of(draft.policy) if is_measured(draft.policy) else ()
     attributes = {a.name: a for a in _table(draft).attributes}
@@ -151,30 +153,32 @@ def _pull(draft: Draft, utility: Utility | None) -> dict[str, float]:
     return {name: weight / greatest for name, weight in inside.items()}
 
 
-def again(draft: Draft, name: str) -> Method:
+def again(draft: PublicationState, name: str) -> Method:
     """The way that a comparison calls `name`, to be used once more on the table of another draft."""
 
     def run(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
-        ways = _ways(draft, Utility(draft, statistics_of(draft.policy)))
+        ways = _ways(draft, ExpectedWidths(draft, statistics_of(draft.policy)))
         way = next((way for way in ways if way.name == name), ways[0])
         return ANONYMISERS.get(way.method)(way.weighed(table), k, guards, progress=progress)
 
     return Method(run, by_record=True)
 
 
-class Maker:
+class PartitionMaker:
     """Makes and measures partitions."""
 
-    def __init__(self, draft: Draft, guards: Sequence[Guard], utility: Utility | None, clock_s: Clock) -> None:
+    def __init__(
+        self, draft: PublicationState, guards: Sequence[Guard], utility: ExpectedWidths | None, clock_s: Clock
+    ) -> None:
         self.draft, self.guards, self.utility, self.clock_s = draft, guards, utility, clock_s
 
-    def made(self, way: Way, table: Table, k: int, progress: Progress | None = None) -> tuple[Ints, Tried]:
+    def made(self, way: MethodWeights, table: Table, k: int, progress: Progress | None = None) -> tuple[Ints, Trial]:
         """Classes of a table in one way, and what they are worth."""
         began = self.clock_s()
         labels = divided(ANONYMISERS.get(way.method), way.weighed(table), self.draft.policy, k, self.guards, progress)
         seconds = self.clock_s() - began
         widths = self.utility.widths(table, labels) if self.utility else {}
-        return labels, Tried(way.name, k, int(labels.max()) + 1, ncp(table, labels), widths, seconds, note=way.note)
+        return labels, Trial(way.name, k, int(labels.max()) + 1, ncp(table, labels), widths, seconds, note=way.note)
 
 
 def _part(progress: Progress, place: int, number: int, share: float) -> None:
@@ -200,13 +204,13 @@ def divided(
         raise ConfigError("QG803", f"The method cannot be used: {unsuitable}.", remedy) from None
 
 
-def _best(tried: Sequence[Tried], limits: Limits, margin: float) -> int:
+def _best(tried: Sequence[Trial], limits: WidthLimits, margin: float) -> int:
     """The place of the narrowest among those that keep the limits, or come nearest to it; the first has a lead."""
     scores = [margin, *(_score(tried[0], other) for other in tried[1:])]
     return min(range(len(tried)), key=lambda i: (limits.excess(tried[i]), scores[i]))
 
 
-def _score(first: Tried, tried: Tried) -> float:
+def _score(first: Trial, tried: Trial) -> float:
     """Mean width in terms of the first one's."""
     ratios = [_ratio(tried.widths[name], width) for name, width in first.widths.items()]
     return float(np.mean(ratios)) if ratios else 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Trial:
     """A partition that was made, and what it is worth. All figures are of the whole table."""
 
     method: str

@@ -16,8 +16,8 @@ from querygate.custody.columns.value_codes import NumberCodes, bin_codes, grid_c
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.number_rules import LEAST_K_EXACT, has_moments
 from querygate.custody.publish.class_moments import members_of, moments_of, own_intervals
-from querygate.custody.publish.publication_state import Draft
-from querygate.methods.anonymise.class_moments import Members, Told
+from querygate.custody.publish.publication_state import PublicationState
+from querygate.methods.anonymise.class_moments import Members, MomentRelease
 from querygate.stats import STATISTICS
 from querygate.stats.knowledge.class_ranges import CLASS_STATISTICS
 
@@ -56,14 +56,14 @@ class NumberReport:
     residual: float | None
 
 
-def describe_numbers(draft: Draft) -> tuple[NumberReport, ...]:
+def describe_numbers(draft: PublicationState) -> tuple[NumberReport, ...]:
     """A report on every sensitive number that can be averaged; of very large tables on those that tell sums."""
     if draft.rows > MOST_RECORDS and not draft.told:
         return ()
     return tuple(_describe(draft, column) for column in draft.published if has_moments(column))
 
 
-def _describe(draft: Draft, column: ColumnPolicy) -> NumberReport:
+def _describe(draft: PublicationState, column: ColumnPolicy) -> NumberReport:
     wanted = draft.policy.anonymise.class_moments
     members = members_of(draft, column)
     chosen = _name(str(column.carry), wanted)
@@ -94,7 +94,7 @@ def _name(carry: str, moments: str) -> str:
     return carry if moments == "none" else f"{carry}, {moments}"
 
 
-def _alternatives(draft: Draft, column: ColumnPolicy, members: Members) -> Iterator[tuple[str, Members]]:
+def _alternatives(draft: PublicationState, column: ColumnPolicy, members: Members) -> Iterator[tuple[str, Members]]:
     """The same classes with the number carried in other ways. Boxed jointly it would make other classes."""
     profile, k = draft.profiles[column.name], draft.policy.k
     for carry in ("bins", "hull", "univariate"):
@@ -116,7 +116,7 @@ def _alternatives(draft: Draft, column: ColumnPolicy, members: Members) -> Itera
         yield "joint", members
 
 
-def overall_width(members: Members, told: Told | None) -> Width:
+def overall_width(members: Members, told: MomentRelease | None) -> Width:
     """Widths of the ranges of mean and variance over everybody."""
     if not members.label.size:
         return Width(0.0, 0.0)

@@ -19,14 +19,14 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.codes_in_classes import settle_codes
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_choice import choose, divided, is_measured, needs_records
-from querygate.custody.publish.method_comparison import Tried
+from querygate.custody.publish.method_comparison import Trial
 from querygate.custody.publish.partition_in_parts import coarse_parts
-from querygate.custody.publish.publication_state import Draft, Step
+from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Method, Table, boxes, join_boxes, loss_by_attribute
 
 
 def partition(
-    draft: Draft, anonymiser: Method | None, population: Population | None, clock_s: Callable[[], float]
+    draft: PublicationState, anonymiser: Method | None, population: Population | None, clock_s: Callable[[], float]
 ) -> None:
     """Divide the records, or the distinct combinations of quasi-identifiers, into classes."""
     draft.begin(Step.DIVIDE, "making classes")
@@ -59,12 +59,12 @@ def partition(
     _tell_loss(draft, loss_by_attribute(table, draft.labels, draft.boxes))
 
 
-def _prepare(draft: Draft) -> None:
+def _prepare(draft: PublicationState) -> None:
     numbers = [c.name for c in draft.policy.named("sensitive") if c.is_numeric]
     draft.workshop.prepare([c.name for c in quasi_identifiers(draft.policy)], numbers)
 
 
-def _seal(draft: Draft, table: Table) -> None:
+def _seal(draft: PublicationState, table: Table) -> None:
     """The classes of the table's combinations are those of the labels."""
     draft.workshop.add_classes(draft.labels)
     draft.workshop.seal_classes()
@@ -72,7 +72,7 @@ def _seal(draft: Draft, table: Table) -> None:
 
 
 def redivide(
-    draft: Draft,
+    draft: PublicationState,
     anonymiser: Method | None,
     population: Population | None,
     clock_s: Callable[[], float],
@@ -110,7 +110,7 @@ def parted_method(policy: Policy) -> Method:
     return ANONYMISERS.get("mondrian" if method == "auto" else method)
 
 
-def _divide_parts(draft: Draft, method: Method, parts: Parts, clock_s: Callable[[], float]) -> None:
+def _divide_parts(draft: PublicationState, method: Method, parts: Parts, clock_s: Callable[[], float]) -> None:
     began, policy, numbers = clock_s(), draft.policy, numbers_of(parts)
     found, loss, done, classes = [], np.zeros(len(quasi_identifiers(policy))), 0, 0
     for place, number in enumerate(numbers):
@@ -134,11 +134,11 @@ def _divide_parts(draft: Draft, method: Method, parts: Parts, clock_s: Callable[
     name = "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
     note = f"in {len(numbers)} parts, cut coarsely to fit into memory"
     draft.comparison = (
-        Tried(name, policy.k, classes, float(loss.mean()), {}, clock_s() - began, chosen=True, note=note),
+        Trial(name, policy.k, classes, float(loss.mean()), {}, clock_s() - began, chosen=True, note=note),
     )
 
 
-def _tell_loss(draft: Draft, loss: np.typing.NDArray[np.float64]) -> None:
+def _tell_loss(draft: PublicationState, loss: np.typing.NDArray[np.float64]) -> None:
     names = [column.name for column in quasi_identifiers(draft.policy)]
     draft.loss = dict(zip(names, loss.tolist(), strict=True))
 
@@ -146,7 +146,7 @@ def _tell_loss(draft: Draft, loss: np.typing.NDArray[np.float64]) -> None:
 # -- the table -----------------------------------------------------------------------------------------------------
 
 
-def read_table(draft: Draft, parts: Parts, part: int, *, by_record: bool) -> Table:
+def read_table(draft: PublicationState, parts: Parts, part: int, *, by_record: bool) -> Table:
     """The quasi-identifiers of all records, or of those of one part."""
     found = draft.combinations = draft.workshop.combinations(by_record=by_record, parts=parts, part=part)
     attributes = (make_attribute(draft, c, found.codes[c.name]) for c in quasi_identifiers(draft.policy))
@@ -154,7 +154,7 @@ def read_table(draft: Draft, parts: Parts, part: int, *, by_record: bool) -> Tab
     return draft.table
 
 
-def make_attribute(draft: Draft, column: ColumnPolicy, codes: Ints) -> Attribute:
+def make_attribute(draft: PublicationState, column: ColumnPolicy, codes: Ints) -> Attribute:
     weight = column.weight or 1.0
     if column.name in draft.trees:
         tree = draft.trees[column.name]

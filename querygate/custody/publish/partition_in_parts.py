@@ -15,14 +15,14 @@ from querygate.core.coarse_parts import Fork, Parts, divided_at, numbers_of, run
 from querygate.core.types import Ints
 from querygate.custody.columns.hierarchies import places
 from querygate.custody.publish.guarantees import make_guards
-from querygate.custody.publish.publication_state import Draft
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import NULL, Attribute, CoarseCut, coarse_cuts
 
 BYTES, BYTES_EACH = 110, 32
 """Memory that a combination takes while classes are made, and what each attribute adds (measured with ten million)."""
 
 
-def coarse_parts(draft: Draft, attributes: Sequence[Attribute], *, by_record: bool) -> Parts:
+def coarse_parts(draft: PublicationState, attributes: Sequence[Attribute], *, by_record: bool) -> Parts:
     """Parts that each fit into memory; 0, the whole table, where that does. The attributes need no codes.
 
     A part that cannot be cut without breaking a promise stays whole.
@@ -56,21 +56,21 @@ def _records(counted: tuple[Ints, Ints, Ints]) -> Mapping[int, int]:
     return dict(enumerate(np.bincount(part, records).astype(np.int64).tolist()))
 
 
-def _by_code(draft: Draft, attribute: Attribute, counted: tuple[Ints, Ints, Ints], part: int) -> Ints:
+def _by_code(draft: PublicationState, attribute: Attribute, counted: tuple[Ints, Ints, Ints], part: int) -> Ints:
     """How many records of the part have each code of the attribute; missing values are counted last."""
     code, records = (figures[counted[0] == part] for figures in counted[1:])
     code = _in_table(draft, attribute)[code]
     return np.bincount(np.where(code == NULL, attribute.size, code), records, attribute.size + 1).astype(np.int64)
 
 
-def _in_table(draft: Draft, attribute: Attribute) -> Ints:
+def _in_table(draft: PublicationState, attribute: Attribute) -> Ints:
     """The code in the table of each code in the workshop, and behind them that of a missing value."""
     if attribute.tree is None:
         return np.append(np.arange(attribute.size), NULL)
     return places(attribute.tree, draft.texts[attribute.name])
 
 
-def _divided(draft: Draft, parts: Parts, cuts: Mapping[int, CoarseCut]) -> Parts:
+def _divided(draft: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut]) -> Parts:
     """Each part cut in two: the left one keeps its number, the right one has the next that is free."""
     for part, cut in cuts.items():
         runs = runs_of(cut.left)
@@ -81,7 +81,7 @@ def _divided(draft: Draft, parts: Parts, cuts: Mapping[int, CoarseCut]) -> Parts
     return parts
 
 
-def _kept(draft: Draft, parts: Parts, cuts: Mapping[int, CoarseCut]) -> dict[int, CoarseCut]:
+def _kept(draft: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut]) -> dict[int, CoarseCut]:
     """The cuts that leave two parts each of which keeps every guarantee as one class."""
     tried = _divided(draft, parts, cuts)
     number = np.arange(len(numbers_of(tried)))

@@ -14,13 +14,13 @@ from typing import Protocol
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Source
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publish import Report, Shelf
-from querygate.custody.publish.republication_guard import Handling
+from querygate.custody.publish.publish import Report, VersionWriter
+from querygate.custody.publish.republication_guard import VersionHandling
 
 Person = tuple[str, str]
 
 
-class Vaults(Shelf, Protocol):
+class Vaults(VersionWriter, Protocol):
     """Where versions lie, with their raw rows."""
 
     def served(self, dataset: str) -> int | None: ...
@@ -68,7 +68,7 @@ def delete_person(
     policy: Policy,
     person: Person,
     shelf: Vaults,
-    publish: Callable[[Source, Handling], Report],
+    publish: Callable[[Source, VersionHandling], Report],
     *,
     source: Source | None = None,
     keep_versions: bool = False,
@@ -93,7 +93,7 @@ def delete_person(
     if served in held:
         few = policy.republish.few_changes == "report"
         given = source or _rows_left(policy, shelf, served, person)
-        version = publish(given, Handling("sticky", few, retire)).version
+        version = publish(given, VersionHandling("sticky", few, retire)).version
     else:
         for old in retire:
             shelf.retire(dataset, old)

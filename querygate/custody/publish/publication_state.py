@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from querygate.core.ports import Combinations, Profile, Workshop
+from querygate.core.ports import Combinations, Profile, StagingTables
 from querygate.core.types import Column, Ints, Reference
 from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.method_comparison import Tried
+from querygate.custody.publish.method_comparison import Trial
 from querygate.methods.anonymise import Box, Hierarchy, Table
-from querygate.methods.anonymise.class_moments import Told
+from querygate.methods.anonymise.class_moments import MomentRelease
 
 
 class Progress(Protocol):
@@ -47,11 +47,11 @@ TIMES = (0.06, 0.01, 0.51, 0.10, 0.04, 0.28)
 
 
 @dataclass
-class Draft:
+class PublicationState:
     """A publication on its way."""
 
     policy: Policy
-    workshop: Workshop
+    workshop: StagingTables
     progress: Progress
     _now: tuple[Step, str] = (Step.LOAD, "")
     rows: int = 0
@@ -65,14 +65,14 @@ class Draft:
     labels: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     classes: int = 0
     loss: dict[str, float] = field(default_factory=dict)  # per quasi-identifier, the mean share that a class covers
-    comparison: tuple[Tried, ...] = ()
+    comparison: tuple[Trial, ...] = ()
     sticky: bool = False  # were classes made so that those of earlier versions stay together?
     boxes: tuple[Box, ...] = ()
     columns: list[Column] = field(default_factory=list)
     references: tuple[Reference, ...] = ()
     cells: dict[str, Any] = field(default_factory=dict)
     number_of_cells: int = 0
-    told: dict[str, Told] = field(default_factory=dict)  # moments of classes, by column
+    told: dict[str, MomentRelease] = field(default_factory=dict)  # moments of classes, by column
     pairs: dict[str, list[Any]] = field(
         default_factory=lambda: {"column_id": [], "set_id": [], "value_id": [], "alone": []}
     )

@@ -16,9 +16,9 @@ import numpy as np
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Joined, Profile, Source, Workshop
+from querygate.core.ports import JoinedTable, Profile, Source, StagingTables
 from querygate.core.types import Catalog, Ints
-from querygate.core.version_overlap import Keeping, Meeting
+from querygate.core.version_overlap import OverlapRule, VersionOverlap
 from querygate.custody.codes.code_items import CodeReport, in_classes, publish_codes
 from querygate.custody.columns.hierarchies import make_tree
 from querygate.custody.columns.population import read_population
@@ -29,12 +29,18 @@ from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.class_moments import PER_CLASS, own_intervals
 from querygate.custody.publish.generalise import code_sets, generalise, tables
-from querygate.custody.publish.method_comparison import Tried
+from querygate.custody.publish.method_comparison import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
 from querygate.custody.publish.partition import partition, redivide
-from querygate.custody.publish.publication_state import Draft, Progress, Step, tell_nobody
-from querygate.custody.publish.republication_guard import Handling, Republished, go_with_earlier, make_keeping, measure
-from querygate.custody.verify.verify import Measured, Written, verify_release
+from querygate.custody.publish.publication_state import Progress, PublicationState, Step, tell_nobody
+from querygate.custody.publish.republication_guard import (
+    Republication,
+    VersionHandling,
+    go_with_earlier,
+    make_keeping,
+    measure,
+)
+from querygate.custody.verify.verify import Measurement, Written, verify_release
 from querygate.methods.anonymise import Method
 
 
@@ -43,20 +49,22 @@ class Publication(Protocol):
 
     version: int
 
-    def workshop(self) -> Workshop: ...
+    def workshop(self) -> StagingTables: ...
 
     def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
 
-    def meet(self, workshop: Any, keeping: Keeping) -> Meeting | None:
+    def meet(self, workshop: Any, keeping: OverlapRule) -> VersionOverlap | None:
         """The rows of the workshop beside the people of all versions that can be read; None where there are none."""
 
-    def meet_written(self, keeping: Keeping, without: Collection[int]) -> AbstractContextManager[Meeting | None]:
+    def meet_written(
+        self, keeping: OverlapRule, without: Collection[int]
+    ) -> AbstractContextManager[VersionOverlap | None]:
         """The same from the files alone, without the versions that are to be retired."""
 
     def switch(self, retire: Sequence[int] = ()) -> None: ...
 
 
-class Shelf(Protocol):
+class VersionWriter(Protocol):
     """Where publications are made."""
 
     def publishing(self, dataset: str) -> AbstractContextManager[Publication]: ...
@@ -71,14 +79,14 @@ class Report:
     rows: int
     classes: int
     cells: int
-    measured: Measured
+    measured: Measurement
     loss: Mapping[str, float]  # per quasi-identifier, the mean share of its domain that a class covers
     warnings: tuple[str, ...]
     seconds: float
     joined: Mapping[str, int]  # per joined table, records of the source that have a row there
     references: Mapping[str, str]  # per reference table, its hash
-    comparison: tuple[Tried, ...] = ()  # what was tried, the published one first
-    versions: Republished | None = None  # how it goes with earlier versions; None for a first one
+    comparison: tuple[Trial, ...] = ()  # what was tried, the published one first
+    versions: Republication | None = None  # how it goes with earlier versions; None for a first one
     numbers: tuple[NumberReport, ...] = ()  # per sensitive number, widths and leaks of the choice and its alternatives
     codes: tuple[CodeReport, ...] = ()  # per list of codes, what became of them
 
@@ -86,14 +94,14 @@ class Report:
 def publish(
     policy: Policy,
     source: Source,
-    shelf: Shelf,
+    shelf: VersionWriter,
     *,
     now: Callable[[], str],
     clock_s: Callable[[], float],
     open_beside: Beside = tell_no_others,
     progress: Progress = tell_nobody,
     anonymiser: Method | None = None,
-    handling: Handling | None = None,
+    handling: VersionHandling | None = None,
     kept: str = "",
 ) -> Report:
     """Publish a source under a policy as the next version. ConfigError says what to change; nothing is half done.
@@ -104,12 +112,14 @@ def publish(
     """
     began = clock_s()
     retire: tuple[int, ...] = ()
-    handling = handling or Handling.by(policy)
+    handling = handling or VersionHandling.by(policy)
     joins = open_joined(policy, open_beside)
     population = read_population(policy, open_beside)
     check_columns(policy, source, joins)
     with shelf.publishing(policy.dataset) as publication:
-        draft = Draft(policy, publication.workshop(), progress, references=read_references(policy, open_beside))
+        draft = PublicationState(
+            policy, publication.workshop(), progress, references=read_references(policy, open_beside)
+        )
         try:
             load(draft, source, joins)
             code(draft)
@@ -157,7 +167,7 @@ def publish(
 # -- the steps -----------------------------------------------------------------------------------------------
 
 
-def load(draft: Draft, source: Source, joins: Sequence[Joined]) -> None:
+def load(draft: PublicationState, source: Source, joins: Sequence[JoinedTable]) -> None:
     """Raw rows into the vault, typed by the policy; identifiers as text; withheld columns stay where they are."""
     draft.begin(Step.LOAD, " and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
     wanted = wanted_columns(draft.policy, exclude=[name for join in draft.policy.joins for name in join.columns])
@@ -172,7 +182,7 @@ def load(draft: Draft, source: Source, joins: Sequence[Joined]) -> None:
         )
 
 
-def code(draft: Draft) -> None:
+def code(draft: PublicationState) -> None:
     """Give every published value its code."""
     draft.begin(Step.CODE, "coding")
     for column in draft.published:
@@ -198,7 +208,7 @@ def code(draft: Draft) -> None:
         draft.workshop.set_codes(column.name, profile.values, codes)
 
 
-def _number_codes(draft: Draft, column: ColumnPolicy, profile: Profile) -> Ints:
+def _number_codes(draft: PublicationState, column: ColumnPolicy, profile: Profile) -> Ints:
     if column.role == "public" or (column.role == "quasi-identifier" and draft.policy.anonymise.edges == "tight"):
         numbers = exact_codes(column, profile)
     elif column.role == "quasi-identifier" or column.carry in PER_CLASS:
@@ -214,7 +224,7 @@ def _number_codes(draft: Draft, column: ColumnPolicy, profile: Profile) -> Ints:
     return numbers.of(profile.values)
 
 
-def make_catalog(draft: Draft, version: int, published: str) -> Catalog:
+def make_catalog(draft: PublicationState, version: int, published: str) -> Catalog:
     policy = draft.policy
     return Catalog(
         dataset=policy.dataset,

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from querygate.core.errors import ConfigError
-from querygate.core.version_overlap import Keeping, Meeting, Met
-from querygate.custody.policy import ColumnPolicy, Diversity, Policy
-from querygate.custody.publish.publication_state import Draft, tell_nobody
+from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
+from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
+from querygate.custody.publish.publication_state import PublicationState, tell_nobody
 from querygate.methods.anonymise import Infeasible, Method, stay_together
-from querygate.methods.anonymise.version_overlay import Small, Verdict, in_the_way, judge, only, pairwise
+from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
 
 OnOverlap = Literal["refuse", "sticky", "retire"]
 
@@ -33,7 +33,7 @@ Redivide = Callable[[Method | None, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Handling:
+class VersionHandling:
     """What is done about earlier versions. `retire`: these are, whatever is found; `compare` off leaves them alone."""
 
     on_overlap: OnOverlap = "refuse"
@@ -42,7 +42,7 @@ class Handling:
     compare: bool = True
 
     @classmethod
-    def by(cls, policy: Policy, on_overlap: OnOverlap | None = None) -> Handling:
+    def by(cls, policy: Policy, on_overlap: OnOverlap | None = None) -> VersionHandling:
         """As the policy says; `on_overlap` stands in for its own, for this publication."""
         options = policy.republish
         return cls(on_overlap or options.on_overlap, options.few_changes == "report")
@@ -58,12 +58,12 @@ class Overlap:
     came: int
 
     @classmethod
-    def of(cls, verdict: Verdict) -> Overlap:
+    def of(cls, verdict: OverlayVerdict) -> Overlap:
         return cls(verdict.smallest, verdict.divided.people, verdict.left.people, verdict.came.people)
 
 
 @dataclass(frozen=True, slots=True)
-class Republished:
+class Republication:
     """How the new version goes with the earlier ones. `by_version` has an entry for each that was laid over it."""
 
     by_person: bool
@@ -73,19 +73,19 @@ class Republished:
     by_version: dict[int, Overlap]
 
 
-def make_keeping(policy: Policy) -> Keeping:
+def make_keeping(policy: Policy) -> OverlapRule:
     """What every group has to keep besides k: the different values that a guarantee stands for, and the guards."""
     sensitive = policy.named("sensitive")
     values = {column.name: least for column in sensitive if (least := _least(column)) > 1}
     widths = {column.name: float(column.guard) for column in sensitive if column.is_numeric and column.guard}
-    return Keeping(policy.person or None, values, widths)
+    return OverlapRule(policy.person or None, values, widths)
 
 
 def _least(column: ColumnPolicy) -> int:
     return max(map(_implied, column.diversity), default=1)
 
 
-def _implied(diversity: Diversity) -> int:
+def _implied(diversity: DiversityPolicy) -> int:
     """How many different values a class has at least that keeps the guarantee."""
     match diversity.kind:
         case "distinct" | "entropy" | "recursive":
@@ -105,7 +105,9 @@ def _implied(diversity: Diversity) -> int:
 # -- before it is written ----------------------------------------------------------------------------------------
 
 
-def go_with_earlier(draft: Draft, meeting: Meeting, handling: Handling, redivide: Redivide) -> tuple[int, ...]:
+def go_with_earlier(
+    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, redivide: Redivide
+) -> tuple[int, ...]:
     """See that the classes of the draft go with the earlier versions; returns which of these are to be retired.
 
     Raises ConfigError QG803 with a plan where they do not, and the policy does not say how to go on.
@@ -124,7 +126,7 @@ def go_with_earlier(draft: Draft, meeting: Meeting, handling: Handling, redivide
     raise _refusal(draft, meeting, handling, before, redivide)
 
 
-def sticky(meeting: Meeting, handling: Handling) -> Method:
+def sticky(meeting: VersionOverlap, handling: VersionHandling) -> Method:
     """The method by which what earlier versions left together stays together."""
 
     def run(table: Any, k: int, guards: Sequence[Any] = (), *, progress: Any = None) -> Any:
@@ -133,7 +135,7 @@ def sticky(meeting: Meeting, handling: Handling) -> Method:
     return Method(run, by_record=True)
 
 
-def _is_fine(met: Met, meeting: Meeting, handling: Handling, k: int) -> bool:
+def _is_fine(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandling, k: int) -> bool:
     """Do all versions that stay readable go with the new one? With those that are to be retired it need not be known
     who came and who left, but no class of theirs is divided either: what they answered is known.
     """
@@ -146,7 +148,7 @@ def _is_fine(met: Met, meeting: Meeting, handling: Handling, k: int) -> bool:
     )
 
 
-def _to_retire(met: Met, meeting: Meeting, handling: Handling, k: int) -> tuple[int, ...]:
+def _to_retire(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandling, k: int) -> tuple[int, ...]:
     if not meeting.by_person and 0 not in meeting.changed:
         return meeting.versions
     return tuple(meeting.versions[place] for place in in_the_way(met, k, few_changes=handling.few_changes))
@@ -156,12 +158,12 @@ def _to_retire(met: Met, meeting: Meeting, handling: Handling, k: int) -> tuple[
 
 
 def measure(
-    meeting: Meeting | None, handling: Handling, k: int, *, sticky: bool, retired: Sequence[int]
-) -> Republished:
+    meeting: VersionOverlap | None, handling: VersionHandling, k: int, *, sticky: bool, retired: Sequence[int]
+) -> Republication:
     """Lay together what was written; `meeting` has the versions that stay readable, None where there are none."""
     if meeting is None:
         nothing = Overlap(0, 0, 0, 0)
-        return Republished(True, sticky, tuple(retired), nothing, {})
+        return Republication(True, sticky, tuple(retired), nothing, {})
     met = meeting.met()
     if not _is_fine(met, meeting, handling, k):
         raise ConfigError(
@@ -170,7 +172,7 @@ def measure(
             "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
         )
     by_version = dict(zip(meeting.versions, map(Overlap.of, pairwise(met, k)), strict=True))
-    return Republished(meeting.by_person, sticky, tuple(retired), Overlap.of(judge(met, k)), by_version)
+    return Republication(meeting.by_person, sticky, tuple(retired), Overlap.of(judge(met, k)), by_version)
 
 
 # -- the plan ------------------------------------------------------------------------------------------------------
@@ -180,16 +182,18 @@ def measure(
 class _Tried:
     """One way to divide the records: what it tells, and what it loses."""
 
-    met: Met
-    verdict: Verdict
+    met: ClassHistory
+    verdict: OverlayVerdict
     loss: float
 
 
-def _loss(draft: Draft) -> float:
+def _loss(draft: PublicationState) -> float:
     return sum(draft.loss.values()) / max(1, len(draft.loss))
 
 
-def _refusal(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, redivide: Redivide) -> ConfigError:
+def _refusal(
+    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
+) -> ConfigError:
     """What was found, and every way on, with figures."""
     draft.say("trying ways on")
     draft.progress = tell_nobody  # nothing is published after this
@@ -214,7 +218,7 @@ def _refusal(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried,
     return ConfigError("QG803", "\n".join(lines), "Ways on:\n" + "\n".join(f"- {step}." for step in plan))
 
 
-def _found(k: int, meeting: Meeting, verdict: Verdict, handling: Handling) -> list[str]:
+def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: VersionHandling) -> list[str]:
     lines = [
         f"Laid over {_versions(meeting.versions)}, the new version would tell people apart in groups below k = {k}"
     ]
@@ -229,7 +233,9 @@ def _found(k: int, meeting: Meeting, verdict: Verdict, handling: Handling) -> li
     return lines
 
 
-def _tried(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, redivide: Redivide) -> list[str]:
+def _tried(
+    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
+) -> list[str]:
     """What sticky classes would do, and which k. Nothing is published after this, so the draft may be divided anew."""
     k, plan = draft.policy.k, []
     if before.verdict.left.parts and not handling.few_changes:
@@ -249,7 +255,9 @@ def _tried(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, r
     return plan
 
 
-def _accepted(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried, redivide: Redivide) -> list[str]:
+def _accepted(
+    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
+) -> list[str]:
     """What to do about a few who came or left: wait for more of them, or let them be told."""
     came, left = before.verdict.came.people, before.verdict.left.people
     if handling.few_changes or not came + left:
@@ -266,7 +274,12 @@ def _accepted(draft: Draft, meeting: Meeting, handling: Handling, before: _Tried
 
 
 def _try(
-    draft: Draft, meeting: Meeting, handling: Handling, redivide: Redivide, method: Method | None, k: int
+    draft: PublicationState,
+    meeting: VersionOverlap,
+    handling: VersionHandling,
+    redivide: Redivide,
+    method: Method | None,
+    k: int,
 ) -> _Tried | None:
     """Divide the records so, and see; None where it would not do either."""
     try:
@@ -279,7 +292,7 @@ def _try(
     return _Tried(met, judge(met, draft.policy.k), _loss(draft))
 
 
-def _counted(small: Small, part: str) -> str:
+def _counted(small: SmallParts, part: str) -> str:
     people = "1 person" if small.people == 1 else f"{small.people:,} people"
     return f"{people} in {small.parts:,} {part}{'s' * (small.parts != 1)}"
 

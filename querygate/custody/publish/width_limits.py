@@ -11,25 +11,25 @@ from dataclasses import replace
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.custody.policy import StatisticPolicy
-from querygate.custody.publish.method_comparison import Tried
+from querygate.custody.publish.method_comparison import Trial
 from querygate.methods.anonymise import Table
 
-Made = tuple[Ints, Tried]
+Made = tuple[Ints, Trial]
 Make = Callable[..., Made]
 """k, and the table where it is not the whole one -> classes, and what they are worth."""
 
 
-class Limits:
+class WidthLimits:
     """How wide the ranges of some statistics may be."""
 
     def __init__(self, limits: tuple[tuple[StatisticPolicy, float], ...]) -> None:
         self.limits = limits
 
-    def excess(self, tried: Tried) -> float:
+    def excess(self, tried: Trial) -> float:
         """The greatest width in terms of its limit; 1 where all are kept."""
         return max([1.0, *(tried.widths[str(statistic)] / limit for statistic, limit in self.limits)])
 
-    def largest(self, records: int, labels: Ints, tried: Tried, make: Make) -> Made:
+    def largest(self, records: int, labels: Ints, tried: Trial, make: Make) -> Made:
         """The largest k found that keeps the limits: all doublings are tried, then the gap above the best is halved."""
         best: Made = (labels, tried)
         step = tried.k
@@ -48,7 +48,7 @@ class Limits:
 
     # -- what would make it possible -----------------------------------------------------------------------------------
 
-    def refusal(self, table: Table, tried: Tried, make: Make) -> ConfigError:
+    def refusal(self, table: Table, tried: Trial, make: Make) -> ConfigError:
         """Says by how much the limits are missed, and what would do."""
         missed = [
             f"{statistic}: {_shown(tried.widths[str(statistic)])} wide, at most {limit:g} wanted"
@@ -59,7 +59,7 @@ class Limits:
         ways = [*self._by_k(table, tried, make), *self._by_dropping(table, tried, make), self._by_width(tried)]
         return ConfigError("QG803", detail + "; ".join(missed) + ".", "What would do:\n" + "\n".join(ways))
 
-    def _by_k(self, table: Table, tried: Tried, make: Make) -> Iterator[str]:
+    def _by_k(self, table: Table, tried: Trial, make: Make) -> Iterator[str]:
         """A smaller k; and more records, because twice the records at twice the k have boxes of the same width."""
         smaller = self._smaller_k(tried.k, make)
         if smaller is None:
@@ -86,7 +86,7 @@ class Limits:
                 failed = middle
         return kept or None
 
-    def _by_dropping(self, table: Table, tried: Tried, make: Make) -> Iterator[str]:
+    def _by_dropping(self, table: Table, tried: Trial, make: Make) -> Iterator[str]:
         """Without one of the quasi-identifiers that the limits are not about."""
         needed = {name for statistic, _ in self.limits for name in statistic.columns}
         for attribute in table.attributes:
@@ -97,10 +97,10 @@ class Limits:
             verdict = "" if self.excess(other) <= 1 else " (not enough alone)"
             yield f"Without the quasi-identifier {attribute.name}: {self._widths(other)}{verdict}."
 
-    def _widths(self, tried: Tried) -> str:
+    def _widths(self, tried: Trial) -> str:
         return ", ".join(f"{s} {_shown(tried.widths[str(s)])} wide" for s, _ in self.limits)
 
-    def _by_width(self, tried: Tried) -> str:
+    def _by_width(self, tried: Trial) -> str:
         wide = ", ".join(f'"{s}" = {_shown(max(limit, tried.widths[str(s)]))}' for s, limit in self.limits)
         return f"max_width = {{ {wide} }}."
 

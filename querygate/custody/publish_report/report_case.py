@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import Native, Release, Source, Workshop
-from querygate.core.types import Bools, Catalog, Column, Floats, Ints
+from querygate.core.ports import Native, PublishedVersion, Source, StagingTables
+from querygate.core.types import Bools, Catalog, Column, Floats, Ints, NumberColumns
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
+from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.verify.verify import Written
 
 PER_DAY = 86_400e6
 """Microseconds: timestamps are told in days, as dates are."""
 
 
-class Rows(Protocol):
+class VersionRows(Protocol):
     """The raw rows of the version. Aggregates come out of it, and a sample for the picture that shows raw values."""
 
     rows: int
@@ -38,23 +39,23 @@ class Rows(Protocol):
     def source(self, most: int) -> Source:
         """Up to so many of the rows, drawn by a fixed rule."""
 
-    def workshop(self) -> Workshop:
+    def workshop(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
 
 @dataclass
-class Case:
+class ReportCase:
     """A published version, and everything the report may look at. `before` is the report on the version before."""
 
     policy: Policy
     published: Report
     written: Written
-    release: Release
-    rows: Rows
+    release: PublishedVersion
+    rows: VersionRows
     native: Native
     clock_s: Callable[[], float]
     population: Population | None = None
-    before: Mapping[str, Any] | None = None
+    before: KeptReport | None = None
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -65,7 +66,7 @@ class Case:
         return tuple(column for column in self.catalog.columns if column.role == "quasi-identifier")
 
     @cached_property
-    def cells(self) -> dict[str, Any]:
+    def cells(self) -> NumberColumns:
         """The cells as they are served, with `box`: the class as an outsider sees it."""
         return self.written.cells([column.index for column in self.quasi])
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from querygate.core.approval import Builder
-from querygate.core.extract_spec import Wish
+from querygate.core.approval import ExtractBuilder
+from querygate.core.extract_spec import ExtractSpec
 from querygate.site.open_gate import OpenSite
 
 if TYPE_CHECKING:
@@ -21,17 +21,17 @@ class Building:
     def __init__(self, site: OpenSite, progress: Progress | None = None) -> None:
         self._site, self._progress = site, progress
 
-    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+    def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
         return self._builder.preview(wish, requester=requester)
 
     def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
         return self._builder.risk_page(assessment)
 
-    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+    def build(self, wish: ExtractSpec, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         return self._builder.build(wish, folder, request_id=request_id, requester=requester)
 
     @cached_property
-    def _builder(self) -> Builder:
+    def _builder(self) -> ExtractBuilder:
         from querygate.custody.publish.publication_state import tell_nobody
         from querygate.custody.roots.extract_builder import SiteBuilder
 

@@ -10,11 +10,11 @@ from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.catalog_json import catalog_to_json
 from querygate_adapters.store.duckdb_store import DuckDBRelease, current_version, version_file
 from querygate_adapters.store.retired_versions import readable_in, retired_in
-from querygate_adapters.vault.postgres_writer import PostgresShelf
+from querygate_adapters.vault.postgres_writer import PostgresVersionWriter
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class StoreCopy:
     """What a copy did for one dataset: the versions that were brought, and the one that is served there now."""
 
     dataset: str
@@ -29,7 +29,7 @@ def copy_store(
     *,
     user: str,
     progress: Callable[[str], None] = lambda text: None,
-) -> tuple[Copied, ...]:
+) -> tuple[StoreCopy, ...]:
     """Bring every version that is missing there, then serve the ones that are served here; all of it on record."""
     root = opened.site.store
     here = tuple(sorted(path.parent.name for path in root.glob("*/current")))
@@ -37,7 +37,7 @@ def copy_store(
     if unknown:
         known = ", ".join(here) or "none"
         raise ConfigError("QG804", f"There is nothing published of {', '.join(unknown)}.", f"Datasets here: {known}.")
-    shelf = PostgresShelf(location)
+    shelf = PostgresVersionWriter(location)
     done = []
     for dataset in datasets or here:
         copied = _copy_dataset(opened, shelf, dataset, progress)
@@ -47,7 +47,9 @@ def copy_store(
     return tuple(done)
 
 
-def _copy_dataset(opened: OpenSite, shelf: PostgresShelf, dataset: str, progress: Callable[[str], None]) -> Copied:
+def _copy_dataset(
+    opened: OpenSite, shelf: PostgresVersionWriter, dataset: str, progress: Callable[[str], None]
+) -> StoreCopy:
     folder = opened.site.store / dataset
     there = shelf.versions(dataset)
     missing = [version for version in readable_in(folder) if version not in there]
@@ -67,4 +69,4 @@ def _copy_dataset(opened: OpenSite, shelf: PostgresShelf, dataset: str, progress
     for version in sorted(set(there) & set(retired_in(folder))):
         progress(f"{dataset}: removing version {version}, which was retired")
         shelf.remove(dataset, version)
-    return Copied(dataset, tuple(missing), served)
+    return StoreCopy(dataset, tuple(missing), served)

@@ -12,7 +12,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.publish.person_deletion import Deletion, delete_person, person_of
 from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish.publish import Report
-from querygate.custody.publish.republication_guard import Handling
+from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.custody.roots.publish_version import open_shelf, publish_to
 from querygate.custody.roots.vault_keys import vault_key
 from querygate.site.open_gate import OpenSite
@@ -42,7 +42,7 @@ def delete_from(
         body = {"person": name, "versions": list(versions), "rows": rows, "keep_versions": keep_versions}
         opened.log.note("person.delete", user=user, dataset=policy.dataset, body=body)
 
-    def publish(given: Source, handling: Handling) -> Report:
+    def publish(given: Source, handling: VersionHandling) -> Report:
         return publish_to(opened, policy, given, user=user, beside=beside, progress=progress, handling=handling)
 
     shelf = open_shelf(opened)

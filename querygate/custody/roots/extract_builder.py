@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ExtractRefused, QueryGateError
-from querygate.core.extract_spec import A_KIND, Wish
+from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.ports import Source
 from querygate.custody.assess.risk_files import make_files
-from querygate.custody.audit.audit import Options
+from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.columns.population import Population, read_population, read_register
 from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract import Builder
@@ -42,17 +42,17 @@ class SiteBuilder:
     def __init__(self, opened: OpenSite, progress: Progress = tell_nobody) -> None:
         self._opened, self._progress = opened, progress
 
-    def preview(self, wish: Wish, *, requester: str) -> Mapping[str, Any]:
+    def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
         name = hashlib.sha256(json.dumps(wish.to_dict(), sort_keys=True).encode()).hexdigest()
         return self._made(wish, f"preview {name}", requester)
 
-    def build(self, wish: Wish, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+    def build(self, wish: ExtractSpec, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         return self._made(wish, request_id, requester, folder)
 
     def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
         return make_files(assessment)["report.html"]
 
-    def _made(self, wish: Wish, request_id: str, requester: str, folder: Path | None = None) -> dict[str, Any]:
+    def _made(self, wish: ExtractSpec, request_id: str, requester: str, folder: Path | None = None) -> dict[str, Any]:
         """The figures of the extract, in the folder if there is one; and beside them, for those who decide alone, the
         risk report on its records and what the requester has learnt before."""
         with self._builder(wish) as builder:
@@ -69,7 +69,7 @@ class SiteBuilder:
         return {**body, "assessment": assessed, "learnt": self._learnt(wish.dataset, requester)}
 
     @contextmanager
-    def _builder(self, wish: Wish) -> Iterator[Builder]:
+    def _builder(self, wish: ExtractSpec) -> Iterator[Builder]:
         opened, memory_mb = self._opened, self._opened.site.settings["publish_memory_mb"]
         catalog = opened.store.current(wish.dataset).catalog
         _, vault = open_shelf(opened).files(wish.dataset, catalog.version)
@@ -108,7 +108,7 @@ class SiteBuilder:
         answered = sum(1 for line in queries if line["outcome"] == "answered")
         findings = [
             finding
-            for audited in (audit_site(self._opened, dataset, Options(), exact=False) if answered > 1 else ())
+            for audited in (audit_site(self._opened, dataset, AuditOptions(), exact=False) if answered > 1 else ())
             for finding, _ in audited.found.findings
             if set(finding.users) <= set(people)
         ]
@@ -121,7 +121,7 @@ class SiteBuilder:
         }
 
 
-def _register(policy: Policy, beside: Path, wish: Wish) -> Population | None:
+def _register(policy: Policy, beside: Path, wish: ExtractSpec) -> Population | None:
     """The population that records are looked up in, where the kind that is asked for needs one."""
     return _population(policy, beside, read_register) if wish.kind in A_KIND else None
 
@@ -140,7 +140,7 @@ def _population(
 def make_extract(
     policy: Policy,
     source: Source,
-    wish: Wish,
+    wish: ExtractSpec,
     folder: Path,
     *,
     secret: bytes,

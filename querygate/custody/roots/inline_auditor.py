@@ -16,12 +16,12 @@ from querygate.control.log_tail import follow
 from querygate.core.audit_records import Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.core.types import Bools, Catalog
-from querygate.custody.audit.answer_ledger import Found, Ledger
+from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
 from querygate.custody.roots.known_columns import open_structure
 from querygate.custody.roots.log_coalitions import POOLED, is_blocking, views_of
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite
-from querygate.sql.logged_statement import Unreadable
+from querygate.sql.logged_statement import UnauditableStatement
 
 NOTE = "audit.inline"
 
@@ -74,18 +74,18 @@ class _Dataset:
     def __init__(self, opened: OpenSite, catalog: Catalog) -> None:
         self._opened, self._catalog = opened, catalog
         self.version = catalog.version
-        self._ledger: Ledger | None = None
+        self._ledger: AnswerLedger | None = None
         self._seen = 0
         self._pending: dict[str, tuple[str, Bools]] = {}
         self._lock = threading.Lock()
 
-    def judge(self, query_id: str, user: str, sql: str) -> tuple[list[Found], str]:
+    def judge(self, query_id: str, user: str, sql: str) -> tuple[list[ViewFinding], str]:
         """What each view would come to know, or why that cannot be told."""
         with self._lock:
             try:
                 ledger = self._caught_up()
                 sets = ledger.structure.sets(sql)
-            except (Unreadable, Unanswerable) as problem:
+            except (UnauditableStatement, Unanswerable) as problem:
                 return [], str(problem)
             except ConfigError as problem:
                 logger.error("the inline audit cannot be made: %s", problem.detail)
@@ -98,16 +98,16 @@ class _Dataset:
         with self._lock:
             self._pending.pop(query_id, None)
 
-    def _caught_up(self) -> Ledger:
+    def _caught_up(self) -> AnswerLedger:
         """The ledger with everything that the log says was answered of this version."""
         if self._ledger is None:
             structure = open_structure(self._opened.site, self._catalog)
-            self._ledger = Ledger(structure, self._catalog.k, POOLED)
+            self._ledger = AnswerLedger(structure, self._catalog.k, POOLED)
         for entry in follow(self._opened.log, self._catalog.dataset, self._seen):
             self._seen = entry.seq
             if entry.version == self.version:
                 try:
                     self._ledger.take(entry.user, entry.query_id, self._ledger.structure.sets(entry.sql))
-                except (Unreadable, Unanswerable):
+                except (UnauditableStatement, Unanswerable):
                     continue  # it was answered all the same: under another rule, or before there was one
         return self._ledger

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from querygate.control.alerts import Alerts
-from querygate.control.log_tail import Answered, follow
+from querygate.control.log_tail import AnsweredQuery, follow
 from querygate.core.audit_records import Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
-from querygate.custody.audit.answer_ledger import Found, Ledger, in_smallest
+from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
 from querygate.custody.roots.known_columns import open_structure
 from querygate.custody.roots.log_coalitions import POOLED, views_of
 from querygate.methods.inference.live import ITSELF, WHOLE
 from querygate.site.open_gate import OpenSite
-from querygate.sql.logged_statement import Unreadable
+from querygate.sql.logged_statement import UnauditableStatement
 
 SAID = {
     "small": "is about so few",
@@ -35,7 +35,7 @@ Alert = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LogLook:
     """What came of one look at the log."""
 
     alerts: tuple[Alert, ...]
@@ -43,18 +43,18 @@ class Seen:
     unread: tuple[tuple[str, str], ...]  # (query, why it could not be audited)
 
 
-class Watching:
+class LiveAudit:
     """One dataset, from where the last watch of it ended."""
 
     def __init__(self, opened: OpenSite, dataset: str, *, user: str, channels: tuple[str, ...] = ()) -> None:
         self._opened, self._dataset, self._user, self._channels = opened, dataset, user, channels
         self._served = opened.store.current(dataset).catalog
         self._alerts = Alerts(opened.log.database, opened.log)
-        self._ledgers: dict[int, Ledger | None] = {}  # by version; None where its raw records are gone
+        self._ledgers: dict[int, AnswerLedger | None] = {}  # by version; None where its raw records are gone
         self._read = 0  # entries in the ledgers
         self._capped: set[tuple[int, str]] = set()
 
-    def look(self) -> Seen:
+    def look(self) -> LogLook:
         """Everything that was answered since: what is found is on record, and is to be sent, when this returns.
 
         What was looked at before is taken in again first, without a word, where this process is a new one.
@@ -67,16 +67,16 @@ class Watching:
             is_new = entry.seq > seen
             try:
                 alerts = self._alerts_of(entry, judge=is_new)
-            except (Unreadable, Unanswerable, ConfigError) as problem:
+            except (UnauditableStatement, Unanswerable, ConfigError) as problem:
                 alerts = []
                 unread += [(entry.query_id, str(problem))] if is_new else []
             self._read = entry.seq
             if is_new:
                 queries += 1
                 found += self._alerts.record(self._dataset, entry.seq, alerts, self._channels, user=self._user)
-        return Seen(tuple(found), queries, tuple(unread))
+        return LogLook(tuple(found), queries, tuple(unread))
 
-    def _alerts_of(self, entry: Answered, *, judge: bool) -> list[Alert]:
+    def _alerts_of(self, entry: AnsweredQuery, *, judge: bool) -> list[Alert]:
         """What an answer made known. It is taken in whatever comes of it."""
         ledger = self._ledger(entry.version)
         if ledger is None:
@@ -86,7 +86,7 @@ class Watching:
         ledger.take(entry.user, entry.query_id, sets)
         return [make_alert(self._dataset, entry, one) for one in in_smallest(found) if self._is_news(entry, one)]
 
-    def _is_news(self, entry: Answered, found: Found) -> bool:
+    def _is_news(self, entry: AnsweredQuery, found: ViewFinding) -> bool:
         """That a view has more sets than can be followed is told once."""
         if found.verdict.rule != "cap":
             return True
@@ -94,17 +94,17 @@ class Watching:
         self._capped.add((entry.version, found.view))
         return not told
 
-    def _ledger(self, version: int) -> Ledger | None:
+    def _ledger(self, version: int) -> AnswerLedger | None:
         if version not in self._ledgers:
             catalog: Catalog = replace(self._served, version=version)
             try:
-                self._ledgers[version] = Ledger(open_structure(self._opened.site, catalog), catalog.k, POOLED)
+                self._ledgers[version] = AnswerLedger(open_structure(self._opened.site, catalog), catalog.k, POOLED)
             except ConfigError:
                 self._ledgers[version] = None
         return self._ledgers[version]
 
 
-def make_alert(dataset: str, entry: Answered, found: Found) -> Alert:
+def make_alert(dataset: str, entry: AnsweredQuery, found: ViewFinding) -> Alert:
     """The id follows from what it is about: the same finding has it in every process."""
     about = (dataset, entry.version, entry.query_id, found.view, found.verdict.rule)
     ident = "a_" + hashlib.blake2b("\n".join(map(str, about)).encode(), digest_size=10).hexdigest()

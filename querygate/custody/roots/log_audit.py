@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ConfigError
-from querygate.custody.audit.audit import Audit, Entry, Options, audit
-from querygate.custody.audit.audit_body import Audited
+from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
+from querygate.custody.audit.audit_body import AuditOutcome
 from querygate.custody.audit.true_totals import exact_totals
 from querygate.custody.roots.log_coalitions import POOLED, views_of
 from querygate.site.open_gate import OpenSite
@@ -20,7 +20,7 @@ from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.raw_records import DuckDBRecords
 
 
-def audit_file(log: Path, source: str, options: Options, *, exact: bool) -> Audited:
+def audit_file(log: Path, source: str, options: AuditOptions, *, exact: bool) -> AuditOutcome:
     """Audit a log of another system, JSON lines or CSV, against the data it was asked of.
 
     With `exact`, true totals of the isolated people are read from the data, beside what the answers tell.
@@ -28,7 +28,7 @@ def audit_file(log: Path, source: str, options: Options, *, exact: bool) -> Audi
     return _audited(list(read_log(log)), source, options, 0, exact=exact)
 
 
-def audit_site(opened: OpenSite, dataset: str, options: Options, *, exact: bool) -> list[Audited]:
+def audit_site(opened: OpenSite, dataset: str, options: AuditOptions, *, exact: bool) -> list[AuditOutcome]:
     """Audit the answered queries of a dataset, version by version: a version is a records of its own.
 
     Views are each user, each project and organisation, the groups of `options`, and everybody. Answers are ranges
@@ -39,10 +39,10 @@ def audit_site(opened: OpenSite, dataset: str, options: Options, *, exact: bool)
     known = tuple(c.name for c in catalog.columns if c.role != "sensitive")
     public = {c.name: (c.low, c.high) for c in catalog.columns if c.low is not None and c.high is not None}
     options = replace(options, k=catalog.k, secret=secret, known=known, domains=public, person=catalog.person)
-    by_version: dict[int, list[Entry]] = {}
+    by_version: dict[int, list[LogStatement]] = {}
     for line in opened.log.queries(dataset=dataset):
         if line["outcome"] == "answered" and line["version"] is not None:
-            entry = Entry(line["id"], line["user"], line["sql"], line["time"], _rows(line["answer"]))
+            entry = LogStatement(line["id"], line["user"], line["sql"], line["time"], _rows(line["answer"]))
             by_version.setdefault(int(line["version"]), []).append(entry)
     views = views_of(opened, options.groups)
     audited = []
@@ -55,7 +55,7 @@ def audit_site(opened: OpenSite, dataset: str, options: Options, *, exact: bool)
         else:
             why = f"The raw records of version {version} are not in the vault."
             nothing = Audit((), len(entries), tuple((entry.id, why) for entry in entries), (), 0)
-            audited.append(Audited(nothing, entries, options.k, groups, version))
+            audited.append(AuditOutcome(nothing, entries, options.k, groups, version))
     return audited
 
 
@@ -65,11 +65,13 @@ def _with_several(views: Mapping[str, Sequence[str]], asked: set[str]) -> dict[s
     return {name: members for name, members in here.items() if len(members) > 1}
 
 
-def _audited(entries: list[Entry], source: str, options: Options, version: int, *, exact: bool) -> Audited:
+def _audited(
+    entries: list[LogStatement], source: str, options: AuditOptions, version: int, *, exact: bool
+) -> AuditOutcome:
     records = DuckDBRecords(open_source(source))
     found = audit(entries, records, options)
     true = exact_totals(found, records) if exact else {}
-    return Audited(found, entries, options.k, options.groups, version, true, options.domains)
+    return AuditOutcome(found, entries, options.k, options.groups, version, true, options.domains)
 
 
 def _attempts(found: Audit) -> Audit:
@@ -93,7 +95,7 @@ def _rows(answer: Any) -> Any:
 # -- logs of others ----------------------------------------------------------------------------------------------------
 
 
-def read_log(path: Path) -> Iterator[Entry]:
+def read_log(path: Path) -> Iterator[LogStatement]:
     """JSON lines, or CSV with a header: id, user and sql, and where there are any time and answer."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -121,7 +123,7 @@ def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, record
 
 
-def _entry(number: int, record: dict[str, Any]) -> Entry:
+def _entry(number: int, record: dict[str, Any]) -> LogStatement:
     wanted = [record.get(name) for name in ("id", "user", "sql")]
     if not wanted[2] or wanted[1] is None:
         raise ConfigError(
@@ -131,7 +133,7 @@ def _entry(number: int, record: dict[str, Any]) -> Entry:
     if isinstance(answer, str):
         answer = _parsed(answer)
     ident = str(wanted[0]) if wanted[0] not in (None, "") else f"line {number}"
-    return Entry(ident, str(wanted[1]), str(wanted[2]), str(record.get("time") or ""), answer)
+    return LogStatement(ident, str(wanted[1]), str(wanted[2]), str(record.get("time") or ""), answer)
 
 
 def _parsed(text: str) -> Any:

@@ -16,7 +16,7 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from querygate.control.alerts import Waiting
+from querygate.control.alerts import WaitingAlert
 from querygate.core.errors import ConfigError
 from querygate.custody.roots.live_audit import explain_alert
 
@@ -31,11 +31,11 @@ Send = Callable[[Mapping[str, Any]], None]
 class Outbox(Protocol):
     """What waits to be sent, by channel."""
 
-    def waiting(self, channel: str) -> list[Waiting]: ...
+    def waiting(self, channel: str) -> list[WaitingAlert]: ...
 
-    def arrived(self, one: Waiting) -> None: ...
+    def arrived(self, one: WaitingAlert) -> None: ...
 
-    def failed(self, one: Waiting) -> None: ...
+    def failed(self, one: WaitingAlert) -> None: ...
 
 
 class NotSent(Exception):

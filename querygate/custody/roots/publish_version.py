@@ -14,15 +14,17 @@ from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish.publish import Report, publish
-from querygate.custody.publish.republication_guard import Handling, OnOverlap
+from querygate.custody.publish.republication_guard import OnOverlap, VersionHandling
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.vault.version_writer import PublisherShelf
+from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 
-def open_shelf(opened: OpenSite) -> PublisherShelf:
-    return PublisherShelf(opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"])
+def open_shelf(opened: OpenSite) -> DuckDBVersionWriter:
+    return DuckDBVersionWriter(
+        opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"]
+    )
 
 
 def publish_to(
@@ -34,7 +36,7 @@ def publish_to(
     beside: Path = Path(),
     progress: Progress = tell_nobody,
     on_overlap: OnOverlap | None = None,
-    handling: Handling | None = None,
+    handling: VersionHandling | None = None,
 ) -> Report:
     """Publish a source into a site and put it on record. `beside` is the folder of the policy file.
 
@@ -49,7 +51,7 @@ def publish_to(
         clock_s=time.perf_counter,
         open_beside=lambda specification: open_source(specification, beside),
         progress=progress,
-        handling=handling or Handling.by(policy, on_overlap),
+        handling=handling or VersionHandling.by(policy, on_overlap),
         kept=keep(policy, beside),
     )
     body: dict[str, Any] = {
@@ -90,7 +92,7 @@ def kept(text: str) -> tuple[Policy, Path] | None:
 
 def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> int | None:
     """Serve an earlier or later version; returns the one served before."""
-    before = PublisherShelf(opened.site.store, opened.site.vault).serve_version(dataset, version)
+    before = DuckDBVersionWriter(opened.site.store, opened.site.vault).serve_version(dataset, version)
     opened.log.note("rollback", user=user, dataset=dataset, body={"from": before, "to": version})
     return before
 

@@ -10,7 +10,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from querygate.core.errors import ConfigError, QueryGateError
 from querygate.core.ports import Source
@@ -19,8 +19,9 @@ from querygate.custody.policy import Policy
 from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap
+from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.publish_report.report import make_files
-from querygate.custody.publish_report.report_case import Case
+from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.roots.publish_version import open_shelf, publish_to
 from querygate.gate.incidents import make_fault
 from querygate.site.open_gate import OpenSite
@@ -36,7 +37,7 @@ FILES = {"json": "report.json", "full": "report.html"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
+class ReportedPublication:
     """A publication, and where its report is; or why there is none."""
 
     published: Report
@@ -54,20 +55,20 @@ def publish_with_report(
     beside: Path = Path(),
     progress: Progress = tell_nobody,
     on_overlap: OnOverlap | None = None,
-) -> Reported:
+) -> ReportedPublication:
     """Publish, and then make the report. A report that fails is told of, and changes nothing."""
     before = None if kind == "none" else last_report(opened, policy.dataset)
     published = publish_to(opened, policy, source, user=user, beside=beside, progress=progress, on_overlap=on_overlap)
     if kind == "none":
-        return Reported(published)
+        return ReportedPublication(published)
     try:
         progress("making the report")
         folder = report_on(opened, policy, published, full=kind == "full", beside=beside, before=before, tell=progress)
     except QueryGateError as problem:
-        return Reported(published, problem=problem)
+        return ReportedPublication(published, problem=problem)
     except Exception as error:  # the engine's own, and it may quote what it read
-        return Reported(published, problem=make_fault(error))
-    return Reported(published, folder / FILES[kind])
+        return ReportedPublication(published, problem=make_fault(error))
+    return ReportedPublication(published, folder / FILES[kind])
 
 
 def report_on(
@@ -77,14 +78,14 @@ def report_on(
     *,
     full: bool = True,
     beside: Path = Path(),
-    before: dict[str, Any] | None = None,
+    before: KeptReport | None = None,
     tell: Progress = tell_nobody,
 ) -> Path:
     """Make the report on a version and keep it with the raw rows; returns its folder."""
     shelf = open_shelf(opened)
     store, vault = shelf.files(policy.dataset, published.version)
     with closing(ReportRows(vault, memory_mb=opened.site.settings["publish_memory_mb"])) as rows:
-        case = Case(
+        case = ReportCase(
             policy=policy,
             published=published,
             written=WrittenStore(store),
@@ -115,12 +116,12 @@ def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
     return shelf.report(dataset, wanted)
 
 
-def read_report(folder: Path) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads((folder / FILES["json"]).read_text(encoding="utf-8"))
+def read_report(folder: Path) -> KeptReport:
+    body: KeptReport = json.loads((folder / FILES["json"]).read_text(encoding="utf-8"))
     return body
 
 
-def last_report(opened: OpenSite, dataset: str) -> dict[str, Any] | None:
+def last_report(opened: OpenSite, dataset: str) -> KeptReport | None:
     """The report on the newest version that has one; None where there is none that can be read."""
     shelf = open_shelf(opened)
     known = shelf.reports(dataset)

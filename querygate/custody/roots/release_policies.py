@@ -18,8 +18,8 @@ from querygate.custody.policy import ColumnPolicy, Policy, load_policy, parse_po
 from querygate.custody.policy.policy_writer import moved, write_toml
 from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.scratch_vault import desk_rows
-from querygate.custody.search import Decision, Search, applied, harboured, make_page, search
-from querygate.custody.search.alternatives_search import Options
+from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, make_page, search
+from querygate.custody.search.alternatives_search import SearchOptions
 from querygate_adapters.sources.open_source import open_source
 
 
@@ -105,11 +105,11 @@ def search_policies(
     given: PolicyFile,
     source: str,
     register: Register,
-    options: Options,
+    options: SearchOptions,
     *,
     progress: Progress = tell_nobody,
     memory_mb: int = 4096,
-) -> Search:
+) -> AlternativesSearch:
     """Alternatives to Safe Harbor for the records of a source."""
     progress("reading the population")
     people = register.people()
@@ -124,7 +124,9 @@ def search_policies(
     return found
 
 
-def write_search(given: PolicyFile, register: Register, found: Search, options: Options, folder: Path) -> None:
+def write_search(
+    given: PolicyFile, register: Register, found: AlternativesSearch, options: SearchOptions, folder: Path
+) -> None:
     """report.html, report.json and a policy file for each kind, in a folder that is there."""
     for number, (kind, told) in enumerate(zip(found.kinds, found.body["kinds"], strict=True), 1):
         told["file"] = f"policy_{number}.toml"

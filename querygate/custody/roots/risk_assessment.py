@@ -23,13 +23,13 @@ from querygate.core.ports import Source
 from querygate.core.types import Catalog
 from querygate.custody.assess.extract_side import check_released, released_side
 from querygate.custody.assess.risk_files import make_files
-from querygate.custody.assess.risk_report import After, Assessed, make_report
-from querygate.custody.assess.sides import Disease, Side, at_stake, raw_sides
+from querygate.custody.assess.risk_report import After, Assessment, make_report
+from querygate.custody.assess.sides import DiseaseScope, Side, at_stake, raw_sides
 from querygate.custody.assess.version_side import published_side
 from querygate.custody.columns.population import Population, read_people, read_population, read_register
 from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
-from querygate.custody.extract.protected_records import Protected
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.publish_version import kept, open_shelf
@@ -45,19 +45,19 @@ FILES = ("extract.parquet", "extract.csv")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RiskOptions:
     """What a report is to be measured with. Without a register the policy's counts, if it names one."""
 
     population: str = ""
     count: str = ""
     released: Path | None = None
-    disease: Disease | None = None
+    disease: DiseaseScope | None = None
 
 
 def assess_source(
     policy: Policy,
     source: Source,
-    asked: Asked,
+    asked: RiskOptions,
     *,
     beside: Path = Path(),
     memory_mb: int = 4096,
@@ -78,7 +78,7 @@ def assess_source(
 
 
 def assess_dataset(
-    opened: OpenSite, dataset: str, asked: Asked, *, user: str, progress: Progress = tell_nobody
+    opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = tell_nobody
 ) -> dict[str, Any]:
     """The report on the version that is served, from its raw rows; kept at the site unless it is about a release."""
     catalog = opened.store.current(dataset).catalog
@@ -106,7 +106,7 @@ def assess_dataset(
 
 def assess_extract(
     policy: Policy,
-    protected: Protected,
+    protected: ProtectedRecords,
     register: Population | None,
     catalog: Catalog,
     progress: Progress = tell_nobody,
@@ -117,8 +117,8 @@ def assess_extract(
     """
     if protected.kind == "condensed":
         return None
-    everybody = Disease() if protected.kind == "same-disease" else None
-    assessing = _Assessing(policy, protected.raw, register, Asked(disease=everybody), progress, catalog.version)
+    everybody = DiseaseScope() if protected.kind == "same-disease" else None
+    assessing = _Assessing(policy, protected.raw, register, RiskOptions(disease=everybody), progress, catalog.version)
     return {**assessing.against_table("extract", protected.table, ()), "policy_hash": catalog.policy_hash}
 
 
@@ -129,7 +129,7 @@ class _Assessing:
     policy: Policy
     raw: pa.Table
     register: Population | None
-    asked: Asked
+    asked: RiskOptions
     progress: Progress
     version: int | None = None
 
@@ -180,7 +180,7 @@ class _Assessing:
     def _report(self, after: After, side: Side, notes: Sequence[str]) -> dict[str, Any]:
         moment = now()
         raw, harbor, treated = raw_sides(self.policy, self.raw, self.register, self.asked.disease, moment.year)
-        assessed = Assessed(
+        assessed = Assessment(
             policy=self.policy,
             after=after,
             sides={"raw": raw, "safe_harbor": harbor, "after": side},
@@ -268,7 +268,7 @@ def _check_not_synthetic(report: Path) -> None:
         )
 
 
-def _register(policy: Policy, asked: Asked, beside: Path) -> Population | None:
+def _register(policy: Policy, asked: RiskOptions, beside: Path) -> Population | None:
     """The register that was named, in the quasi-identifiers that it has; else that of the policy."""
     if not asked.population:
         if asked.count:
@@ -310,7 +310,7 @@ def _some(population: Population | None) -> Population | None:
 # -- checks ----------------------------------------------------------------------------------------------------------
 
 
-def _check_disease(policy: Policy, disease: Disease | None, register: Population | None) -> None:
+def _check_disease(policy: Policy, disease: DiseaseScope | None, register: Population | None) -> None:
     if disease is None:
         return
     if register is None:
@@ -328,7 +328,7 @@ def _check_disease(policy: Policy, disease: Disease | None, register: Population
         )
 
 
-def _check_anybody(policy: Policy, disease: Disease | None, raw: pa.Table) -> None:
+def _check_anybody(policy: Policy, disease: DiseaseScope | None, raw: pa.Table) -> None:
     if disease is not None and not np.any(at_stake(policy, raw, disease)):
         values = policy.column(disease.column).values
         remedy = f"Accepted: {', '.join(values)}." if values else "Check how the source spells it."

@@ -13,7 +13,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.report_rows import ReportRows
-from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def desk_rows(
     with tempfile.TemporaryDirectory() as staged:
         vault = Path(staged) / "rows.duckdb"
         progress("reading the source")
-        workshop = DuckDBWorkshop(vault, memory_mb=memory_mb)
+        workshop = DuckDBStagingTables(vault, memory_mb=memory_mb)
         try:
             brought = [name for join in policy.joins for name in join.columns]
             workshop.load(source, wanted_columns(policy, exclude=brought), joins)

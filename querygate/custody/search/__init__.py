@@ -8,16 +8,16 @@ preset       Safe Harbor as a policy file
 page         the report that an expert signs
 """
 
-from querygate.custody.search.alternatives_search import Search, search
-from querygate.custody.search.lattice_study import Ground, lay_out
+from querygate.custody.search.alternatives_search import AlternativesSearch, search
+from querygate.custody.search.lattice_study import LatticeStudy, lay_out
 from querygate.custody.search.policy_edits import applied
 from querygate.custody.search.safe_harbor_file import Decision, harboured
 from querygate.custody.search.search_page import make_page
 
 __all__ = [
     "Decision",
-    "Ground",
-    "Search",
+    "LatticeStudy",
+    "AlternativesSearch",
     "applied",
     "harboured",
     "lay_out",

@@ -16,12 +16,12 @@ from querygate.core.errors import ConfigError
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.model import SAFE_HARBOR
-from querygate.custody.search.lattice_study import Ground, harbor, lay_out
+from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
 from querygate.methods.policy_search import (
-    Found,
-    Kind,
-    Measured,
-    Solution,
+    PolicyRisk,
+    PolicySolution,
+    SearchResult,
+    SolutionKind,
     bisecting,
     directed,
     explain,
@@ -39,7 +39,7 @@ METHODS = {"bisecting": bisecting, "directed": directed}
 
 
 @dataclass(frozen=True)
-class Options:
+class SearchOptions:
     """What is searched for, and how long."""
 
     threshold: float | str = SAFE_HARBOR
@@ -51,12 +51,12 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Search:
+class AlternativesSearch:
     """What was found: kinds of policies over the ground, each with what it risks."""
 
-    ground: Ground
-    found: Found
-    kinds: tuple[Kind, ...]
+    ground: LatticeStudy
+    found: SearchResult
+    kinds: tuple[SolutionKind, ...]
     body: dict[str, Any]
 
 
@@ -65,9 +65,9 @@ def search(
     columns: Sequence[ColumnPolicy],
     records: Population,
     people: Population,
-    options: Options,
+    options: SearchOptions,
     order: Mapping[str, Sequence[str]] | None = None,
-) -> Search:
+) -> AlternativesSearch:
     """Alternatives for the quasi-identifiers that the population has."""
     fine = lay_out(columns, records, people, order, fixed=False)
     celled = any(column.edges or column.groups for column in columns)
@@ -106,22 +106,24 @@ def search(
         },
         "kinds": [_kind(ground, kind, threshold, safe, intact) for kind in chosen],
     }
-    return Search(ground, found, chosen, body)
+    return AlternativesSearch(ground, found, chosen, body)
 
 
-def _kind(ground: Ground, kind: Kind, threshold: float, safe: Measured, intact: Measured) -> dict[str, Any]:
+def _kind(
+    ground: LatticeStudy, kind: SolutionKind, threshold: float, safe: PolicyRisk, intact: PolicyRisk
+) -> dict[str, Any]:
     policy = kind.representative.policy
     measured = ground.study.measure(policy)
     return {
         **_figures(measured, threshold, safe, intact),
         "rules": list(rules(policy)),
-        "text": explain(Solution(policy, measured.risk), safe.risk),
+        "text": explain(PolicySolution(policy, measured.risk), safe.risk),
         "members": len(kind.members),
         "about": explain_kind(kind),
     }
 
 
-def _figures(measured: Measured, threshold: float, safe: Measured, intact: Measured) -> dict[str, Any]:
+def _figures(measured: PolicyRisk, threshold: float, safe: PolicyRisk, intact: PolicyRisk) -> dict[str, Any]:
     return {
         **measured.to_dict(),
         "of_safe_harbor": measured.risk / safe.risk,
@@ -131,7 +133,7 @@ def _figures(measured: Measured, threshold: float, safe: Measured, intact: Measu
     }
 
 
-def _population_words(ground: Ground, intact: Measured) -> list[str]:
+def _population_words(ground: LatticeStudy, intact: PolicyRisk) -> list[str]:
     """How far the population can be trusted, from how it stands to the records as they are."""
     said = [f"The population has {ground.people:,} people for {intact.records:,} records."]
     if ground.outside:

@@ -21,7 +21,7 @@ from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Number, closed, grid_edges
 from querygate.custody.policy.toml_reader import EPOCH, show_value
-from querygate.methods.policy_search import Attribute, Suggestion, cells, suggest, whole_numbers, zip_codes
+from querygate.methods.policy_search import LatticeAttribute, Suggestion, cells, suggest, whole_numbers, zip_codes
 
 SINGLY = 150
 """Whole numbers up to which each is told by itself."""
@@ -39,7 +39,7 @@ class Axis:
     """
 
     column: ColumnPolicy
-    attribute: Attribute
+    attribute: LatticeAttribute
     starts: tuple[Number, ...] = ()
     members: tuple[tuple[str, ...], ...] = ()
 
@@ -94,7 +94,7 @@ def _of_numbers(column: ColumnPolicy, *, fixed: bool) -> Axis:
     if fixed and column.edges:
         starts = column.edges[:-1]
         if column.type in ("date", "timestamp"):
-            return Axis(column, Attribute(column.name, _labels(column)), starts)
+            return Axis(column, LatticeAttribute(column.name, _labels(column)), starts)
         return Axis(column, cells(column.name, [float(edge) for edge in column.edges]), starts)
     if column.type in ("date", "timestamp"):
         years = range(_year(column, low), _year(column, high) + 1)
@@ -131,7 +131,7 @@ def _year_starts(column: ColumnPolicy, years: range) -> tuple[Number, ...]:
 def _of_values(column: ColumnPolicy, people: Population, order: Sequence[str], *, fixed: bool) -> Axis:
     if fixed and column.groups:
         groups = _in_order(column.groups, order)
-        return Axis(column, Attribute(column.name, tuple("/".join(group) for group in groups)), members=groups)
+        return Axis(column, LatticeAttribute(column.name, tuple("/".join(group) for group in groups)), members=groups)
     values = public_values(column, people)
     kind = looks_like(column, values)
     if kind is not None and kind.treatment == "zip3":
@@ -141,7 +141,7 @@ def _of_values(column: ColumnPolicy, people: Population, order: Sequence[str], *
     if not order and column.hierarchy is not None:
         way = {row[0]: tuple(reversed(row)) for row in rows_of(column, values)}
         ordered = sorted(values, key=lambda value: way.get(value, ()))
-    return Axis(column, Attribute(column.name, tuple(ordered)), members=tuple((value,) for value in ordered))
+    return Axis(column, LatticeAttribute(column.name, tuple(ordered)), members=tuple((value,) for value in ordered))
 
 
 def public_values(column: ColumnPolicy, people: Population) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Records and people laid over the lattice of a policy's quasi-identifiers, with Safe Harbor on it.
 
 A missing value is a cell of its own on each axis, which no policy merges with another: nobody can publish "90 or
-unknown". The search does not see these cells; `Apart` adds them to whatever it asks for.
+unknown". The search does not see these cells; `StudyWithMissing` adds them to whatever it asks for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.search.axes import Axis, looks_like, make_axis
-from querygate.methods.policy_search import Attribute, Lattice, Policy, Study, safe_harbor
+from querygate.methods.policy_search import LatticeAttribute, LatticeCubes, LatticePolicy, PolicyLattice, safe_harbor
 
 MOST_CELLS = 2**22
 """Cells of a cube: two of them, and what is remembered of sums, are held in memory."""
@@ -24,12 +24,12 @@ MOST_CELLS = 2**22
 OLD = 90
 
 
-class Apart(Study):
+class StudyWithMissing(LatticeCubes):
     """A study whose cubes have one more cell on each axis, for missing values, that is always kept apart."""
 
-    def __init__(self, lattice: Lattice, file: Ints, population: Ints) -> None:
-        wide = Lattice(tuple(Attribute(a.name, tuple(range(len(a) + 1))) for a in lattice.attributes))
-        self._study = Study(wide, file, population)
+    def __init__(self, lattice: PolicyLattice, file: Ints, population: Ints) -> None:
+        wide = PolicyLattice(tuple(LatticeAttribute(a.name, tuple(range(len(a) + 1))) for a in lattice.attributes))
+        self._study = LatticeCubes(wide, file, population)
         self._own = np.zeros(wide.length, dtype=np.bool_)  # the bits that are the narrow lattice's
         for place in wide.places:
             self._own[place.start : place.stop - 1] = True
@@ -44,16 +44,16 @@ class Apart(Study):
 
 
 @dataclass(frozen=True)
-class Ground:
+class LatticeStudy:
     """A file and a population over the axes of a policy. People who have a value that is not public are left out."""
 
     axes: tuple[Axis, ...]
-    study: Study
+    study: LatticeCubes
     people: int
     outside: int
 
     @property
-    def lattice(self) -> Lattice:
+    def lattice(self) -> PolicyLattice:
         return self.study.lattice
 
 
@@ -64,7 +64,7 @@ def lay_out(
     order: Mapping[str, Sequence[str]] | None = None,
     *,
     fixed: bool,
-) -> Ground:
+) -> LatticeStudy:
     """Count both over the axes of the columns. ConfigError where a record has a value that is not public."""
     axes = tuple(make_axis(column, people, (order or {}).get(column.name, ()), fixed=fixed) for column in columns)
     cells = int(np.prod([float(axis.size + 1) for axis in axes]))
@@ -92,9 +92,9 @@ def lay_out(
             "Nobody in the population matches any record.",
             "Spell its values as the source does, and give the count column where a row stands for several people.",
         )
-    study = Apart(Lattice(tuple(axis.attribute for axis in axes)), file, population)
+    study = StudyWithMissing(PolicyLattice(tuple(axis.attribute for axis in axes)), file, population)
     total = int(people.persons.sum())
-    return Ground(axes, study, total, total - int(population.sum()))
+    return LatticeStudy(axes, study, total, total - int(population.sum()))
 
 
 def _cube(axes: Sequence[Axis], people: Population) -> tuple[Ints, dict[str, int]]:
@@ -110,7 +110,7 @@ def _cube(axes: Sequence[Axis], people: Population) -> tuple[Ints, dict[str, int
 # -- Safe Harbor -------------------------------------------------------------------------------------------------------
 
 
-def harbor(ground: Ground, year: int) -> tuple[Policy, dict[str, str]]:
+def harbor(ground: LatticeStudy, year: int) -> tuple[LatticePolicy, dict[str, str]]:
     """Safe Harbor on the ground, and what it does to each column; `year` is that of the release."""
     does = {axis.column.name: _treatment(axis) for axis in ground.axes}
     kept = [kept_by(axis, does[axis.column.name], year) for axis in ground.axes]
@@ -130,9 +130,9 @@ def kept_by(axis: Axis, treatment: str, year: int) -> Bools:
     if treatment == "drop":
         return ~all_of_them
     if attribute.kind == "zip":
-        return safe_harbor(Lattice((attribute,)), age=None).kept
+        return safe_harbor(PolicyLattice((attribute,)), age=None).kept
     if attribute.kind == "category":
         return all_of_them
     if treatment == "age":
-        return safe_harbor(Lattice((attribute,)), age=attribute.name).kept
+        return safe_harbor(PolicyLattice((attribute,)), age=attribute.name).kept
     return attribute.highs[:-1] > year - OLD if treatment == "birth year" else all_of_them

@@ -7,11 +7,11 @@ from typing import Any
 
 from querygate.custody.policy.toml_reader import show_value
 from querygate.custody.search.axes import Axis
-from querygate.methods.policy_search import Policy
+from querygate.methods.policy_search import LatticePolicy
 
 
 def applied(
-    raw: Mapping[str, Any], axes: tuple[Axis, ...], policy: Policy, release: Mapping[str, Any]
+    raw: Mapping[str, Any], axes: tuple[Axis, ...], policy: LatticePolicy, release: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The tables of a policy file that publishes the axes as the release policy says."""
     columns = {name: dict(table) for name, table in raw["columns"].items()}

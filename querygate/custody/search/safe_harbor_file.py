@@ -19,7 +19,7 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.search.axes import Axis, looks_like, make_axis
 from querygate.custody.search.lattice_study import OLD, kept_by
 from querygate.custody.search.policy_edits import with_cells, with_groups
-from querygate.methods.policy_search import IDENTIFIERS, Lattice, Suggestion
+from querygate.methods.policy_search import IDENTIFIERS, PolicyLattice, Suggestion
 
 _KEPT = ("title",)
 
@@ -87,7 +87,7 @@ def _treated(
 
 
 def _spans(axis: Axis, treatment: str, year: int) -> tuple[tuple[int, int], ...]:
-    lattice = Lattice((axis.attribute,))
+    lattice = PolicyLattice((axis.attribute,))
     return lattice.policy(kept_by(axis, treatment, year)).spans(axis.attribute.name)
 
 

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from querygate.core.ports import Workshop
+from querygate.core.ports import StagingTables
 from querygate.core.types import Catalog, Column, Ints
 from querygate.custody.codes.code_reader import read_texts, utility_groups
 from querygate.custody.codes.code_systems import CodeSystem, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
-from querygate.custody.verify.code_knowledge import Told, measure_known
-from querygate.custody.verify.guarantee_check import Kept
+from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
+from querygate.custody.verify.guarantee_check import GuaranteeCheck
 
 GROUPED = ("cba", "ugaclip", "least-frequent")
 """Methods that ask the utility policy."""
@@ -29,24 +29,24 @@ class WrittenCodes(Protocol):
 
 
 def measure_codes(
-    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Mapping[str, Any], workshop: Workshop
-) -> Iterator[Kept]:
+    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Mapping[str, Any], workshop: StagingTables
+) -> Iterator[GuaranteeCheck]:
     """Every promise about every list of codes; what is a matter of yes or no has no measure."""
     for column in (column for column in catalog.columns if column.is_codes):
         wanted, name = policy.column(column.name), column.name
         system, told = open_system(wanted), _told(written, column, cells)
         is_public = column.values == system.codes and column.parents == system.parents and told is not None
-        yield Kept(f"the codes of {name} are the public ones", "", len(column.values), is_public)
+        yield GuaranteeCheck(f"the codes of {name} are the public ones", "", len(column.values), is_public)
         if told is None:
             return
         off = _off(wanted, system, told, workshop)
-        yield Kept(f"every list of {name} is published as its items", "", off, off == 0)
+        yield GuaranteeCheck(f"every list of {name} is published as its items", "", off, off == 0)
         yield from measure_known(wanted, system, told, workshop, policy.k)
         broken = _breaches(wanted, system, told)
-        yield Kept(f"items of {name} lie inside groups", "", broken, broken == 0)
+        yield GuaranteeCheck(f"items of {name} lie inside groups", "", broken, broken == 0)
 
 
-def _told(written: WrittenCodes, column: Column, cells: Mapping[str, Any]) -> Told | None:
+def _told(written: WrittenCodes, column: Column, cells: Mapping[str, Any]) -> PublishedCodeSets | None:
     """What was written; None where items are not sets of codes from the public list."""
     codes, of_code, of_set, held = written.code_sets(column.index)
     entries = list(zip(of_code.tolist(), codes, strict=True))
@@ -63,13 +63,13 @@ def _told(written: WrittenCodes, column: Column, cells: Mapping[str, Any]) -> To
     )
     if not set(numbers.tolist()) <= set(sets) or not all(one <= set(items) for one in sets.values()):
         return None
-    return Told(items, sets, classes, numbers, counts)
+    return PublishedCodeSets(items, sets, classes, numbers, counts)
 
 
 # -- what the sets say ---------------------------------------------------------------------------------------------
 
 
-def _off(wanted: ColumnPolicy, system: CodeSystem, told: Told, workshop: Workshop) -> int:
+def _off(wanted: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables) -> int:
     """How many records have a set that is not written for their class, or one that is not true of them.
 
     True is a set when the record has a code of each of its items, and no code of an item that is not in it, apart from
@@ -104,7 +104,7 @@ def _is_true(
     return sure and (held & published) <= {code for item in stated for code in items[item]}
 
 
-def _breaches(wanted: ColumnPolicy, system: CodeSystem, told: Told) -> int:
+def _breaches(wanted: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets) -> int:
     """Items with codes of different utility groups."""
     if (wanted.codes or CodesPolicy()).method not in GROUPED:
         return 0

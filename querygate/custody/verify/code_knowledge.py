@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from querygate.core.ports import Workshop
+from querygate.core.ports import StagingTables
 from querygate.core.types import Ints
 from querygate.custody.codes.code_reader import known_sets, listed_rules, sensitive_codes
 from querygate.custody.codes.code_systems import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
-from querygate.custody.verify.guarantee_check import Kept
+from querygate.custody.verify.guarantee_check import GuaranteeCheck
 
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Told:
+class PublishedCodeSets:
     """The codes of each item, the items of each set; and rows of records: class, number of the set, how many."""
 
     items: Mapping[int, frozenset[str]]
@@ -54,24 +54,32 @@ def open_measure(name: str) -> str:
     return f"share of known sets of {name} of which what is left leads to fewer than k records"
 
 
-def measure_known(column: ColumnPolicy, system: CodeSystem, told: Told, workshop: Workshop, k: int) -> list[Kept]:
+def measure_known(
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables, k: int
+) -> list[GuaranteeCheck]:
     """What the policy promises about knowing codes, measured."""
     asked, name = (column.codes or CodesPolicy()).protect, column.name
     fewest, surest = _found(column, system, told, workshop)
     k, kept = asked.k or k, []
     if asked.kind != "uncertainty":
         who = "knows codes" if asked.look_for == "rest" else "looks for whole known sets of codes"
-        kept.append(Kept(f"k = {k} for whoever {who} of {name}", found_measure(name, asked), fewest, fewest >= k))
+        kept.append(
+            GuaranteeCheck(f"k = {k} for whoever {who} of {name}", found_measure(name, asked), fewest, fewest >= k)
+        )
     if asked.look_for == "whole":
         share = _open(known_sets(column, system, workshop), system, told, k)
-        kept.append(Kept("no k for whoever looks for what is left of such sets", open_measure(name), share, True))
+        kept.append(
+            GuaranteeCheck("no k for whoever looks for what is left of such sets", open_measure(name), share, True)
+        )
     if asked.share:
         promise = f"no sensitive code of {name} is told with a confidence above {asked.share:g}"
-        kept.append(Kept(promise, told_measure(name), surest, surest <= asked.share + ROUNDING))
+        kept.append(GuaranteeCheck(promise, told_measure(name), surest, surest <= asked.share + ROUNDING))
     return kept
 
 
-def _found(column: ColumnPolicy, system: CodeSystem, told: Told, workshop: Workshop) -> tuple[int, float]:
+def _found(
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables
+) -> tuple[int, float]:
     """The fewest records that something known leads to, and the largest share of them with one sensitive code."""
     asked = (column.codes or CodesPolicy()).protect
     match asked.kind:
@@ -93,7 +101,11 @@ def _found(column: ColumnPolicy, system: CodeSystem, told: Told, workshop: Works
 
 
 def _by_rules(
-    rules: Sequence[tuple[Sequence[int], Sequence[int]]], system: CodeSystem, told: Told, *, whole: bool = False
+    rules: Sequence[tuple[Sequence[int], Sequence[int]]],
+    system: CodeSystem,
+    told: PublishedCodeSets,
+    *,
+    whole: bool = False,
 ) -> tuple[int, float]:
     """Of what is known in each rule, those apart that lead to nobody: what of it is published, or whole sets alone."""
     finder = _Finder(system, told)
@@ -110,7 +122,7 @@ def _by_rules(
     return fewest, surest
 
 
-def _open(sets: Sequence[Sequence[int]], system: CodeSystem, told: Told, k: int) -> float:
+def _open(sets: Sequence[Sequence[int]], system: CodeSystem, told: PublishedCodeSets, k: int) -> float:
     """The share of sets of which a code is suppressed, and the rest leads to some records but fewer than k."""
     finder, found = _Finder(system, told), {frozenset(codes) for codes in sets}
     numbers = [int(told.counts[finder.having(one)].sum()) for one in found if not finder.tells(one)]
@@ -120,7 +132,7 @@ def _open(sets: Sequence[Sequence[int]], system: CodeSystem, told: Told, k: int)
 class _Finder:
     """Looks records up by codes."""
 
-    def __init__(self, system: CodeSystem, told: Told) -> None:
+    def __init__(self, system: CodeSystem, told: PublishedCodeSets) -> None:
         self._codes, self._rows = system.codes, len(told.numbers)
         self._items: dict[str, list[int]] = {}
         for item, codes in told.items.items():
@@ -150,7 +162,7 @@ class _Finder:
 # -- sets by their size --------------------------------------------------------------------------------------------
 
 
-def _fewest_in_classes(told: Told, asked: ProtectPolicy) -> int:
+def _fewest_in_classes(told: PublishedCodeSets, asked: ProtectPolicy) -> int:
     order = np.argsort(told.classes, kind="stable")
     cuts = np.flatnonzero(np.diff(told.classes[order])) + 1
     held, fewest = told.held(), []
@@ -159,7 +171,7 @@ def _fewest_in_classes(told: Told, asked: ProtectPolicy) -> int:
     return min(fewest)
 
 
-def _by_sets(sensitive: Ints, system: CodeSystem, told: Told, asked: ProtectPolicy) -> tuple[int, float]:
+def _by_sets(sensitive: Ints, system: CodeSystem, told: PublishedCodeSets, asked: ProtectPolicy) -> tuple[int, float]:
     """Of all sets of up to m codes: of public ones, or where sensitive ones may be known as well, of all."""
     secret_codes = {system.codes[code] for code in sensitive.tolist()}
     is_secret = {item for item, codes in told.items.items() if codes & secret_codes}

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from querygate.core.ports import Workshop
+from querygate.core.ports import StagingTables
 from querygate.core.types import Column, Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import grid_codes
-from querygate.custody.policy import ColumnPolicy, Diversity, Policy
+from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
 from querygate.methods.anonymise import partition_check
 
 ROOM = 1e-8
@@ -33,7 +33,7 @@ class Sets(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class GuaranteeCheck:
     """One guarantee: what it promises, what was measured, and whether that is enough."""
 
     promise: str
@@ -43,14 +43,14 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class WrittenCells:
     """The written cells: `box` is the class of each as an outsider sees it."""
 
     columns: Sequence[Column]
     cells: Mapping[str, Any]
     box: Ints
     written: Sets
-    workshop: Workshop
+    workshop: StagingTables
 
     def raw(self, *names: str) -> tuple[Ints, Mapping[str, Any], Ints]:
         """(box, raw values by column, records)."""
@@ -60,7 +60,9 @@ class Release:
         return box_of[classes], values, counts
 
 
-def measure_guarantees(release: Release, policy: Policy, population: Population | None) -> Iterator[Kept]:
+def measure_guarantees(
+    release: WrittenCells, policy: Policy, population: Population | None
+) -> Iterator[GuaranteeCheck]:
     """Every guarantee of the policy in turn."""
     for column in release.columns:
         wanted = policy.column(column.name)
@@ -69,17 +71,19 @@ def measure_guarantees(release: Release, policy: Policy, population: Population 
     if policy.k_map is not None and population is not None:
         people = list(population.values.values())
         fewest = partition_check.fewest_matches(_boxes(release, population), people, population.persons)
-        yield Kept(f"{policy.k_map.k}-map", "people of the population", fewest, fewest >= policy.k_map.k)
+        yield GuaranteeCheck(f"{policy.k_map.k}-map", "people of the population", fewest, fewest >= policy.k_map.k)
 
 
-def population_matches(release: Release, population: Population) -> Ints:
+def population_matches(release: WrittenCells, population: Population) -> Ints:
     """How many people of the population lie in each published box, in the order of the boxes."""
     people = list(population.values.values())
     matches = [partition_check.fewest_matches([box], people, population.persons) for box in _boxes(release, population)]
     return np.array(matches, dtype=np.int64)
 
 
-def _measured(release: Release, column: Column, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+def _measured(
+    release: WrittenCells, column: Column, wanted: ColumnPolicy, d: DiversityPolicy
+) -> Iterator[GuaranteeCheck]:
     if d.kind in ("ke", "em"):
         return _of_numbers(release, wanted, d)
     if d.kind == "personalised":
@@ -87,22 +91,24 @@ def _measured(release: Release, column: Column, wanted: ColumnPolicy, d: Diversi
     return _of_values(release, column, wanted, d)
 
 
-def _of_values(release: Release, column: Column, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+def _of_values(
+    release: WrittenCells, column: Column, wanted: ColumnPolicy, d: DiversityPolicy
+) -> Iterator[GuaranteeCheck]:
     box, values, counts = _values(release, column, wanted)
     promise, name = f"{d.kind} diversity of {wanted.name}", wanted.name
     match d.kind:
         case "distinct" | "p-sensitive":
             found, least = partition_check.distinct_values(box, values), int(d.l or d.p or 0)
-            yield Kept(promise, f"distinct values of {name}", found, found >= least)
+            yield GuaranteeCheck(promise, f"distinct values of {name}", found, found >= least)
         case "entropy":
             figure = partition_check.entropy_l(box, values, counts)
-            yield Kept(promise, f"entropy l of {name}", figure, figure >= float(d.l or 0) - ROOM)
+            yield GuaranteeCheck(promise, f"entropy l of {name}", figure, figure >= float(d.l or 0) - ROOM)
         case "recursive":
             figure = partition_check.recursive_ratio(box, values, counts, l=int(d.l or 0))
-            yield Kept(promise, f"recursive c of {name}, l = {d.l}", figure, figure < float(d.c or 0))
+            yield GuaranteeCheck(promise, f"recursive c of {name}, l = {d.l}", figure, figure < float(d.c or 0))
         case "alpha":
             figure = partition_check.largest_share(box, values, counts)
-            yield Kept(promise, f"largest share of {name}", figure, figure <= float(d.alpha or 0))
+            yield GuaranteeCheck(promise, f"largest share of {name}", figure, figure <= float(d.alpha or 0))
         case "t-closeness":
             if d.distance == "hierarchy":
                 levels = _levels(release, column, wanted)
@@ -110,26 +116,28 @@ def _of_values(release: Release, column: Column, wanted: ColumnPolicy, d: Divers
             else:
                 figure = partition_check.closeness(box, values, counts, ordered=d.distance == "ordered")
             measure = f"{d.distance or 'equal'} t of {name}"
-            yield Kept(promise, measure, figure, figure <= float(d.t or 0) + ROOM)
+            yield GuaranteeCheck(promise, measure, figure, figure <= float(d.t or 0) + ROOM)
 
 
-def _of_numbers(release: Release, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+def _of_numbers(release: WrittenCells, wanted: ColumnPolicy, d: DiversityPolicy) -> Iterator[GuaranteeCheck]:
     name = wanted.name
     box, raw, counts = release.raw(name)
     values = raw[name]
     if d.kind == "em":
         figure = partition_check.crowding(box, values, counts, epsilon=float(d.epsilon or 0))
         promise = f"(epsilon,m)-anonymity of {name}"
-        yield Kept(promise, f"share within {d.epsilon} of {name}", figure, figure <= 1 / float(d.m or 1) + ROOM)
+        yield GuaranteeCheck(
+            promise, f"share within {d.epsilon} of {name}", figure, figure <= 1 / float(d.m or 1) + ROOM
+        )
         return
     figure = partition_check.narrowest_hull(box, values, values)
-    yield Kept(f"(k,e)-anonymity of {name}", f"narrowest range of {name}", figure, figure >= float(d.e or 0))
+    yield GuaranteeCheck(f"(k,e)-anonymity of {name}", f"narrowest range of {name}", figure, figure >= float(d.e or 0))
     if d.distinct:
         found = partition_check.distinct_numbers(box, values)
-        yield Kept(f"(k,e)-anonymity of {name}", f"distinct numbers of {name}", found, found >= d.distinct)
+        yield GuaranteeCheck(f"(k,e)-anonymity of {name}", f"distinct numbers of {name}", found, found >= d.distinct)
 
 
-def _of_wishes(release: Release, wanted: ColumnPolicy, d: Diversity) -> Iterator[Kept]:
+def _of_wishes(release: WrittenCells, wanted: ColumnPolicy, d: DiversityPolicy) -> Iterator[GuaranteeCheck]:
     name, by = wanted.name, str(d.by)
     box, raw, counts = release.raw(name, by)
     texts = sorted({text for text in raw[name].tolist() if text is not None} | set(wanted.values))
@@ -137,10 +145,12 @@ def _of_wishes(release: Release, wanted: ColumnPolicy, d: Diversity) -> Iterator
     value = np.array([number[text] for text in raw[name].tolist()], dtype=np.int64)
     which, sets = read_wishes(wanted, d, texts, value, raw[by])
     figure = partition_check.guarded_share(box, value, which, counts, sets)
-    yield Kept(f"what {by} guards of {name}", f"share that {by} guards", figure, figure <= float(d.share or 0) + ROOM)
+    yield GuaranteeCheck(
+        f"what {by} guards of {name}", f"share that {by} guards", figure, figure <= float(d.share or 0) + ROOM
+    )
 
 
-def _values(release: Release, column: Column, wanted: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
+def _values(release: WrittenCells, column: Column, wanted: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
     """(box, number of the published value, records); a missing value has the greatest number."""
     if wanted.carry not in CARRIED:
         box, raw, counts = release.raw(column.name)
@@ -159,7 +169,7 @@ def published_values(column: Column, cells: Mapping[str, Any]) -> Ints:
     return np.unique(np.ma.filled(np.ma.asarray(low, dtype=np.float64), np.inf), return_inverse=True)[1].reshape(-1)
 
 
-def _levels(release: Release, column: Column, wanted: ColumnPolicy) -> Ints:
+def _levels(release: WrittenCells, column: Column, wanted: ColumnPolicy) -> Ints:
     """By height and number of the written set, its node: known by the way to the root. What is missing is alone."""
     set_ids, value_ids, texts = release.written.sets(column.index)
     text_of = {s: texts[v] if v >= 0 else None for s, v in zip(set_ids.tolist(), value_ids.tolist(), strict=True)}
@@ -174,7 +184,7 @@ def _levels(release: Release, column: Column, wanted: ColumnPolicy) -> Ints:
     return levels
 
 
-def _boxes(release: Release, population: Population) -> Iterator[list[partition_check.Side]]:
+def _boxes(release: WrittenCells, population: Population) -> Iterator[list[partition_check.Side]]:
     """What each published box says of the columns that the population has."""
     named = {column.name: column for column in release.columns}
     sides = [_sides(release, named[name], population) for name in population.values]
@@ -183,7 +193,7 @@ def _boxes(release: Release, population: Population) -> Iterator[list[partition_
         yield [of_cell[cell] for of_cell in sides]
 
 
-def _sides(release: Release, column: Column, population: Population) -> Sequence[partition_check.Side]:
+def _sides(release: WrittenCells, column: Column, population: Population) -> Sequence[partition_check.Side]:
     stem = f"c{column.index}"
     if column.is_numeric:
         ends = [np.ma.asarray(release.cells[f"{stem}_{end}"]) for end in ("lo", "hi")]

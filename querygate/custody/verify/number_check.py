@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from querygate.core.block import ALL_NULLS
-from querygate.core.ports import Workshop
+from querygate.core.ports import StagingTables
 from querygate.core.types import Catalog, Column
 from querygate.custody.policy import ColumnPolicy, Policy
 
@@ -27,21 +27,21 @@ QUARTERS = (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128)
 NEARLY = 1.0 - 1e-8
 
 
-class Told(Protocol):
+class MomentStore(Protocol):
     """A staged store file that may have moments."""
 
     def moments(self, column: int) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PromiseCheck:
     """A promise, and whether it is kept."""
 
     promise: str
     holds: bool
 
 
-def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: dict[str, Any]) -> Iterator[Found]:
+def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: dict[str, Any]) -> Iterator[PromiseCheck]:
     """A number's own intervals hold k records each, and none is narrower than its guard."""
     if wanted.carry != "univariate":
         return
@@ -52,20 +52,20 @@ def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: dict[st
         return
     held = np.bincount(which.reshape(-1), np.asarray(cells["n"])[known])
     widths = ends[1] - ends[0] + (1 if column.is_discrete else 0)
-    yield Found(f"k = {k} in each interval of {column.name}", bool(held.min() >= k))
-    yield Found(
+    yield PromiseCheck(f"k = {k} in each interval of {column.name}", bool(held.min() >= k))
+    yield PromiseCheck(
         f"the intervals of {column.name} are as wide as its guard", bool(widths.min() >= (wanted.guard or 0) * NEARLY)
     )
 
 
 def check_moments(
-    written: Told, catalog: Catalog, policy: Policy, cells: dict[str, Any], workshop: Workshop
-) -> Iterator[Found]:
+    written: MomentStore, catalog: Catalog, policy: Policy, cells: dict[str, Any], workshop: StagingTables
+) -> Iterator[PromiseCheck]:
     """What is told about classes is true, and nobody is told too closely."""
     for column in catalog.columns:
         if column.moments == "none":
             continue
-        yield Found(
+        yield PromiseCheck(
             f"moments of {column.name} as the policy has them", column.moments == policy.anonymise.class_moments
         )
         told = written.moments(column.index)
@@ -75,7 +75,7 @@ def check_moments(
             problems.look(classes.get(int(row[0])), *row[1:])
         yield from problems.found()
         labels = np.asarray(told["class"])
-        yield Found(f"one moment of {column.name} for a class", np.unique(labels).size == labels.size)
+        yield PromiseCheck(f"one moment of {column.name} for a class", np.unique(labels).size == labels.size)
 
 
 _COLUMNS = ("class", "n", "sum_lo", "sum_hi", "var_lo", "var_hi")
@@ -92,7 +92,7 @@ class Class:
     published: int  # records with a known value, as the cells have it
 
 
-def _classes(column: Column, cells: dict[str, Any], workshop: Workshop) -> Iterator[tuple[int, Class]]:
+def _classes(column: Column, cells: dict[str, Any], workshop: StagingTables) -> Iterator[tuple[int, Class]]:
     label, value, count = workshop.class_values(column.name)
     null = np.asarray(cells.get(f"c{column.index}_null", np.zeros(len(cells["n"]), dtype=np.int64)))
     known = null != ALL_NULLS
@@ -129,9 +129,9 @@ class _Problems:
         self.e = policy.column(column.name).guard or 0
         self.broken: set[str] = set()
 
-    def found(self) -> Iterator[Found]:
+    def found(self) -> Iterator[PromiseCheck]:
         for promise in ("counted", "true", "public", "shared by enough", "not told too closely"):
-            yield Found(f"moments of {self.column.name} are {promise}", promise not in self.broken)
+            yield PromiseCheck(f"moments of {self.column.name} are {promise}", promise not in self.broken)
 
     def look(self, group: Class | None, n: float, low: float, high: float, var_low: float, var_high: float) -> None:
         if group is None or not group.counts.sum() == n == group.published:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Workshop
+from querygate.core.ports import StagingTables
 from querygate.core.types import Catalog, Column, Floats, Ints
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.population import Population
@@ -24,7 +24,7 @@ from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
 from querygate.custody.policy import Policy
 from querygate.custody.verify.code_check import measure_codes
-from querygate.custody.verify.guarantee_check import Release, measure_guarantees, published_values
+from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, published_values
 from querygate.custody.verify.number_check import check_intervals, check_moments
 from querygate.methods.anonymise import partition_check
 
@@ -44,7 +44,7 @@ class Written(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """What the written version really keeps."""
 
     k: int
@@ -57,8 +57,8 @@ class Measured:
 
 
 def verify_release(
-    written: Written, policy: Policy, workshop: Workshop, rows: int, population: Population | None = None
-) -> Measured:
+    written: Written, policy: Policy, workshop: StagingTables, rows: int, population: Population | None = None
+) -> Measurement:
     """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
     catalog = written.catalog()
     cells = written.cells([column.index for column in catalog.columns if column.role == "quasi-identifier"])
@@ -94,7 +94,7 @@ def verify_release(
                 one = wanted.carry in ("hull", "joint")
                 _check(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
     kept = {}
-    release = Release(catalog.columns, cells, boxes, written, workshop)
+    release = WrittenCells(catalog.columns, cells, boxes, written, workshop)
     for guarantee in measure_guarantees(release, policy, population):
         kept[guarantee.measure] = guarantee.figure
         _check(guarantee.holds, guarantee.promise)
@@ -104,7 +104,7 @@ def verify_release(
     for found in check_moments(written, catalog, policy, cells, workshop):
         _check(found.holds, found.promise)
     width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
-    return Measured(k, int(sizes.max()), l, t, hull, width, kept)
+    return Measurement(k, int(sizes.max()), l, t, hull, width, kept)
 
 
 def _check(holds: bool, promise: str) -> None:
@@ -116,7 +116,7 @@ def _check(holds: bool, promise: str) -> None:
         )
 
 
-def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, Any], workshop: Workshop) -> None:
+def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, Any], workshop: StagingTables) -> None:
     """Where the intervals of a numeric column may begin and end."""
     wanted, name = policy.column(column.name), column.name
     _check(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
@@ -187,7 +187,7 @@ def _intervals(column: Column, cells: dict[str, Any]) -> tuple[Any, Any, Any]:
     return low.data, high.data, ~np.ma.getmaskarray(low)
 
 
-def _off(column: Column, cells: dict[str, Any], written: Written, workshop: Workshop) -> int:
+def _off(column: Column, cells: dict[str, Any], written: Written, workshop: StagingTables) -> int:
     """Published intervals or sets of a class that hold another number of raw rows than they say."""
     classes, counts = cells["class"], cells["n"]
     if not column.is_numeric:

@@ -42,18 +42,25 @@ from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
 from querygate.methods.anonymise.division.snake import snake
 from querygate.methods.anonymise.division.univariate import Unsuitable, optimal_runs, univariate
 from querygate.methods.anonymise.guards.closeness import TreeCloseness
-from querygate.methods.anonymise.guards.diversity import Alpha, Closeness, Distinct, Entropy, Recursive, Sensitive
+from querygate.methods.anonymise.guards.diversity import (
+    Alpha,
+    Closeness,
+    Distinct,
+    EntropyDiversity,
+    Recursive,
+    Sensitive,
+)
 from querygate.methods.anonymise.guards.guard import Guard, NumericHull
 from querygate.methods.anonymise.guards.k_map import KMap
-from querygate.methods.anonymise.guards.numeric_guards import Numbers, Proximity, Spread
+from querygate.methods.anonymise.guards.numeric_guards import Numbers, Proximity, SpreadGuard
 from querygate.methods.anonymise.guards.p_sensitive import PSensitive
-from querygate.methods.anonymise.guards.personal_guard import Personalised
+from querygate.methods.anonymise.guards.personal_guard import PersonalGuard
 from querygate.methods.anonymise.recode.full_domain import full_domain
 from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
 from querygate.methods.anonymise.recode.interval_levels import flat_hierarchy, interval_hierarchy
 from querygate.methods.anonymise.recode.local_recode import local
-from querygate.methods.anonymise.recode.recoder import Recoded, Recoder, Scale, scales_of
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder, Scale, scales_of
 from querygate.methods.anonymise.stable_classes import stay_together
 from querygate.methods.anonymise.statistic_weights import directed, statistic_weights
 from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table
@@ -124,15 +131,15 @@ __all__ = [
     "NumericHull",
     "Sensitive",
     "Distinct",
-    "Entropy",
+    "EntropyDiversity",
     "Recursive",
     "Alpha",
     "Closeness",
     "TreeCloseness",
     "PSensitive",
-    "Personalised",
+    "PersonalGuard",
     "Numbers",
-    "Spread",
+    "SpreadGuard",
     "Proximity",
     "KMap",
     "blind",
@@ -151,7 +158,7 @@ __all__ = [
     "stay_together",
     "RECODERS",
     "Recoder",
-    "Recoded",
+    "RecodedTable",
     "full_domain",
     "full_subtree",
     "local",

@@ -18,25 +18,25 @@ LIKELY = 0.8
 # -- what a class gives away ---------------------------------------------------------------------------------------
 
 
-class Told(NamedTuple):
+class ClassDisclosure(NamedTuple):
     """Classes that give something away, and the records in them."""
 
     classes: int
     records: int
 
     @classmethod
-    def of(cls, which: Bools, sizes: Ints) -> Told:
+    def of(cls, which: Bools, sizes: Ints) -> ClassDisclosure:
         return cls(int(which.sum()), int(sizes[which].sum()))
 
 
-def shared_values(classes: Ints, values: Ints, counts: Ints) -> tuple[Told, Told]:
+def shared_values(classes: Ints, values: Ints, counts: Ints) -> tuple[ClassDisclosure, ClassDisclosure]:
     """Classes in which all members have one value, and those in which a single one holds a share of `LIKELY` or more.
 
     Entries are (class, value, records), classes 0..m-1; a missing value is a value.
 
     >>> import numpy as np
     >>> shared_values(np.array([0, 1, 1, 2, 2]), np.array([7, 7, 8, 7, 8]), np.array([3, 1, 1, 9, 1]))
-    (Told(classes=1, records=3), Told(classes=2, records=13))
+    (ClassDisclosure(classes=1, records=3), ClassDisclosure(classes=2, records=13))
     """
     size: Ints = np.bincount(classes, counts).astype(np.int64)
     _, value = np.unique(values, return_inverse=True)
@@ -46,12 +46,14 @@ def shared_values(classes: Ints, values: Ints, counts: Ints) -> tuple[Told, Told
     greatest = np.zeros(size.size)
     np.maximum.at(greatest, of, held)
     there = size > 0
-    return Told.of(there & (greatest == size), size), Told.of(there & (greatest >= LIKELY * size), size)
+    return ClassDisclosure.of(there & (greatest == size), size), ClassDisclosure.of(
+        there & (greatest >= LIKELY * size), size
+    )
 
 
-def narrow_hulls(sizes: Ints, low: Floats, high: Floats, width: float) -> Told:
+def narrow_hulls(sizes: Ints, low: Floats, high: Floats, width: float) -> ClassDisclosure:
     """Classes whose known values span less than `width`; nan where a class has none."""
-    return Told.of(np.nan_to_num(high - low, nan=np.inf) < width, sizes)
+    return ClassDisclosure.of(np.nan_to_num(high - low, nan=np.inf) < width, sizes)
 
 
 # -- the shape of a distribution -----------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ class Members:
 
 
 @dataclass(frozen=True)
-class Told:
+class MomentRelease:
     """What is published per class, in order of class: NaN where a sum or a variance is not told.
 
     `residual` is the least range that is left for a member of the class when all others pool their values.
@@ -122,7 +122,7 @@ class Told:
         return ~np.isnan(self.sum_low)
 
 
-def rounded_moments(members: Members, e: float, k: int, *, guarded: bool = True) -> Told:
+def rounded_moments(members: Members, e: float, k: int, *, guarded: bool = True) -> MomentRelease:
     """Means and variances of classes as public cells. Unguarded, nobody looks at what is left for the last member."""
     told = _nothing(members)
     if not _is_addable(members):
@@ -141,7 +141,7 @@ def rounded_moments(members: Members, e: float, k: int, *, guarded: bool = True)
     return told
 
 
-def exact_moments(members: Members, e: float, *, guarded: bool = True) -> Told:
+def exact_moments(members: Members, e: float, *, guarded: bool = True) -> MomentRelease:
     """Sums and variances as they are, where enough members share them and each keeps a range of e against outsiders.
 
     Unguarded, both rules are off.
@@ -167,12 +167,12 @@ def exact_moments(members: Members, e: float, *, guarded: bool = True) -> Told:
     return told
 
 
-def _nothing(members: Members) -> Told:
+def _nothing(members: Members) -> MomentRelease:
     number = members.classes.size
-    return Told(members.classes, members.size, *(np.full(number, np.nan) for _ in range(5)))
+    return MomentRelease(members.classes, members.size, *(np.full(number, np.nan) for _ in range(5)))
 
 
-def _put(told: Told, at: Ints, low: Floats, high: Floats, left: Floats) -> None:
+def _put(told: MomentRelease, at: Ints, low: Floats, high: Floats, left: Floats) -> None:
     told.sum_low[at], told.sum_high[at], told.residual[at] = low, high, left
 
 
@@ -271,7 +271,7 @@ def _variances(members: Members) -> tuple[Floats, Floats]:
     return squares - drift * drift, 8 * (terms + 8) * _UNIT * (squares + drift * drift)
 
 
-def _add_variances(members: Members, told: Told, e: float, k: int, guarded: bool) -> None:
+def _add_variances(members: Members, told: MomentRelease, e: float, k: int, guarded: bool) -> None:
     able = told.kept & (members.size >= max(LEAST_FOR_VARIANCE, k))
     for wider in WIDER:
         open_ = able & np.isnan(told.var_low)

@@ -17,7 +17,7 @@ import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.anonymise.class_boxes import NO_NULLS, SOME_NULLS
-from querygate.methods.anonymise.recode.recoder import Recoded, Scale
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Scale
 from querygate.methods.anonymise.table import NULL, Table
 
 Query = Mapping[str, tuple[int, int]]
@@ -77,7 +77,7 @@ def classification_metric(labels: Ints, target: Ints, counts: Ints) -> float:
 # -- what is published of each attribute -------------------------------------------------------------------------------
 
 
-def loss_metric(table: Table, recoded: Recoded) -> Floats:
+def loss_metric(table: Table, recoded: RecodedTable) -> Floats:
     """LM by attribute: mean over records of (values under what is published - 1) / (all values - 1).
 
     Iyengar, KDD 2002. A missing value is one more value of an attribute that has some.
@@ -90,7 +90,7 @@ def loss_metric(table: Table, recoded: Recoded) -> Floats:
     return np.array(lost)
 
 
-def ambiguity(table: Table, recoded: Recoded) -> float:
+def ambiguity(table: Table, recoded: RecodedTable) -> float:
     """AM: combinations of values that a published record may stand for, on average (Nergiz, Clifton, DKE 2007)."""
     size = _sizes(recoded.labels, table.counts)
     may_be, all_ = np.ones(size.size), 1.0
@@ -99,7 +99,7 @@ def ambiguity(table: Table, recoded: Recoded) -> float:
     return float((may_be @ size + all_ * recoded.suppressed) / table.records)
 
 
-def generalisation_height(table: Table, recoded: Recoded, scales: Sequence[Scale]) -> float:
+def generalisation_height(table: Table, recoded: RecodedTable, scales: Sequence[Scale]) -> float:
     """Heights above the leaves, summed over attributes, on average over records; those left out are at the roots.
 
     For one height by attribute it is the height of the lattice node (Samarati, TKDE 2001). What is published at several
@@ -115,12 +115,12 @@ def generalisation_height(table: Table, recoded: Recoded, scales: Sequence[Scale
     return total / table.records
 
 
-def stretches(recoded: Recoded, name: str) -> tuple[Ints, Ints]:
+def stretches(recoded: RecodedTable, name: str) -> tuple[Ints, Ints]:
     """First and last place that each class publishes; -1 is a missing value."""
     return np.where(recoded.nulls[name] == NO_NULLS, recoded.low[name], NULL), recoded.high[name]
 
 
-def _places(table: Table, recoded: Recoded) -> Iterable[tuple[Ints, int]]:
+def _places(table: Table, recoded: RecodedTable) -> Iterable[tuple[Ints, int]]:
     """Per attribute how many values each class may have, and how many there are, a missing one among them."""
     for a in table.attributes:
         first, last = stretches(recoded, a.name)
@@ -130,7 +130,7 @@ def _places(table: Table, recoded: Recoded) -> Iterable[tuple[Ints, int]]:
 # -- answers to queries ------------------------------------------------------------------------------------------------
 
 
-def average_relative_error(table: Table, recoded: Recoded, queries: Iterable[Query]) -> float:
+def average_relative_error(table: Table, recoded: RecodedTable, queries: Iterable[Query]) -> float:
     """AvgRE: mean over COUNT queries of |actual - estimate| / actual; those that count nobody are left aside.
 
     The estimate takes the records of a class to lie evenly in its box (LeFevre, DeWitt, Ramakrishnan, KDD 2006).
@@ -149,7 +149,7 @@ def average_relative_error(table: Table, recoded: Recoded, queries: Iterable[Que
     return float(np.mean(errors)) if errors else 0.0
 
 
-def _overlap(recoded: Recoded, name: str, first: int, last: int) -> Floats:
+def _overlap(recoded: RecodedTable, name: str, first: int, last: int) -> Floats:
     """Share of each class that the range from first to last holds; where values may be missing, that is one place."""
     low, high = recoded.low[name], recoded.high[name]
     places = high - low + 1 + (recoded.nulls[name] == SOME_NULLS)

@@ -22,7 +22,7 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.anonymise.class_boxes import ncp
 from querygate.methods.anonymise.clusters.merge import merge_until_kept
-from querygate.methods.anonymise.division.mondrian import Progress, Search, canonical
+from querygate.methods.anonymise.division.mondrian import DivisionSearch, Progress, canonical
 from querygate.methods.anonymise.division.node_cells import Batch
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.table import Table
@@ -50,7 +50,7 @@ def stay_together(
     """
     node = np.unique(history, return_inverse=True)[1].reshape(-1)
     batch = Batch.whole(table).relabelled(node, int(node.max()) + 1)
-    labels = Search(table, k, guards, progress).run(batch)
+    labels = DivisionSearch(table, k, guards, progress).run(batch)
     new = history == NEWCOMER
     own = merge_until_kept(table, labels, k, guards)
     if apart or not _few(table, new):

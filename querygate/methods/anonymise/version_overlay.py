@@ -13,7 +13,7 @@ This measures; it shares no code with the methods that make classes.
 >>> then, now = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1]), np.array([5, 5, 5, 5, 6, 6, 6, 6, 6])
 >>> found = judge(lay_together([then], now), k=3)  # two of class 0 went elsewhere
 >>> found.smallest, found.divided, found.keeps(few_changes=False)
-(2, Small(parts=1, people=2), False)
+(2, SmallParts(parts=1, people=2), False)
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.core.version_overlap import Met
+from querygate.core.version_overlap import ClassHistory
 
 ABSENT = -1
 """The class of somebody who is not in a version."""
 
 
-class Small(NamedTuple):
+class SmallParts(NamedTuple):
     """Parts that do not keep what a class keeps, and the people in them."""
 
     parts: int
@@ -39,7 +39,7 @@ class Small(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class OverlayVerdict:
     """What the new version tells beyond the earlier ones.
 
     `smallest`: the fewest people who were in one group and are in one class now (0: nobody was here before). Too small,
@@ -48,9 +48,9 @@ class Verdict:
     """
 
     smallest: int
-    divided: Small
-    left: Small
-    came: Small
+    divided: SmallParts
+    left: SmallParts
+    came: SmallParts
 
     def keeps(self, *, few_changes: bool) -> bool:
         """Is everybody hidden? With `few_changes`, from those who do not know who came and who left."""
@@ -61,7 +61,9 @@ class Verdict:
         return self.divided.people + self.left.people + self.came.people
 
 
-def lay_together(earlier: Sequence[Ints], now: Ints, sensitive: Sequence[Ints] = (), least: Sequence[int] = ()) -> Met:
+def lay_together(
+    earlier: Sequence[Ints], now: Ints, sensitive: Sequence[Ints] = (), least: Sequence[int] = ()
+) -> ClassHistory:
     """From the classes of each person, an array per version, and each person's sensitive values, an array per column,
     with the least number of different ones that a group has to keep.
     """
@@ -71,10 +73,10 @@ def lay_together(earlier: Sequence[Ints], now: Ints, sensitive: Sequence[Ints] =
         pairs, _ = _distinct(np.column_stack([which, values]))
         kept &= np.bincount(pairs[:, 0], minlength=len(entries)) >= wanted
     people = np.bincount(which, minlength=len(entries))
-    return Met(entries[:, :-1], entries[:, -1], people, kept)
+    return ClassHistory(entries[:, :-1], entries[:, -1], people, kept)
 
 
-def judge(met: Met, k: int) -> Verdict:
+def judge(met: ClassHistory, k: int) -> OverlayVerdict:
     """Lay the new version over the earlier ones."""
     histories, history = _distinct(met.earlier)
     new = (met.earlier == ABSENT).all(axis=1)
@@ -83,7 +85,7 @@ def judge(met: Met, k: int) -> Verdict:
     classes = np.bincount(history[stayed], minlength=len(histories))[history]
     was_left = np.bincount(history[gone], minlength=len(histories))[history] > 0
     small = ~(met.kept & (met.people >= k))
-    return Verdict(
+    return OverlayVerdict(
         int(met.people[stayed].min()) if stayed.any() else 0,
         _count(met, small & stayed & (classes > 1)),
         _count(met, small & ~new & was_left & (classes > 0) & (gone | (classes == 1))),
@@ -91,7 +93,7 @@ def judge(met: Met, k: int) -> Verdict:
     )
 
 
-def only(met: Met, versions: Sequence[int]) -> Met:
+def only(met: ClassHistory, versions: Sequence[int]) -> ClassHistory:
     """The new version with these earlier ones alone, by their places.
 
     Entries become one where nothing tells them apart any more. Of such it is known that they keep what one of them
@@ -102,15 +104,15 @@ def only(met: Met, versions: Sequence[int]) -> Met:
     entries, which = _distinct(table[there])
     people = np.bincount(which, met.people[there], len(entries)).astype(np.int64)
     kept = np.bincount(which, met.kept[there], len(entries)) > 0
-    return Met(entries[:, :-1], entries[:, -1], people, kept)
+    return ClassHistory(entries[:, :-1], entries[:, -1], people, kept)
 
 
-def pairwise(met: Met, k: int) -> tuple[Verdict, ...]:
+def pairwise(met: ClassHistory, k: int) -> tuple[OverlayVerdict, ...]:
     """The new version over each earlier one by itself."""
     return tuple(judge(only(met, [version]), k) for version in range(met.earlier.shape[1]))
 
 
-def in_the_way(met: Met, k: int, *, few_changes: bool) -> tuple[int, ...]:
+def in_the_way(met: ClassHistory, k: int, *, few_changes: bool) -> tuple[int, ...]:
     """Places of earlier versions without which the others and the new one keep what they have to: those that do not go
     with the new one, or, where that is not enough, all.
     """
@@ -132,5 +134,5 @@ def _distinct(table: Ints) -> tuple[Ints, Ints]:
     return table[first], key
 
 
-def _count(met: Met, which: Bools) -> Small:
-    return Small(int(which.sum()), int(met.people[which].sum()))
+def _count(met: ClassHistory, which: Bools) -> SmallParts:
+    return SmallParts(int(which.sum()), int(met.people[which].sum()))

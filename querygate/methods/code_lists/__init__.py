@@ -5,12 +5,12 @@ Pure: arrays in, arrays out.
 """
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
-from querygate.methods.code_lists.catalogue import METHODS, Method
-from querygate.methods.code_lists.code_policies import Privacy, Utility, violations
+from querygate.methods.code_lists.catalogue import METHODS, CodeMethod
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import CaseCounts, Disease, case_counts, gwas_diseases, surviving
 from querygate.methods.code_lists.km import cut_loss
-from querygate.methods.code_lists.local_items import Recoded
+from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import (
     Changes,
     UtilityLoss,
@@ -20,10 +20,10 @@ from querygate.methods.code_lists.losses import (
     published_loss,
     workload_errors,
 )
-from querygate.methods.code_lists.normalise import Normalised, normalise
+from querygate.methods.code_lists.normalise import NormalisedCodes, normalise
 from querygate.methods.code_lists.reidentification import Reidentification, reidentification
 from querygate.methods.code_lists.relational import CodesInClasses
-from querygate.methods.code_lists.sensitive_rules import Rule
+from querygate.methods.code_lists.sensitive_rules import SensitiveRule
 from querygate.methods.code_lists.subtrees import halved
 from querygate.methods.code_lists.systems import code_tree, read_tree, tree_of
 from querygate.methods.code_lists.unprotectable import Unprotectable
@@ -33,9 +33,9 @@ __all__ = [
     "SUPPRESSED",
     "Baskets",
     "Items",
-    "Method",
-    "Privacy",
-    "Utility",
+    "CodeMethod",
+    "CodePrivacy",
+    "CodeUtility",
     "violations",
     "CaseCounts",
     "Disease",
@@ -49,7 +49,7 @@ __all__ = [
     "frequent_sets",
     "published_loss",
     "workload_errors",
-    "Normalised",
+    "NormalisedCodes",
     "normalise",
     "Reidentification",
     "reidentification",
@@ -58,8 +58,8 @@ __all__ = [
     "tree_of",
     "CodeTree",
     "CodesInClasses",
-    "Recoded",
-    "Rule",
+    "LocalItems",
+    "SensitiveRule",
     "Unprotectable",
     "cut_loss",
     "halved",

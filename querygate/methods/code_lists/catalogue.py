@@ -31,7 +31,7 @@ from querygate.methods.code_lists.ugaclip import aclip, ugaclip
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class CodeMethod:
     """How to anonymise sets of codes. `kind` says what `run` takes and gives back: see above."""
 
     run: Callable[..., Any]
@@ -39,14 +39,14 @@ class Method:
     summary: str = ""
 
 
-METHODS: Registry[Method] = Registry("way to anonymise sets of codes")
-METHODS.register("ugaclip", Method(ugaclip, "policy", "rarest code first, in its group (Loukides et al. 2010)"))
-METHODS.register("cba", Method(cba, "policy", "cheapest pairs first, least suppression (ITAB 2010)"))
-METHODS.register("aclip", Method(aclip, "policy", "rarest code first, with any code: a baseline"))
-METHODS.register("least-frequent", Method(least_frequent, "policy", "suppression alone: a baseline"))
-METHODS.register("apriori", Method(km_anonymous, "itemsets", "k^m by full subtrees (Terrovitis et al. 2008)"))
-METHODS.register("partition", Method(partitioned, "complete", "top-down, local recoding (He & Naughton 2009)"))
-METHODS.register("classes", Method(codes_in_classes, "classes", "k^m in relational classes (Poulis et al. 2013)"))
-METHODS.register("coherence", Method(coherent, "coherence", "(h,k,p) by suppression (Xu et al. 2008)"))
-METHODS.register("rbat", Method(rbat, "rules", "rules from public to sensitive codes (Loukides et al. 2013)"))
-METHODS.register("rho", Method(rho_uncertain, "uncertainty", "rho-uncertainty by suppression (Cao et al. 2010)"))
+METHODS: Registry[CodeMethod] = Registry("way to anonymise sets of codes")
+METHODS.register("ugaclip", CodeMethod(ugaclip, "policy", "rarest code first, in its group (Loukides et al. 2010)"))
+METHODS.register("cba", CodeMethod(cba, "policy", "cheapest pairs first, least suppression (ITAB 2010)"))
+METHODS.register("aclip", CodeMethod(aclip, "policy", "rarest code first, with any code: a baseline"))
+METHODS.register("least-frequent", CodeMethod(least_frequent, "policy", "suppression alone: a baseline"))
+METHODS.register("apriori", CodeMethod(km_anonymous, "itemsets", "k^m by full subtrees (Terrovitis et al. 2008)"))
+METHODS.register("partition", CodeMethod(partitioned, "complete", "top-down, local recoding (He & Naughton 2009)"))
+METHODS.register("classes", CodeMethod(codes_in_classes, "classes", "k^m in relational classes (Poulis et al. 2013)"))
+METHODS.register("coherence", CodeMethod(coherent, "coherence", "(h,k,p) by suppression (Xu et al. 2008)"))
+METHODS.register("rbat", CodeMethod(rbat, "rules", "rules from public to sensitive codes (Loukides et al. 2013)"))
+METHODS.register("rho", CodeMethod(rho_uncertain, "uncertainty", "rho-uncertainty by suppression (Cao et al. 2010)"))

@@ -10,7 +10,7 @@ support the itemset. What no partner can save is suppressed. How little is suppr
   needless.
 
 >>> baskets = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=6)
->>> cba(baskets, 2, Privacy(((0, 1, 2),)), Utility(((0, 1),))).groups()
+>>> cba(baskets, 2, CodePrivacy(((0, 1, 2),)), CodeUtility(((0, 1),))).groups()
 [(0, 1), (2,), (3,), (4,), (5,)]
 """
 
@@ -20,12 +20,14 @@ from functools import reduce
 from operator import and_
 
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.code_policies import Privacy, Utility
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.supports import Supports, Unmet
 from querygate.methods.code_lists.utility_loss import Partners, Weight
 
 
-def cba(baskets: Baskets, k: int, privacy: Privacy, utility: Utility, *, weights: Weight | None = None) -> Items:
+def cba(
+    baskets: Baskets, k: int, privacy: CodePrivacy, utility: CodeUtility, *, weights: Weight | None = None
+) -> Items:
     """Items that lie inside the groups of the utility policy and meet the privacy policy."""
     privacy.check(baskets, k)
     supports = Supports(baskets)

@@ -15,7 +15,7 @@ exactly, and where something has to go from an itemset it is better something el
 
 >>> import numpy as np
 >>> baskets = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=6)
->>> policy = Privacy(((0, 1, 2),))
+>>> policy = CodePrivacy(((0, 1, 2),))
 >>> violations(baskets, Items.unchanged(6), policy, k=2)
 ((0, 1, 2),)
 >>> violations(baskets, Items(np.array([0, 0, 1, 2, 3, 4])), policy, k=2)
@@ -36,10 +36,10 @@ from querygate.methods.code_lists.unprotectable import Unprotectable
 
 
 @dataclass(frozen=True)
-class Privacy:
+class CodePrivacy:
     """Itemsets to protect, each rising and once; with `upto` every set of so many codes or fewer as well.
 
-    >>> Privacy(((2, 0, 2), (0, 2), (1,))).itemsets
+    >>> CodePrivacy(((2, 0, 2), (0, 2), (1,))).itemsets
     ((0, 2), (1,))
     """
 
@@ -57,7 +57,7 @@ class Privacy:
         object.__setattr__(self, "itemsets", tuple(different))
 
     @classmethod
-    def from_visits(cls, visits: Iterable[Sequence[int]], *, residue: bool = True) -> Privacy:
+    def from_visits(cls, visits: Iterable[Sequence[int]], *, residue: bool = True) -> CodePrivacy:
         """What was billed together is known together (PPE, Loukides et al. 2010). Visits without codes tell nothing.
 
         A visit inside another is kept: the larger one may come to be supported by none, which says nothing of the
@@ -66,13 +66,13 @@ class Privacy:
         return cls(tuple(tuple(visit) for visit in visits if len(visit)), residue=residue)
 
     @classmethod
-    def all_itemsets(cls, most: int) -> Privacy:
+    def all_itemsets(cls, most: int) -> CodePrivacy:
         """k^m-anonymity (Terrovitis et al. 2008): every set of up to m codes. They are found as they are needed."""
         if most < 1:
             raise Unprotectable(f"Sets of up to {most} codes are none.", "Ask for 1 or more.")
         return cls(upto=most)
 
-    def literal(self) -> Privacy:
+    def literal(self) -> CodePrivacy:
         """The same itemsets, where it suffices that one code of each is suppressed."""
         return replace(self, residue=False)
 
@@ -94,10 +94,10 @@ class Privacy:
 
 
 @dataclass(frozen=True)
-class Utility:
+class CodeUtility:
     """Groups of codes that may be joined; they do not overlap.
 
-    >>> Utility(((0, 1), (3, 2))).of(5)
+    >>> CodeUtility(((0, 1), (3, 2))).of(5)
     array([0, 0, 1, 1, 2])
     """
 
@@ -116,10 +116,10 @@ class Utility:
         object.__setattr__(self, "groups", tuple(tuple(sorted(set(group))) for group in self.groups if group))
 
     @classmethod
-    def by_level(cls, ancestors: Sequence[Hashable]) -> Utility:
+    def by_level(cls, ancestors: Sequence[Hashable]) -> CodeUtility:
         """Codes of one ancestor at a level of a hierarchy; None stands alone.
 
-        >>> Utility.by_level(["296", "296", "295", None]).groups
+        >>> CodeUtility.by_level(["296", "296", "295", None]).groups
         ((0, 1), (2,))
         """
         groups: dict[Hashable, list[int]] = {}
@@ -130,12 +130,12 @@ class Utility:
 
     @classmethod
     def from_diseases(
-        cls, diseases: Iterable[Sequence[int]], rest: Utility | None = None, *, spare: bool = False
-    ) -> Utility:
+        cls, diseases: Iterable[Sequence[int]], rest: CodeUtility | None = None, *, spare: bool = False
+    ) -> CodeUtility:
         """Codes of one disease stay together, so its cases can be counted (UPE), and are spared if that is asked for.
         Other codes are grouped as in `rest`.
 
-        >>> Utility.from_diseases([(0, 1)], rest=Utility(((1, 2, 3),))).groups
+        >>> CodeUtility.from_diseases([(0, 1)], rest=CodeUtility(((1, 2, 3),))).groups
         ((0, 1), (2, 3))
         """
         groups = tuple(tuple(disease) for disease in diseases)
@@ -145,7 +145,7 @@ class Utility:
         return cls(groups + untaken, frozenset(taken) if spare else frozenset())
 
     @classmethod
-    def together(cls, size: int) -> Utility:
+    def together(cls, size: int) -> CodeUtility:
         """Any codes may be joined."""
         return cls((tuple(range(size)),))
 
@@ -166,7 +166,7 @@ class Utility:
         return tuple(codes for codes in items.groups() if np.unique(group[list(codes)]).size > 1)
 
 
-def violations(baskets: Baskets, items: Items, privacy: Privacy, k: int) -> tuple[tuple[int, ...], ...]:
+def violations(baskets: Baskets, items: Items, privacy: CodePrivacy, k: int) -> tuple[tuple[int, ...], ...]:
     """The itemsets that some records but fewer than k support. Of `upto`, those of the smallest size alone."""
     if items.of.size != baskets.size:
         raise Unprotectable(f"Items of {items.of.size} codes for {baskets.size}.", "Give each code its item.")

@@ -23,8 +23,8 @@ import numpy as np
 
 from querygate.core.types import Bools
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.local_items import Recoded
-from querygate.methods.code_lists.record_matches import Published
+from querygate.methods.code_lists.local_items import LocalItems
+from querygate.methods.code_lists.record_matches import PublishedRecords
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def _within(code: str, low: str, high: str) -> bool:
     return low <= start <= high
 
 
-def case_counts(baskets: Baskets, recoding: Items | Recoded | Published, disease: Disease) -> CaseCounts:
+def case_counts(baskets: Baskets, recoding: Items | LocalItems | PublishedRecords, disease: Disease) -> CaseCounts:
     """How many cases there are, and how many the publication lets be."""
-    published = recoding if isinstance(recoding, Published) else Published.of(baskets, recoding)
+    published = recoding if isinstance(recoding, PublishedRecords) else PublishedRecords.of(baskets, recoding)
     of = np.zeros(baskets.size, dtype=np.bool_)
     of[list(disease.codes)] = True
     inside = np.array([bool(of[list(codes)].all()) for codes in published.groups], dtype=np.bool_)
@@ -98,9 +98,9 @@ def case_counts(baskets: Baskets, recoding: Items | Recoded | Published, disease
     )
 
 
-def surviving(baskets: Baskets, recoding: Items | Recoded, diseases: Iterable[Disease]) -> tuple[CaseCounts, ...]:
+def surviving(baskets: Baskets, recoding: Items | LocalItems, diseases: Iterable[Disease]) -> tuple[CaseCounts, ...]:
     """The diseases with cases whose case and control counts are still known exactly."""
-    published = Published.of(baskets, recoding)
+    published = PublishedRecords.of(baskets, recoding)
     counted = [case_counts(baskets, published, disease) for disease in diseases]
     return tuple(one for one in counted if one.cases and one.exact)
 

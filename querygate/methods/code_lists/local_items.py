@@ -12,7 +12,7 @@ from querygate.methods.code_lists.subtrees import Subtrees
 
 
 @dataclass(frozen=True)
-class Recoded:
+class LocalItems:
     """What is published of each record: item i says that it has at least one of the codes groups[i]."""
 
     published: Baskets
@@ -29,7 +29,7 @@ def members_of(baskets: Baskets, records: Ints) -> tuple[Ints, Ints]:
     return at, np.repeat(np.arange(records.size), number)
 
 
-def recoded(tree: Subtrees, ordered: Baskets, node: Ints) -> Recoded:
+def recoded(tree: Subtrees, ordered: Baskets, node: Ints) -> LocalItems:
     """What is published where each member of records, ordered by the tree, is told by a node; -1 is suppressed."""
     kept = node != SUPPRESSED
     used, item = np.unique(node[kept], return_inverse=True)
@@ -37,7 +37,7 @@ def recoded(tree: Subtrees, ordered: Baskets, node: Ints) -> Recoded:
     record, members = np.divmod(np.unique(ordered.of_record[kept] * number + item), number)
     starts = np.searchsorted(record, np.arange(ordered.records + 1)).astype(np.int64)
     loss = np.where(kept, tree.loss[node], 1.0)
-    return Recoded(
+    return LocalItems(
         Baskets(starts, members.astype(np.int64), number),
         tuple(tree.codes(one) for one in used.tolist()),
         int(np.count_nonzero((np.diff(ordered.starts) > 0) & (np.diff(starts) == 0))),

@@ -21,8 +21,8 @@ import numpy as np
 
 from querygate.core.types import Floats, Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.local_items import Recoded
-from querygate.methods.code_lists.record_matches import Published, estimates, matches, unchanged
+from querygate.methods.code_lists.local_items import LocalItems
+from querygate.methods.code_lists.record_matches import PublishedRecords, estimates, matches, unchanged
 from querygate.methods.code_lists.utility_loss import log_loss, total
 
 FREQUENT = 0.1
@@ -52,14 +52,14 @@ class UtilityLoss:
 
 
 def published_loss(
-    baskets: Baskets, recoding: Items | Recoded, weight: Callable[[Sequence[int]], float] | None = None
+    baskets: Baskets, recoding: Items | LocalItems, weight: Callable[[Sequence[int]], float] | None = None
 ) -> UtilityLoss:
     """UL = sum over items of (2^|item| - 1) / (2^M - 1) x weight x support / N (Loukides et al. 2010).
 
     M is the number of codes, N of records. The weight of an item is 1 unless told; `CodeTree.spread` makes codes that
     are far from each other in a hierarchy cost more, and a code that stands alone nothing.
     """
-    published = Published.of(baskets, recoding)
+    published = PublishedRecords.of(baskets, recoding)
     supports = published.items.supports().tolist()
     losses = []
     for codes, support in zip(published.groups, supports, strict=False):  # without any item, Baskets still have one
@@ -100,9 +100,9 @@ class Changes:
         return self.entries_generalised / max(1, self.entries)
 
 
-def changes(baskets: Baskets, recoding: Items | Recoded) -> Changes:
+def changes(baskets: Baskets, recoding: Items | LocalItems) -> Changes:
     """What became of the codes and of the entries."""
-    published = Published.of(baskets, recoding)
+    published = PublishedRecords.of(baskets, recoding)
     sizes = _entry_sizes(baskets, published)
     gone, wide = sizes == 0, sizes > 1
     occurring, kept, joined = (
@@ -119,7 +119,7 @@ def changes(baskets: Baskets, recoding: Items | Recoded) -> Changes:
     )
 
 
-def _entry_sizes(baskets: Baskets, published: Published) -> Ints:
+def _entry_sizes(baskets: Baskets, published: PublishedRecords) -> Ints:
     """For each entry, how many codes the item has as which it is published; 0 where it is not.
 
     Each item that has the code of an entry is looked up among the items of its record; one at most is there.
@@ -164,10 +164,10 @@ class WorkloadErrors:
         return float(self.relative.mean()) if self.actual.size else math.nan
 
 
-def workload_errors(baskets: Baskets, recoding: Items | Recoded, queries: Baskets | None = None) -> WorkloadErrors:
+def workload_errors(baskets: Baskets, recoding: Items | LocalItems, queries: Baskets | None = None) -> WorkloadErrors:
     """The errors of counts of records that have all codes of a query; by default of the frequent sets."""
     asked = frequent_sets(baskets) if queries is None else queries
-    return WorkloadErrors(matches(unchanged(baskets), asked), estimates(Published.of(baskets, recoding), asked))
+    return WorkloadErrors(matches(unchanged(baskets), asked), estimates(PublishedRecords.of(baskets, recoding), asked))
 
 
 def frequent_sets(baskets: Baskets, share: float = FREQUENT, longest: int = 3, most: int = 1000) -> Baskets:

@@ -29,7 +29,7 @@ _DIGITS = {"": 3, "V": 2, "E": 3}
 
 
 @dataclass(frozen=True)
-class Normalised:
+class NormalisedCodes:
     """The code of each text, None where it is blank, and all that is to be told about them.
 
     `unknown` and `headings` count texts: those that the system does not have, and those that name a group of codes
@@ -65,14 +65,14 @@ class _Reading(NamedTuple):
     instead: tuple[str, ...] = ()
 
 
-def normalise(system: str | CodeTree, texts: Iterable[str | None]) -> Normalised:
+def normalise(system: str | CodeTree, texts: Iterable[str | None]) -> NormalisedCodes:
     """The codes of texts in a system: icd9cm, icd10cm, ccs (which are codes of ICD-9-CM), flat, or a tree."""
     given = [text.strip() if text is not None else "" for text in texts]
     counts = Counter(given)
     blank = counts.pop("", 0)
     readings = _read_all(system, counts)
     headings = _headings(system)
-    return Normalised(
+    return NormalisedCodes(
         tuple(readings[text].code if text else None for text in given),
         {text: counts[text] for text, reading in readings.items() if not reading.known},
         {text: counts[text] for text, reading in readings.items() if reading.known and reading.code in headings},

@@ -5,9 +5,9 @@ knows one goes by the others.
 
 >>> baskets = Baskets.of([[0, 1, 2], [3], [0, 2]], size=4)
 >>> known = Baskets.of([[0, 1], [0, 3], []], size=4)
->>> matches(Published.of(baskets, Items.unchanged(4)), known)
+>>> matches(PublishedRecords.of(baskets, Items.unchanged(4)), known)
 array([1, 0, 3])
->>> joined = Published.of(baskets, Items(np.array([0, 0, 1, -1])))
+>>> joined = PublishedRecords.of(baskets, Items(np.array([0, 0, 1, -1])))
 >>> matches(joined, known), estimates(joined, known)
 (array([2, 2, 3]), array([0.5, 0. , 3. ]))
 """
@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
-from querygate.methods.code_lists.local_items import Recoded
+from querygate.methods.code_lists.local_items import LocalItems
 
 _BLOCK_BYTES = 1 << 26
 """What one block of records may take in memory; counts add up over blocks."""
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
+class PublishedRecords:
     """What is published of each record, whether codes are recoded globally or locally.
 
     Item i says that a record has at least one of the codes groups[i]; items of one record share no code. `hidden` marks
@@ -44,7 +44,7 @@ class Published:
     silent: Bools
 
     @classmethod
-    def of(cls, baskets: Baskets, recoding: Items | Recoded) -> Published:
+    def of(cls, baskets: Baskets, recoding: Items | LocalItems) -> PublishedRecords:
         if isinstance(recoding, Items):
             hidden = recoding.of == SUPPRESSED
             silent = np.zeros(baskets.records, dtype=np.bool_)
@@ -61,7 +61,7 @@ class Published:
         return np.array([len(codes) for codes in self.groups], dtype=np.int64)
 
 
-def matches(published: Published, known: Baskets) -> Ints:
+def matches(published: PublishedRecords, known: Baskets) -> Ints:
     """For each known set of codes, how many published records match all codes of it. A silent record matches any."""
     seen = _Seen.of(published, known, published.hidden)
     counts = np.zeros(known.records, dtype=np.int64)
@@ -73,7 +73,7 @@ def matches(published: Published, known: Baskets) -> Ints:
     return counts
 
 
-def estimates(published: Published, asked: Baskets) -> Floats:
+def estimates(published: PublishedRecords, asked: Baskets) -> Floats:
     """For each set of codes, how many records may be expected to have them all if all codes of an item are alike.
 
     A record with an item of s codes has each of them with probability 1/s, independently; one that is suppressed it has
@@ -107,7 +107,7 @@ class _Seen:
     idle: Ints  # known sets without any code that counts
 
     @classmethod
-    def of(cls, published: Published, known: Baskets, ignored: Bools) -> _Seen:
+    def of(cls, published: PublishedRecords, known: Baskets, ignored: Bools) -> _Seen:
         counts = ~ignored[known.members]
         lengths = np.bincount(known.of_record[counts], minlength=known.records)
         codes, members = np.unique(known.members[counts], return_inverse=True)
@@ -124,7 +124,7 @@ class _Seen:
         idle = np.flatnonzero(lengths == 0)
         return cls(order, starts, lengths[order], members, items, item_of, begin, idle)
 
-    def held(self, published: Published, first: int, last: int) -> Bools:
+    def held(self, published: PublishedRecords, first: int, last: int) -> Bools:
         """Which of the items each record of a block has: one row per item."""
         among = slice(int(published.items.starts[first]), int(published.items.starts[last]))
         member = published.items.members[among]
@@ -136,13 +136,13 @@ class _Seen:
         held[row[member[kept]], record[kept]] = True
         return held
 
-    def bits(self, published: Published, first: int, last: int) -> NDArray[Any]:
+    def bits(self, published: PublishedRecords, first: int, last: int) -> NDArray[Any]:
         """For each code that counts, the records of a block that match it, eight to a byte."""
         packed = np.packbits(self.held(published, first, last), axis=1)
         rows = self._united(packed, np.bitwise_or)
         return rows | np.packbits(published.silent[first:last])
 
-    def shares(self, published: Published, first: int, last: int) -> NDArray[Any]:
+    def shares(self, published: PublishedRecords, first: int, last: int) -> NDArray[Any]:
         """For each code that counts, the share of it that each record of a block has."""
         sizes = published.sizes()[self.items]
         return self._united(self.held(published, first, last) / sizes[:, None], np.add)
@@ -175,7 +175,7 @@ def _blocks(records: int, bytes_each: int) -> Iterator[tuple[int, int]]:
     return ((first, min(first + step, records)) for first in range(0, records, step))
 
 
-def unchanged(baskets: Baskets) -> Published:
+def unchanged(baskets: Baskets) -> PublishedRecords:
     """The records as they are."""
     groups = tuple((code,) for code in range(baskets.size))
-    return Published(baskets, groups, np.zeros(baskets.size, np.bool_), np.zeros(baskets.records, np.bool_))
+    return PublishedRecords(baskets, groups, np.zeros(baskets.size, np.bool_), np.zeros(baskets.records, np.bool_))

@@ -19,8 +19,8 @@ import numpy as np
 
 from querygate.core.types import Floats, Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.local_items import Recoded
-from querygate.methods.code_lists.record_matches import Published, matches, unchanged
+from querygate.methods.code_lists.local_items import LocalItems
+from querygate.methods.code_lists.record_matches import PublishedRecords, matches, unchanged
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def _share(found: Ints, k: int) -> Floats:
 
 def reidentification(
     baskets: Baskets,
-    recoding: Items | Recoded,
+    recoding: Items | LocalItems,
     *,
     longest: int = 5,
     draws: int = 1,
@@ -73,7 +73,7 @@ def reidentification(
 
     A record without codes matches all.
     """
-    before, after = unchanged(baskets), Published.of(baskets, recoding)
+    before, after = unchanged(baskets), PublishedRecords.of(baskets, recoding)
     chosen = np.arange(baskets.records)
     if baskets.records > most:
         chosen = np.sort(rng.choice(baskets.records, most, replace=False))

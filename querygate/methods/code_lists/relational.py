@@ -18,7 +18,7 @@ import numpy as np
 from querygate.core.types import Floats, Ints
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
 from querygate.methods.code_lists.km_refine import from_root
-from querygate.methods.code_lists.local_items import Recoded, members_of, recoded
+from querygate.methods.code_lists.local_items import LocalItems, members_of, recoded
 from querygate.methods.code_lists.subtrees import Subtrees
 from querygate.methods.code_lists.unprotectable import Unprotectable, check_enough
 
@@ -28,7 +28,7 @@ class CodesInClasses:
     """Classes after merging, numbered in order of their first record, and what is published of the codes."""
 
     labels: Ints
-    codes: Recoded
+    codes: LocalItems
     merged: int  # how many mergers it took
 
 

@@ -34,7 +34,7 @@ TRIES = 16
 
 
 @dataclass(frozen=True)
-class Rule:
+class SensitiveRule:
     """Who is known to have all public codes `known` shall not be found, nor found to have all of `secret`."""
 
     known: tuple[int, ...]
@@ -43,7 +43,7 @@ class Rule:
 
 def rbat(
     baskets: Baskets,
-    rules: Sequence[Rule],
+    rules: Sequence[SensitiveRule],
     k: int,
     confidence: float,
     levels: Sequence[Ints] | None = None,
@@ -53,7 +53,7 @@ def rbat(
     Codes that are secret in a rule stay as they are, and so do further `sensitive` ones.
 
     >>> baskets = Baskets.of([[0, 2], [1]], size=3)
-    >>> rbat(baskets, [Rule((0,), (2,))], k=2, confidence=0.5).groups()
+    >>> rbat(baskets, [SensitiveRule((0,), (2,))], k=2, confidence=0.5).groups()
     [(0, 1), (2,)]
     """
     check_share("confidence", confidence)
@@ -68,7 +68,7 @@ def rbat(
     place = np.empty(baskets.size, dtype=np.int64)
     place[np.concatenate([order[public], secret])] = np.arange(baskets.size)
     ordered = Index.of(Baskets(baskets.starts, place[baskets.members], baskets.size))
-    placed = [Rule(tuple(place[list(rule.known)]), tuple(place[list(rule.secret)])) for rule in rules]
+    placed = [SensitiveRule(tuple(place[list(rule.known)]), tuple(place[list(rule.secret)])) for rule in rules]
     runs = _Splitter(ordered, placed, k, confidence, _between(gap, public)).run()
     firsts = np.array(sorted(begin for begin, _ in runs) + list(range(baskets.size - secret.size, baskets.size)))
     return Items(np.searchsorted(firsts, place, side="right") - 1)
@@ -97,7 +97,7 @@ def _between(gap: Ints, kept: Bools) -> Ints:
 class _Splitter:
     """Items as runs of public codes, and what rules say of them. Codes are numbered in order, public ones first."""
 
-    def __init__(self, index: Index, rules: Sequence[Rule], k: int, confidence: float, gap: Ints) -> None:
+    def __init__(self, index: Index, rules: Sequence[SensitiveRule], k: int, confidence: float, gap: Ints) -> None:
         self.index, self.rules, self.k, self.confidence, self.gap = index, rules, k, confidence, gap
         self.weight = np.concatenate([[0], np.cumsum(index.supports())])
         self.secret = [self._all(rule.secret) for rule in rules]
@@ -151,7 +151,7 @@ class _Splitter:
         cuts: list[int] = inside[np.lexsort((uneven, -self.gap[inside]))][:TRIES].tolist()
         return cuts
 
-    def _protected(self, rule: Rule, secret: Bytes, tried: dict[Run, Bytes]) -> bool:
+    def _protected(self, rule: SensitiveRule, secret: Bytes, tried: dict[Run, Bytes]) -> bool:
         """Is a rule protected, with the halves that are tried in place of the item they are of?"""
         held = np.full(secret.size, 255, dtype=np.uint8)
         for code in rule.known:

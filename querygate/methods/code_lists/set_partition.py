@@ -18,7 +18,7 @@ import numpy as np
 
 from querygate.core.types import Bools, Ints
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
-from querygate.methods.code_lists.local_items import Recoded, members_of, recoded
+from querygate.methods.code_lists.local_items import LocalItems, members_of, recoded
 from querygate.methods.code_lists.subtrees import Subtrees
 from querygate.methods.code_lists.unprotectable import Unprotectable
 
@@ -32,7 +32,7 @@ class _Part:
     closed: frozenset[int] = field(default=frozenset())
 
 
-def partitioned(baskets: Baskets, levels: Sequence[Ints], k: int) -> Recoded:
+def partitioned(baskets: Baskets, levels: Sequence[Ints], k: int) -> LocalItems:
     """Local recoding under which every record is published like at least k - 1 others.
 
     >>> baskets = Baskets.of([[0], [0], [1, 2], [1, 3]], size=4)

@@ -6,19 +6,21 @@ loss, or suppress it where it has its group for itself; until the itemset is saf
 policy: any codes may be joined. Items of spared codes have their turn when no other is left of the itemset.
 
 >>> baskets = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=6)
->>> ugaclip(baskets, 2, Privacy(((0, 1, 2),)), Utility(((0, 1),))).groups()
+>>> ugaclip(baskets, 2, CodePrivacy(((0, 1, 2),)), CodeUtility(((0, 1),))).groups()
 [(0, 1), (2,), (3,), (4,), (5,)]
 """
 
 from __future__ import annotations
 
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.code_policies import Privacy, Utility
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.supports import Supports, Unmet
 from querygate.methods.code_lists.utility_loss import Partners, Weight
 
 
-def ugaclip(baskets: Baskets, k: int, privacy: Privacy, utility: Utility, *, weights: Weight | None = None) -> Items:
+def ugaclip(
+    baskets: Baskets, k: int, privacy: CodePrivacy, utility: CodeUtility, *, weights: Weight | None = None
+) -> Items:
     """Items that lie inside the groups of the utility policy and meet the privacy policy."""
     privacy.check(baskets, k)
     supports = Supports(baskets)
@@ -28,10 +30,12 @@ def ugaclip(baskets: Baskets, k: int, privacy: Privacy, utility: Utility, *, wei
     return supports.items()
 
 
-def aclip(baskets: Baskets, k: int, privacy: Privacy, utility: Utility, *, weights: Weight | None = None) -> Items:
+def aclip(
+    baskets: Baskets, k: int, privacy: CodePrivacy, utility: CodeUtility, *, weights: Weight | None = None
+) -> Items:
     """Items that meet the privacy policy; the utility policy is not asked."""
     utility.of(baskets.size)
-    return ugaclip(baskets, k, privacy, Utility.together(baskets.size), weights=weights)
+    return ugaclip(baskets, k, privacy, CodeUtility.together(baskets.size), weights=weights)
 
 
 def _protect(supports: Supports, partners: Partners, unmet: Unmet, spared: frozenset[int]) -> None:

@@ -11,7 +11,7 @@ Pure: numbers in, numbers out; random bits arrive as an argument. All noise is d
 from __future__ import annotations
 
 from querygate.core.budget import Cost
-from querygate.methods.dp.accountant import Composed, Spent, parallel, pure, share
+from querygate.methods.dp.accountant import ComposedAccounting, Spent, parallel, pure, share
 from querygate.methods.dp.accuracy import explain_accuracy, needed_epsilon, within
 from querygate.methods.dp.consistency import consistent, non_negative
 from querygate.methods.dp.mechanisms import DEFAULT, MECHANISMS, Mechanism, Noisy
@@ -34,7 +34,7 @@ __all__ = [
     "noisy_mean",
     "noisy_sum",
     # what it costs
-    "Composed",
+    "ComposedAccounting",
     "Cost",
     "mean_cost",
     "Spent",

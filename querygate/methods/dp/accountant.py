@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from querygate.core.budget import DELTA_PLACES, EPSILON_PLACES, Cost, Scope, Total
+from querygate.core.budget import DELTA_PLACES, EPSILON_PLACES, Cost, Scope, SpentTotal
 from querygate.methods.dp.exact_floats import at_least, exact
 
 ROUNDING = 1e-12
@@ -149,17 +149,17 @@ class Spent:
         return max(0.0, float(exact(limit_epsilon) - exact(used))) if math.isfinite(used) else 0.0
 
 
-class Composed:
+class ComposedAccounting:
     """Accounting for a ledger: the better of sums of epsilon and sums of rho, as far as delta allows."""
 
-    def fits(self, total: Total, scope: Scope) -> bool:
+    def fits(self, total: SpentTotal, scope: Scope) -> bool:
         return _spent(total).is_within(scope.epsilon, scope.delta)
 
-    def left(self, total: Total, scope: Scope) -> float:
+    def left(self, total: SpentTotal, scope: Scope) -> float:
         return _spent(total).left(scope.epsilon, scope.delta)
 
 
-def _spent(total: Total) -> Spent:
+def _spent(total: SpentTotal) -> Spent:
     """Totals of a ledger. Without any rho, though something was spent, it is not known; squares and drift are not kept
     there, and cannot be more than if all had been spent at once."""
     epsilon, delta = Fraction(total.epsilon, 10**EPSILON_PLACES), Fraction(total.delta, 10**DELTA_PLACES)

@@ -3,9 +3,9 @@
 Sets of places come in, findings with proofs go out. Nothing here reads SQL, a database or a secret value.
 """
 
-from querygate.methods.inference.cases import Case, Statement, finding_id, make_cases
+from querygate.methods.inference.cases import Case, CaseStatement, finding_id, make_cases
 from querygate.methods.inference.coalitions import POOLED, find
-from querygate.methods.inference.examine import Isolated, Left, examine
+from querygate.methods.inference.examine import IsolatedGroup, Unexamined, examine
 from querygate.methods.inference.finding_check import NotSound, verify
 from querygate.methods.inference.linear import View, known
 from querygate.methods.inference.notices import notices
@@ -20,10 +20,10 @@ from querygate.methods.inference.totals import (
     VARIANCE,
     Base,
     Finding,
-    Inferred,
+    Inference,
     Pattern,
+    QueryTotal,
     Severity,
-    Total,
     signs_left,
 )
 
@@ -36,14 +36,14 @@ __all__ = [
     "Case",
     "Domain",
     "Finding",
-    "Inferred",
-    "Isolated",
-    "Left",
+    "Inference",
+    "IsolatedGroup",
+    "Unexamined",
     "NotSound",
     "Pattern",
     "Severity",
-    "Statement",
-    "Total",
+    "CaseStatement",
+    "QueryTotal",
     "View",
     "atoms",
     "combine",

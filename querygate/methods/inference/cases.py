@@ -18,7 +18,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.inference.set_bits import fingerprint
-from querygate.methods.inference.totals import SEVERITIES, Finding, Kind, Severity, Total
+from querygate.methods.inference.totals import SEVERITIES, Finding, Kind, QueryTotal, Severity
 
 GRAVITY: dict[Severity, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
@@ -26,7 +26,7 @@ SHORT = timedelta(minutes=10)
 """Queries of one finding that lie within this time look like one thought."""
 
 
-class Statement(Protocol):
+class CaseStatement(Protocol):
     """A logged statement, as far as a case tells of it."""
 
     @property
@@ -66,8 +66,8 @@ def finding_id(finding: Finding) -> str:
 
 def make_cases(
     findings: Sequence[Finding],
-    statements: Sequence[Statement],
-    totals: Sequence[Total] = (),
+    statements: Sequence[CaseStatement],
+    totals: Sequence[QueryTotal] = (),
     weights: Mapping[str, Ints] | None = None,
     k: int = 0,
 ) -> list[Case]:
@@ -111,7 +111,7 @@ class _Log:
     """What is known of each query: when it was asked, its words and its sets."""
 
     def __init__(
-        self, statements: Sequence[Statement], totals: Sequence[Total], weights: Mapping[str, Ints], k: int
+        self, statements: Sequence[CaseStatement], totals: Sequence[QueryTotal], weights: Mapping[str, Ints], k: int
     ) -> None:
         self.order = {one.id: number for number, one in enumerate(statements)}
         self.by_id = {one.id: one for one in statements}
@@ -179,7 +179,7 @@ class _Log:
         return max(known) - min(known) if len(known) == len(queries) > 1 else None
 
 
-def _question(total: Total) -> Hashable:
+def _question(total: QueryTotal) -> Hashable:
     return total.measure, total.extreme, tuple((pattern, fingerprint(members)) for pattern, members in total.cells)
 
 

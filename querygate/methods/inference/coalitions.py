@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from querygate.core.types import Ints
-from querygate.methods.inference.examine import Left, examine
-from querygate.methods.inference.feasible_totals import Allowance, Bounds, narrowed, suspects
+from querygate.methods.inference.examine import Unexamined, examine
+from querygate.methods.inference.feasible_totals import Allowance, TotalBounds, narrowed, suspects
 from querygate.methods.inference.finding_check import verify
 from querygate.methods.inference.power_sums import with_squares
 from querygate.methods.inference.severity import Domains, extreme_finding, make_findings
-from querygate.methods.inference.totals import PRESENCE, SEVERITIES, Base, Finding, Pattern, Total
+from querygate.methods.inference.totals import PRESENCE, SEVERITIES, Base, Finding, Pattern, QueryTotal
 
 POOLED = "everybody"
 
@@ -35,13 +35,13 @@ def make_views(users: Sequence[str], groups: Mapping[str, Sequence[str]]) -> dic
 
 
 def find(
-    totals: Sequence[Total],
+    totals: Sequence[QueryTotal],
     weights: Mapping[str, Ints],
     k: int,
     domains: Domains | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     bases: Mapping[str, Base] | None = None,
-) -> tuple[list[Finding], list[tuple[str, Left]]]:
+) -> tuple[list[Finding], list[tuple[str, Unexamined]]]:
     """All findings, each in the smallest view that has it and with its proof checked; and what was not looked into."""
     users = list(dict.fromkeys(total.user for total in totals))
     search = _Search(weights, k, domains or {}, bases or {})
@@ -61,11 +61,11 @@ class _Search:
     domains: Domains
     bases: Mapping[str, Base]
     found: list[Finding] = field(default_factory=list)
-    left: list[tuple[str, Left]] = field(default_factory=list)
+    left: list[tuple[str, Unexamined]] = field(default_factory=list)
     allowance: Allowance = field(default_factory=Allowance)
     by_places: dict[bytes, list[Finding]] = field(default_factory=dict)
 
-    def look(self, view: str, members: Sequence[str], totals: Sequence[Total]) -> None:
+    def look(self, view: str, members: Sequence[str], totals: Sequence[QueryTotal]) -> None:
         """Everything in one view that no smaller one has told."""
         isolated, extremes, not_done = examine(totals, self.weights, self.k, self.bases)
         self.left += [(view, one) for one in not_done]
@@ -91,7 +91,7 @@ class _Search:
         self,
         view: str,
         members: Sequence[str],
-        totals: Sequence[Total],
+        totals: Sequence[QueryTotal],
         new: Sequence[Finding],
         found: Sequence[Finding],
     ) -> list[Finding]:
@@ -102,7 +102,7 @@ class _Search:
         by_old = {id(old): one for old, one in zip(order, better, strict=True)}
         if skipped:
             reason = f"what all answers together leave open was not looked at for {skipped:,} findings"
-            self.left.append((view, Left("", reason)))
+            self.left.append((view, Unexamined("", reason)))
         told = {(one.measure, finding.places.tobytes()) for finding in found for one in finding.inferred}
         more: list[Finding] = []
         for system, one in bounds.items():
@@ -112,9 +112,9 @@ class _Search:
             self.left += [(view, one_left) for one_left in not_done]
         return [*(by_old[id(finding)] for finding in new), *more]
 
-    def _bounds(self, totals: Sequence[Total]) -> dict[str, Bounds]:
+    def _bounds(self, totals: Sequence[QueryTotal]) -> dict[str, TotalBounds]:
         """The answered totals of each base."""
-        by_system: dict[str, list[Total]] = {}
+        by_system: dict[str, list[QueryTotal]] = {}
         for total in with_squares(totals):
             if not total.extreme and total.width is not None:
                 by_system.setdefault(total.system, []).append(total)
@@ -123,7 +123,7 @@ class _Search:
             base = self.bases.get(system, Base({system: (1,)}, 1))
             domain = next((self.domains[name] for name in base.measures if name in self.domains), None)
             if any(total.width for total in mine) or (domain is not None and domain.public and not _is_presence(base)):
-                found[system] = Bounds(mine, self.weights[system], base, domain)
+                found[system] = TotalBounds(mine, self.weights[system], base, domain)
         return found
 
     def _measures(self) -> dict[str, tuple[str, Pattern]]:

@@ -26,8 +26,8 @@ from querygate.methods.inference.power_sums import with_squares
 from querygate.methods.inference.prime_field import residues
 from querygate.methods.inference.set_pairs import near_pairs, packed
 from querygate.methods.inference.shortest_proof import Combination, combine
-from querygate.methods.inference.total_matrix import Cells, Groups, dense, lay_out, planes
-from querygate.methods.inference.totals import VARIANCE, Base, Pattern, Total
+from querygate.methods.inference.total_matrix import PlaceGroups, TotalCells, dense, lay_out, planes
+from querygate.methods.inference.totals import VARIANCE, Base, Pattern, QueryTotal
 
 MOST_ROWS = 20_000
 """Different sets of one base in one view, beyond which the linear test is not made: its matrix would not fit."""
@@ -40,18 +40,18 @@ MOST_EXPLAINED = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Isolated:
+class IsolatedGroup:
     """Places with fewer than k records whose total of a measure is fixed by a combination of totals."""
 
     measure: str
     places: Bools
     records: int
-    parts: tuple[tuple[Total, Fraction], ...]
+    parts: tuple[tuple[QueryTotal, Fraction], ...]
     difference: bool = False  # what is fixed is the difference of two atoms, not their sum
 
 
 @dataclass(frozen=True)
-class Left:
+class Unexamined:
     """What was not looked into: the linear test of a measure with too many sets, or atoms not proved one by one."""
 
     measure: str
@@ -59,16 +59,16 @@ class Left:
 
 
 def examine(
-    totals: Sequence[Total], weights: Mapping[str, Ints], k: int, bases: Mapping[str, Base] | None = None
-) -> tuple[list[Isolated], list[tuple[Total, Total, Bools]], list[Left]]:
+    totals: Sequence[QueryTotal], weights: Mapping[str, Ints], k: int, bases: Mapping[str, Base] | None = None
+) -> tuple[list[IsolatedGroup], list[tuple[QueryTotal, QueryTotal, Bools]], list[Unexamined]]:
     """What the totals of one view isolate; pairs of extremes that differ by too few; and what was left out.
 
     `weights` are the records of each place that have a value of the measure; `bases` the measures that combine.
     """
-    isolated: list[Isolated] = []
-    left: list[Left] = []
+    isolated: list[IsolatedGroup] = []
+    left: list[Unexamined] = []
     totals = with_squares(totals)
-    by_system: dict[str, list[Total]] = {}
+    by_system: dict[str, list[QueryTotal]] = {}
     for total in totals:
         if not total.extreme:
             by_system.setdefault(total.system, []).append(total)
@@ -76,13 +76,13 @@ def examine(
         base = (bases or {}).get(system, Base({system: (1,)}, 1))
         search = _Search(base, distinct(mine), weights[system], k)
         isolated += search.run()
-        left += [Left(system, reason) for reason in search.left]
+        left += [Unexamined(system, reason) for reason in search.left]
     return isolated, list(_extremes(totals, weights, k)), left
 
 
-def distinct(totals: Sequence[Total]) -> list[Total]:
+def distinct(totals: Sequence[QueryTotal]) -> list[QueryTotal]:
     """One total for each row; the one whose answer leaves the least open."""
-    kept: dict[tuple[tuple[Pattern, bytes], ...], Total] = {}
+    kept: dict[tuple[tuple[Pattern, bytes], ...], QueryTotal] = {}
     for total in totals:
         known = kept.get(total.mark)
         if known is None or _is_tighter(total.width, known.width):
@@ -97,12 +97,12 @@ def _is_tighter(width: Fraction | None, than: Fraction | None) -> bool:
 class _Search:
     """Groups fixed by one set, by two, or by any combination; each group of places once, by its shortest proof."""
 
-    def __init__(self, base: Base, totals: list[Total], weights: Ints, k: int) -> None:
+    def __init__(self, base: Base, totals: list[QueryTotal], weights: Ints, k: int) -> None:
         self.base, self.totals, self.weights, self.k = base, totals, weights, k
-        self.found: dict[tuple[str, bytes], tuple[Pattern, Isolated]] = {}
+        self.found: dict[tuple[str, bytes], tuple[Pattern, IsolatedGroup]] = {}
         self.left: list[str] = []
 
-    def run(self) -> list[Isolated]:
+    def run(self) -> list[IsolatedGroup]:
         self._small()
         self._near()
         if len(self.totals) > MOST_ROWS:
@@ -136,7 +136,7 @@ class _Search:
         parts = tuple((self.totals[i], sign * c) for i, c in proof.items())
         key = (measure, places.tobytes())
         if key not in self.found or _length(parts) < _length(self.found[key][1].parts):
-            self.found[key] = pattern, Isolated(measure, places, records, parts, difference)
+            self.found[key] = pattern, IsolatedGroup(measure, places, records, parts, difference)
 
     def _small(self) -> None:
         """Totals that are about few by themselves."""
@@ -180,7 +180,7 @@ class _Search:
             if missed > 0:
                 self.left.append(f"{missed:,} more groups are fixed")
 
-    def _fixed(self, name: str, pattern: Pattern, cells: Cells, groups: Groups, probes: Floats) -> int:
+    def _fixed(self, name: str, pattern: Pattern, cells: TotalCells, groups: PlaceGroups, probes: Floats) -> int:
         """Prove the groups that the probes show to be fixed; return how many were too many to prove."""
         inside = groups.group >= 0
         records = np.bincount(groups.group[inside], self.weights[inside], minlength=len(groups.labels)).astype(np.int64)
@@ -200,7 +200,7 @@ class _Search:
                 self._add(pattern, places, proof, difference=min(signs.values()) < 0)
         return len(fixed) - MOST_EXPLAINED
 
-    def _proof(self, cells: Cells, target: Ints) -> Combination | None:
+    def _proof(self, cells: TotalCells, target: Ints) -> Combination | None:
         """By totals whose answers are there, if that can be."""
         told = np.array([i for i, total in enumerate(self.totals) if total.width is not None], dtype=np.int64)
         if 0 < len(told) < len(self.totals):
@@ -209,7 +209,7 @@ class _Search:
                 return {int(told[i]): c for i, c in proof.items()}
         return combine(cells.over, target)
 
-    def _needed(self) -> list[Isolated]:
+    def _needed(self) -> list[IsolatedGroup]:
         """Without what nobody asked for, where it follows from what is told of the same places."""
         spans: dict[bytes, list[Pattern]] = {}
         order = {name: i for i, name in enumerate(self.base.measures)}
@@ -227,7 +227,7 @@ def _is_new(pattern: Pattern, span: list[Pattern]) -> bool:
     return not span or np.linalg.matrix_rank(np.array([*span, pattern])) > np.linalg.matrix_rank(np.array(span))
 
 
-def _length(parts: Sequence[tuple[Total, Fraction]]) -> tuple[bool, int]:
+def _length(parts: Sequence[tuple[QueryTotal, Fraction]]) -> tuple[bool, int]:
     """Answers that are missing make a proof worth less than one that is longer."""
     return any(total.width is None for total, _ in parts), len(parts)
 
@@ -242,9 +242,11 @@ def _tied_groups(probes: Floats, records: Ints, k: int) -> Iterator[dict[int, in
                 yield {one: 1, other: sign}
 
 
-def _extremes(totals: Sequence[Total], weights: Mapping[str, Ints], k: int) -> Iterator[tuple[Total, Total, Bools]]:
+def _extremes(
+    totals: Sequence[QueryTotal], weights: Mapping[str, Ints], k: int
+) -> Iterator[tuple[QueryTotal, QueryTotal, Bools]]:
     """Pairs of minima, maxima or medians over sets that differ by fewer than k records; a small set with itself."""
-    by_kind: dict[tuple[str, str], list[Total]] = {}
+    by_kind: dict[tuple[str, str], list[QueryTotal]] = {}
     for total in totals:
         if total.extreme:
             by_kind.setdefault((total.measure, total.extreme), []).append(total)

@@ -17,10 +17,10 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, vstack
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.inference.examine import Left, distinct
+from querygate.methods.inference.examine import Unexamined, distinct
 from querygate.methods.inference.severity import Domain, Domains
-from querygate.methods.inference.total_matrix import Cells, lay_out
-from querygate.methods.inference.totals import Base, Finding, Inferred, Pattern, Total
+from querygate.methods.inference.total_matrix import TotalCells, lay_out
+from querygate.methods.inference.totals import Base, Finding, Inference, Pattern, QueryTotal
 
 MOST_PROGRAMMES = 50
 """Groups of one audit that are bounded; two programmes each."""
@@ -49,13 +49,13 @@ class Allowance:
         return True
 
 
-class Bounds:
+class TotalBounds:
     """The answered totals of one base in one view as inequalities."""
 
-    def __init__(self, totals: Sequence[Total], weights: Ints, base: Base, domain: Domain | None) -> None:
+    def __init__(self, totals: Sequence[QueryTotal], weights: Ints, base: Base, domain: Domain | None) -> None:
         self.totals = [total for total in distinct(totals) if total.width is not None]
         self.weights, self.domain = weights, domain
-        self.cells: Cells = lay_out(self.totals, weights, len(base.minterms))
+        self.cells: TotalCells = lay_out(self.totals, weights, len(base.minterms))
         self.bounds = self._of_columns(len(base.minterms))
         matrix = csr_matrix(self.cells.over.astype(np.float64))
         low, high = (np.array([float(end or 0) for end in ends]) for ends in zip(*map(_ends, self.totals), strict=True))
@@ -98,13 +98,13 @@ class Bounds:
         return Fraction(found[0] - slack), Fraction(found[1] + slack)
 
 
-def _ends(total: Total) -> tuple[Fraction | None, Fraction | None]:
+def _ends(total: QueryTotal) -> tuple[Fraction | None, Fraction | None]:
     return total.low, total.high
 
 
 def narrowed(
     findings: Sequence[Finding],
-    bounds: Mapping[str, Bounds],
+    bounds: Mapping[str, TotalBounds],
     measures: Mapping[str, tuple[str, Pattern]],
     domains: Domains,
     allowance: Allowance,
@@ -128,13 +128,13 @@ def narrowed(
 
 
 def _narrower(
-    one: Inferred,
+    one: Inference,
     finding: Finding,
-    bounds: Mapping[str, Bounds],
+    bounds: Mapping[str, TotalBounds],
     measures: Mapping[str, tuple[str, Pattern]],
     domains: Domains,
     allowance: Allowance,
-) -> tuple[Inferred, int]:
+) -> tuple[Inference, int]:
     """One inference, at most as wide as it was; and 1 if there was no room to look."""
     system, pattern = measures.get(one.measure, ("", ()))
     if system not in bounds or not finding.coefficients or (one.low is not None and one.low == one.high):
@@ -160,7 +160,7 @@ def whole_ends(low: Fraction, high: Fraction, domain: Domain | None) -> tuple[Fr
     return low, high
 
 
-def is_narrow(one: Inferred, records: int, domains: Domains) -> bool:
+def is_narrow(one: Inference, records: int, domains: Domains) -> bool:
     """Is less than a tenth of the domain left open?"""
     domain = domains.get(one.measure)
     if one.low is None or one.high is None or domain is None:
@@ -172,12 +172,12 @@ def suspects(
     view: str,
     system: str,
     base: Base,
-    bounds: Bounds,
+    bounds: TotalBounds,
     k: int,
     domains: Domains,
     told: set[tuple[str, bytes]],
     allowance: Allowance,
-) -> tuple[list[Finding], list[Left]]:
+) -> tuple[list[Finding], list[Unexamined]]:
     """Atoms of fewer than k records of which all answers together leave less than a tenth of the domain open.
 
     Those in a set whose total is at an end of its domain are told by a notice. The tightest sets come first.
@@ -204,14 +204,14 @@ def suspects(
             ends = bounds.ends(groups.target(group, bounds.cells.over.shape[1]))
             if ends is None:
                 continue
-            one = Inferred(name, *whole_ends(*ends, domains.get(name)), "all answers together")
+            one = Inference(name, *whole_ends(*ends, domains.get(name)), "all answers together")
             if is_narrow(one, int(records[group]), domains):
                 found.append(_finding(view, one, int(records[group]), places, bounds.totals))
     reason = f"what all answers together leave open was not looked at for {left:,} more groups"
-    return found, [Left(system, reason)] if left else []
+    return found, [Unexamined(system, reason)] if left else []
 
 
-def _slack(bounds: Bounds, domain: Domain) -> Floats:
+def _slack(bounds: TotalBounds, domain: Domain) -> Floats:
     """Of each column, by the tightest total it is in: how far that is from an end of its domain; infinite in none."""
     low, high = bounds.bounds[:, 0], bounds.bounds[:, 1]
     slack = np.full(len(low), np.inf)
@@ -224,7 +224,7 @@ def _slack(bounds: Bounds, domain: Domain) -> Floats:
     return slack
 
 
-def _finding(view: str, one: Inferred, records: int, places: Bools, totals: Sequence[Total]) -> Finding:
+def _finding(view: str, one: Inference, records: int, places: Bools, totals: Sequence[QueryTotal]) -> Finding:
     near = [total for total in totals if (total.members & places).any()]
     queries = tuple(dict.fromkeys(total.query for total in near))
     users = tuple(dict.fromkeys(total.user for total in near))

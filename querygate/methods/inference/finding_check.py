@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from querygate.core.types import Ints
 from querygate.methods.inference.power_sums import HIGHER, LOWER
-from querygate.methods.inference.totals import Base, Finding, Inferred, Pattern, Total
+from querygate.methods.inference.totals import Base, Finding, Inference, Pattern, QueryTotal
 
 
 class NotSound(AssertionError):
@@ -29,7 +29,7 @@ def verify(finding: Finding, weights: Mapping[str, Ints], k: int, bases: Mapping
     """Raise NotSound unless the proof of the finding holds."""
     if finding.severity == "notice":
         return
-    by_measure: dict[str, list[tuple[Total, Fraction]]] = defaultdict(list)
+    by_measure: dict[str, list[tuple[QueryTotal, Fraction]]] = defaultdict(list)
     if finding.coefficients:
         for (measure, query, times), total in zip(finding.coefficients, finding.totals, strict=True):
             if total.query != query:
@@ -48,7 +48,7 @@ def verify(finding: Finding, weights: Mapping[str, Ints], k: int, bases: Mapping
 
 
 def _check_left(
-    measure: str, parts: Sequence[tuple[Total, Fraction]], isolated: set[int], bases: Mapping[str, Base]
+    measure: str, parts: Sequence[tuple[QueryTotal, Fraction]], isolated: set[int], bases: Mapping[str, Base]
 ) -> None:
     """The combination leaves the measure, or its opposite, at each isolated place, and nothing elsewhere."""
     system = parts[0][0].system
@@ -84,7 +84,7 @@ def _check_size(isolated: set[int], weights: Ints, records: int, k: int) -> None
         raise NotSound("the isolated places do not hold as many records as it says, or not fewer than k")
 
 
-def _check_value(inferred: Inferred, parts: Sequence[tuple[Total, Fraction]]) -> None:
+def _check_value(inferred: Inference, parts: Sequence[tuple[QueryTotal, Fraction]]) -> None:
     """Exact answers: what the text works out to, the sum of the answers, and what is told are one number."""
     exact = all(total.said and total.low is not None and total.low == total.high for total, _ in parts)
     if not exact or inferred.low is None:
@@ -95,7 +95,7 @@ def _check_value(inferred: Inferred, parts: Sequence[tuple[Total, Fraction]]) ->
         raise NotSound("the arithmetic does not give the value")
 
 
-def _check_pair(inferred: Sequence[Inferred]) -> None:
+def _check_pair(inferred: Sequence[Inference]) -> None:
     by_measure = {one.measure: one.low for one in inferred}
     for measure, low in by_measure.items():
         name, comma, which = measure.rpartition(", ")

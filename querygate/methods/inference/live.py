@@ -18,7 +18,7 @@ refusal tells them nothing (simulatability: Kenthapadi, Mishra, Nissim 2005). Al
 ''
 >>> watch.take(forties, "q1")
 >>> watch.judge(np.array([1, 1, 1, 0], bool))
-Verdict(rule='pair', records=1, other='q1')
+LiveVerdict(rule='pair', records=1, other='q1')
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ WHOLE, ITSELF = "(all)", "(itself)"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LiveVerdict:
     """Which rule new sets break, if any; how many records would be told of; for a pair, what it is made with."""
 
     rule: Rule = ""
@@ -87,13 +87,17 @@ class Watch:
     def is_full(self) -> bool:
         return self.rank >= self.most
 
-    def judge(self, rows: Bools) -> Verdict:
+    def judge(self, rows: Bools) -> LiveVerdict:
         """What answering these sets together would break. Nothing is changed."""
         new = np.atleast_2d(rows)[self._new(rows)]
-        found = [self._small(new), self._pair(new), self._linear(new) if len(new) and not self.is_full else Verdict()]
+        found = [
+            self._small(new),
+            self._pair(new),
+            self._linear(new) if len(new) and not self.is_full else LiveVerdict(),
+        ]
         if self.rank + len(new) > self.most and len(new):
-            found.append(Verdict("cap"))
-        return next((one for one in found if one.isolates), Verdict())
+            found.append(LiveVerdict("cap"))
+        return next((one for one in found if one.isolates), LiveVerdict())
 
     def take(self, rows: Bools, tag: str | Sequence[str]) -> None:
         """The sets were answered, to this query, or each to its own. What is known already changes nothing."""
@@ -123,14 +127,14 @@ class Watch:
         self._known[fingerprint(row)] = number
         self._tags.append(tag)
 
-    def _small(self, rows: Bools) -> Verdict:
+    def _small(self, rows: Bools) -> LiveVerdict:
         sizes = rows @ self._weights
-        return Verdict("small", int(sizes.min())) if len(rows) and sizes.min() < self.k else Verdict()
+        return LiveVerdict("small", int(sizes.min())) if len(rows) and sizes.min() < self.k else LiveVerdict()
 
-    def _pair(self, rows: Bools) -> Verdict:
+    def _pair(self, rows: Bools) -> LiveVerdict:
         """Sets that differ by fewer than k records have sizes that differ by fewer than k: only those are compared."""
         bits, sizes = packed(rows), rows @ self._weights
-        nearest = Verdict()
+        nearest = LiveVerdict()
         for i in range(len(rows)):
             past = np.flatnonzero(np.abs(self._sizes[: len(self._tags)] - sizes[i]) < self.k)
             others = np.concatenate([self._bits[past], bits[:i]])
@@ -140,12 +144,12 @@ class Watch:
             records = np.unpackbits(apart[near], axis=1, count=len(self._weights)) @ self._weights
             for j in np.flatnonzero(records < self.k)[:1]:
                 other = self._tags[past[near[j]]] if near[j] < len(past) else ITSELF
-                nearest = nearest if nearest.isolates else Verdict("pair", int(records[j]), other)
+                nearest = nearest if nearest.isolates else LiveVerdict("pair", int(records[j]), other)
         return nearest
 
     # -- equations ---------------------------------------------------------------------------------------
 
-    def _linear(self, rows: Bools) -> Verdict:
+    def _linear(self, rows: Bools) -> LiveVerdict:
         """Does an atom, or some combination of two, become known that was not?"""
         after = self._equations.foresee(rows)
         records = np.bincount(after.label, self._weights).astype(np.int64)
@@ -153,8 +157,8 @@ class Watch:
         small = zero(after.probes) & (records < self.k) & ~(zero(after.before) & whole)
         tied = _tied(after.probes, after.before, whole, records, self.k)
         if small.any():
-            return Verdict("linear", int(records[small].min()))
-        return Verdict("tied", tied) if tied else Verdict()
+            return LiveVerdict("linear", int(records[small].min()))
+        return LiveVerdict("tied", tied) if tied else LiveVerdict()
 
 
 def _tied(probes: Floats, before: Floats, whole: Bools, records: Ints, k: int) -> int:
@@ -204,4 +208,4 @@ def _inverses() -> npt.NDArray[np.float32]:
     return found
 
 
-__all__ = ["ITSELF", "WHOLE", "Rule", "Verdict", "Watch"]
+__all__ = ["ITSELF", "WHOLE", "Rule", "LiveVerdict", "Watch"]

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.methods.inference.totals import PRESENCE, Finding, Kind, Total
+from querygate.methods.inference.totals import PRESENCE, Finding, Kind, QueryTotal
 
 REPEATS = 5
 PERCENT = 10
@@ -22,7 +22,7 @@ Contributions = Mapping[str, tuple[Floats, Floats, Floats]]
 
 
 def notices(
-    totals: Sequence[Total], weights: Mapping[str, Ints], k: int, contributions: Contributions | None = None
+    totals: Sequence[QueryTotal], weights: Mapping[str, Ints], k: int, contributions: Contributions | None = None
 ) -> list[Finding]:
     """All signs of a log, each set once."""
     large = [total for total in totals if int(_weights(total, weights)[total.members].sum()) >= k]
@@ -33,11 +33,11 @@ def notices(
     ]
 
 
-def _weights(total: Total, weights: Mapping[str, Ints]) -> Ints:
+def _weights(total: QueryTotal, weights: Mapping[str, Ints]) -> Ints:
     return weights.get(total.measure, weights[total.system])
 
 
-def _notice(kind: Kind, totals: Sequence[Total], weights: Mapping[str, Ints], note: str) -> Finding:
+def _notice(kind: Kind, totals: Sequence[QueryTotal], weights: Mapping[str, Ints], note: str) -> Finding:
     first = totals[0]
     queries = tuple(dict.fromkeys(total.query for total in totals))
     users = tuple(dict.fromkeys(total.user for total in totals))
@@ -46,9 +46,9 @@ def _notice(kind: Kind, totals: Sequence[Total], weights: Mapping[str, Ints], no
     return Finding(kind, "notice", queries, users, records, first.members, (), (), view, (), note)
 
 
-def _repeats(totals: Sequence[Total], weights: Mapping[str, Ints]) -> Iterator[Finding]:
+def _repeats(totals: Sequence[QueryTotal], weights: Mapping[str, Ints]) -> Iterator[Finding]:
     """The same set by the same person; one notice whatever the number of measures."""
-    asked: dict[tuple[str, Hashable], dict[str, list[Total]]] = {}
+    asked: dict[tuple[str, Hashable], dict[str, list[QueryTotal]]] = {}
     for total in totals:
         of_set = asked.setdefault((total.user, tuple(members for _, members in total.mark)), {})
         of_set.setdefault(f"{total.system} {total.measure} {total.extreme}", []).append(total)
@@ -60,9 +60,9 @@ def _repeats(totals: Sequence[Total], weights: Mapping[str, Ints]) -> Iterator[F
             yield _notice("averaging", often, weights, note)
 
 
-def _groups(totals: Sequence[Total], weights: Mapping[str, Ints]) -> Iterator[Finding]:
+def _groups(totals: Sequence[QueryTotal], weights: Mapping[str, Ints]) -> Iterator[Finding]:
     """Counts of a secret that are zero, or as many as there are records."""
-    told: dict[tuple[str, Hashable], list[Total]] = {}
+    told: dict[tuple[str, Hashable], list[QueryTotal]] = {}
     for total in totals:
         if _is_count_of_secret(total) and total.low is not None and total.low == total.high:
             records = int(_weights(total, weights)[total.members].sum())
@@ -73,15 +73,17 @@ def _groups(totals: Sequence[Total], weights: Mapping[str, Ints]) -> Iterator[Fi
         yield _notice("group", same, weights, f"{who} of the records that were shown have: {same[0].measure}.")
 
 
-def _is_count_of_secret(total: Total) -> bool:
+def _is_count_of_secret(total: QueryTotal) -> bool:
     """One secret condition, counted where the sizes of sets are known."""
     if total.extreme or total.measure == PRESENCE or not total.base or len(total.parts) != 1:
         return False
     return total.counted and set(total.parts[0][0]) <= {0, 1}
 
 
-def _dominated(totals: Sequence[Total], weights: Mapping[str, Ints], contributions: Contributions) -> Iterator[Finding]:
-    told: dict[tuple[str, Hashable], list[Total]] = {}
+def _dominated(
+    totals: Sequence[QueryTotal], weights: Mapping[str, Ints], contributions: Contributions
+) -> Iterator[Finding]:
+    told: dict[tuple[str, Hashable], list[QueryTotal]] = {}
     for total in totals:
         if not total.extreme and total.measure in contributions:
             told.setdefault((total.measure, total.mark), []).append(total)

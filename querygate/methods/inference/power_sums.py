@@ -13,17 +13,17 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from querygate.methods.inference.totals import VARIANCE, Inferred, Total
+from querygate.methods.inference.totals import VARIANCE, Inference, QueryTotal
 
 LOWER, HIGHER = "the lower of two", "the higher of two"
 
 
-def with_squares(totals: Sequence[Total]) -> list[Total]:
+def with_squares(totals: Sequence[QueryTotal]) -> list[QueryTotal]:
     """The totals of a view, its variances as totals of squares where the view has the sum as well."""
     wanted = {(total.of, total.mark) for total in totals if total.extreme == VARIANCE}
     if not wanted:
         return list(totals)
-    sums: dict[tuple[str, Hashable], Total] = {}
+    sums: dict[tuple[str, Hashable], QueryTotal] = {}
     for total in totals:
         key = (total.measure, total.mark)
         if not total.extreme and key in wanted and (key not in sums or sums[key].width is None):
@@ -36,7 +36,7 @@ def with_squares(totals: Sequence[Total]) -> list[Total]:
     ]
 
 
-def _squares(spread: Total, of: Total) -> Total:
+def _squares(spread: QueryTotal, of: QueryTotal) -> QueryTotal:
     found = replace(spread, extreme="", low=None, high=None, said="", beside=(of,))
     if spread.low is None or spread.high is None or of.low is None or of.high is None or not spread.records:
         return found
@@ -46,7 +46,7 @@ def _squares(spread: Total, of: Total) -> Total:
     return replace(found, low=low, high=high, said=f"({spread.said} + ({of.said})^2/{spread.records})")
 
 
-def two_values(total: Inferred, squares: Inferred) -> tuple[Inferred, Inferred] | None:
+def two_values(total: Inference, squares: Inference) -> tuple[Inference, Inference] | None:
     """Both values of a group of two, from their sum and the sum of their squares, where these are exact."""
     if total.low is None or total.low != total.high or squares.low is None or squares.low != squares.high:
         return None
@@ -57,8 +57,8 @@ def two_values(total: Inferred, squares: Inferred) -> tuple[Inferred, Inferred] 
     shown = f"sqrt(2*{squares.low} - {total.low}^2)"
     lower, higher = (total.low - root) / 2, (total.low + root) / 2
     return (
-        Inferred(f"{total.measure}, {LOWER}", lower, lower, f"({total.low} - {shown})/2"),
-        Inferred(f"{total.measure}, {HIGHER}", higher, higher, f"({total.low} + {shown})/2"),
+        Inference(f"{total.measure}, {LOWER}", lower, lower, f"({total.low} - {shown})/2"),
+        Inference(f"{total.measure}, {HIGHER}", higher, higher, f"({total.low} + {shown})/2"),
     )
 
 

@@ -55,14 +55,14 @@ def draw(random: np.random.Generator, *shape: int) -> Floats:
     return random.integers(1, PRIME, shape).astype(np.float64)
 
 
-class Solution(NamedTuple):
+class FieldSolution(NamedTuple):
     """`solution` of a x = b with zeros in the rows that were `dropped`, as they depend on those before them."""
 
     solution: Floats
     dropped: Bools
 
 
-def solve(a: Floats, b: Floats) -> Solution:
+def solve(a: Floats, b: Floats) -> FieldSolution:
     """a = L D L^T of a symmetric matrix in panels, then back. An equation whose pivot vanishes is left out.
 
     For a = M E M^T with a random diagonal E, the pivot of a row of M that depends on the rows before it is zero, and
@@ -86,7 +86,7 @@ def solve(a: Floats, b: Floats) -> Solution:
         end = min(begin + PANEL, size)
         left = residues(b[begin:end] - multiply(a[begin:end, end:], x[end:])) if end < size else b[begin:end]
         x[begin:end] = multiply(lower.T, residues(left * pivots[begin:end, None]))
-    return Solution(x, pivots == 0)
+    return FieldSolution(x, pivots == 0)
 
 
 def _factor(a: Floats) -> tuple[Floats, Floats]:

@@ -16,9 +16,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from querygate.core.types import Bools
-from querygate.methods.inference.examine import Isolated
+from querygate.methods.inference.examine import IsolatedGroup
 from querygate.methods.inference.power_sums import two_values
-from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inferred, Kind, Severity, Total
+from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inference, Kind, QueryTotal, Severity
 
 FIXED = Fraction(1, 10**9)
 """Share of the domain below which a range is called a value: means come as doubles, with their last digit in doubt."""
@@ -39,7 +39,7 @@ class Domain(NamedTuple):
 Domains = Mapping[str, Domain]
 
 
-def infer(isolated: Isolated, domains: Domains) -> Inferred:
+def infer(isolated: IsolatedGroup, domains: Domains) -> Inference:
     """The range of the group's total that the answers leave; None where an answer is missing."""
     low, high = _combined(isolated.parts)
     domain = domains.get(isolated.measure)
@@ -49,10 +49,10 @@ def infer(isolated: Isolated, domains: Domains) -> Inferred:
             low, high = max(low, least), min(high, most)
     if low is not None and high is not None and domain is not None and domain.whole and math.ceil(low) <= high:
         low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
-    return Inferred(isolated.measure, low, high, arithmetic(isolated.parts))
+    return Inference(isolated.measure, low, high, arithmetic(isolated.parts))
 
 
-def _combined(parts: Iterable[tuple[Total, Fraction]]) -> tuple[Fraction | None, Fraction | None]:
+def _combined(parts: Iterable[tuple[QueryTotal, Fraction]]) -> tuple[Fraction | None, Fraction | None]:
     low = high = Fraction(0)
     for total, c in parts:
         if total.low is None or total.high is None:
@@ -62,7 +62,7 @@ def _combined(parts: Iterable[tuple[Total, Fraction]]) -> tuple[Fraction | None,
     return low, high
 
 
-def arithmetic(parts: Iterable[tuple[Total, Fraction]]) -> str:
+def arithmetic(parts: Iterable[tuple[QueryTotal, Fraction]]) -> str:
     """The combination as a person would write it, what is added before what is taken away."""
     text = ""
     for total, c in sorted(parts, key=lambda part: part[1] < 0):
@@ -80,7 +80,7 @@ def kind_of(parts: int, users: int) -> Kind:
     return "narrow" if parts == 1 else "differencing" if parts == 2 else "tracker" if parts <= 4 else "linear"
 
 
-def severity_of(inferred: Sequence[Inferred], records: int, domains: Domains) -> Severity:
+def severity_of(inferred: Sequence[Inference], records: int, domains: Domains) -> Severity:
     """The gravest of what follows for any measure."""
     found: Severity = "attempt"
     for one in inferred:
@@ -96,15 +96,15 @@ def severity_of(inferred: Sequence[Inferred], records: int, domains: Domains) ->
     return found
 
 
-def make_findings(isolated: Sequence[Isolated], domains: Domains, view: str) -> list[Finding]:
+def make_findings(isolated: Sequence[IsolatedGroup], domains: Domains, view: str) -> list[Finding]:
     """One finding for each isolated group, whatever the number of measures it is isolated in."""
-    by_places: dict[bytes, list[Isolated]] = {}
+    by_places: dict[bytes, list[IsolatedGroup]] = {}
     for one in isolated:
         by_places.setdefault(one.places.tobytes(), []).append(one)
     return [_finding(group, domains, view) for group in by_places.values()]
 
 
-def _finding(group: Sequence[Isolated], domains: Domains, view: str) -> Finding:
+def _finding(group: Sequence[IsolatedGroup], domains: Domains, view: str) -> Finding:
     group = sorted(group, key=lambda one: (one.measure == PRESENCE, one.measure))  # secrets before mere presence
     inferred = tuple(infer(one, domains) for one in group)
     severity = severity_of(inferred, group[0].records, domains)
@@ -125,7 +125,7 @@ def _finding(group: Sequence[Isolated], domains: Domains, view: str) -> Finding:
     )
 
 
-def _pair(inferred: Sequence[Inferred]) -> tuple[Inferred, ...]:
+def _pair(inferred: Sequence[Inference]) -> tuple[Inference, ...]:
     """The two values of a group of two whose sum and sum of squares are fixed."""
     by_measure = {one.measure: one for one in inferred}
     for name, one in by_measure.items():
@@ -135,29 +135,29 @@ def _pair(inferred: Sequence[Inferred]) -> tuple[Inferred, ...]:
     return ()
 
 
-def _users(totals: Iterable[Total]) -> tuple[str, ...]:
+def _users(totals: Iterable[QueryTotal]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.user for total in totals for each in (total, *total.beside)))
 
 
-def extreme_finding(one: Total, other: Total, places: Bools, records: int, view: str) -> Finding:
+def extreme_finding(one: QueryTotal, other: QueryTotal, places: Bools, records: int, view: str) -> Finding:
     """Two extremes over sets that differ by few: where their answers differ, the difference holds the extreme."""
     users = _users((one, other))
     queries = tuple(dict.fromkeys((one.query, other.query)))
     severity: Severity = "attempt"
-    inferred: tuple[Inferred, ...] = ()
+    inferred: tuple[Inference, ...] = ()
     if one.extreme == VARIANCE:
         if one.low is not None:
-            inferred = (Inferred(f"{one.measure} about the mean", one.low, one.high, one.said),)
+            inferred = (Inference(f"{one.measure} about the mean", one.low, one.high, one.said),)
             severity = "exposed"
     elif all(t.low is not None and t.low == t.high for t in (one, other)) and (one is other or one.low != other.low):
         larger = one if one.members.sum() >= other.members.sum() else other
-        inferred = (Inferred(one.measure, larger.low, larger.high, f"{one.extreme}({larger.query})"),)
+        inferred = (Inference(one.measure, larger.low, larger.high, f"{one.extreme}({larger.query})"),)
         severity = "disclosed" if records == 1 and _holds_it(one, other, larger) else "exposed"
     kind: Kind = "collusion" if len(users) > 1 else "narrow" if one is other else "differencing"
     return Finding(kind, severity, queries, users, records, places, (), inferred, view, (one, other))
 
 
-def _holds_it(one: Total, other: Total, larger: Total) -> bool:
+def _holds_it(one: QueryTotal, other: QueryTotal, larger: QueryTotal) -> bool:
     """Is the extreme of the larger set that of the one person who is more in it?
 
     A maximum that rises is. That of a median, or of sets neither of which holds the other, need not be anybody's.

@@ -1,9 +1,9 @@
 """Totals as rows of a matrix: cells (place, minterm) that are in exactly the same totals are one column.
 
 >>> import numpy as np
->>> from querygate.methods.inference.totals import Total
+>>> from querygate.methods.inference.totals import QueryTotal
 >>> young, all_ = np.array([1, 1, 0], bool), np.array([1, 1, 1], bool)
->>> totals = [Total("q1", "u", "sbp", young), Total("q2", "u", "sbp", all_)]
+>>> totals = [QueryTotal("q1", "u", "sbp", young), QueryTotal("q2", "u", "sbp", all_)]
 >>> laid = lay_out(totals, np.array([3, 2, 1]), 1)
 >>> laid.label[:, 0], laid.over
 (array([1, 1, 0]), array([[0, 1],
@@ -19,21 +19,21 @@ import numpy as np
 import numpy.typing as npt
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.inference.totals import Pattern, Total
+from querygate.methods.inference.totals import Pattern, QueryTotal
 
 Rows = npt.NDArray[np.int8]
 """Totals over columns: what each is multiplied by."""
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class TotalCells:
     """The column of each cell, and the totals over columns. Places nobody is in have no column (-1)."""
 
     label: Ints  # places x minterms
     over: Rows
     sizes: Ints  # cells of each column
 
-    def groups(self, pattern: Pattern) -> Groups:
+    def groups(self, pattern: Pattern) -> PlaceGroups:
         """Places told apart by nothing that the pattern looks at; of each group, what it is over columns."""
         chosen = [m for m, times in enumerate(pattern) if times]
         times = np.array([pattern[m] for m in chosen], dtype=np.int64)
@@ -47,11 +47,11 @@ class Cells:
         whole = self.sizes[labels] == number[:, None] * same.sum(axis=2)
         alike = (same * times).sum(axis=2) == same.sum(axis=2) * times
         first = ~np.tril(same, -1).any(axis=2)
-        return Groups(group, labels, np.where(first, times, 0), (whole & alike).all(axis=1))
+        return PlaceGroups(group, labels, np.where(first, times, 0), (whole & alike).all(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class PlaceGroups:
     """Groups of places for one pattern of minterms."""
 
     group: Ints  # of each place; -1 where nobody is
@@ -70,7 +70,7 @@ class Groups:
         return found
 
 
-def lay_out(totals: Sequence[Total], weights: Ints, minterms: int) -> Cells:
+def lay_out(totals: Sequence[QueryTotal], weights: Ints, minterms: int) -> TotalCells:
     """Each total draws a random word, a cell's signature is the sum of the words of the totals it is in.
 
     Two different columns have equal signatures once in 2^64 tries; the rows are compared with the totals given, so
@@ -92,10 +92,10 @@ def lay_out(totals: Sequence[Total], weights: Ints, minterms: int) -> Cells:
             over[i] += np.where(members[place], np.array(pattern, dtype=np.int8)[minterm], np.int8(0))
         if not np.array_equal(over[i][label[used]], dense(total, minterms)[used]):
             raise ArithmeticError("two different columns have one signature")
-    return Cells(label, over, np.bincount(inverse.reshape(-1), minlength=len(found)))
+    return TotalCells(label, over, np.bincount(inverse.reshape(-1), minlength=len(found)))
 
 
-def dense(total: Total, minterms: int) -> Rows:
+def dense(total: QueryTotal, minterms: int) -> Rows:
     """What each cell is multiplied by: places x minterms."""
     found = np.zeros((len(total.members), minterms), dtype=np.int8)
     for pattern, members in total.cells:
@@ -103,7 +103,7 @@ def dense(total: Total, minterms: int) -> Rows:
     return found
 
 
-def planes(totals: Sequence[Total], weights: Ints, minterms: int) -> Bools:
+def planes(totals: Sequence[QueryTotal], weights: Ints, minterms: int) -> Bools:
     """Totals as sets of bits: for each minterm whether a place counts, and where it ever does, whether against."""
     rows = [dense(total, minterms) * (weights > 0)[:, None] for total in totals]
     signed = any((row < 0).any() for row in rows)

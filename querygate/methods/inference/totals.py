@@ -52,7 +52,7 @@ Pattern: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Total:
+class QueryTotal:
     """One number that a query was given: a sum over `members` of a measure, or an extreme of it.
 
     `low` and `high` bound what the answer says the *sum* is (for an extreme, the value); None where the log has no
@@ -71,7 +71,7 @@ class Total:
     parts: tuple[tuple[Pattern, Bools], ...] = ()  # disjoint places and their minterms; empty: all of each member
     records: int = 0  # how many values it adds up, where that is needed
     of: str = ""  # of a variance: the measure whose total it needs
-    beside: tuple[Total, ...] = ()  # totals that were needed to read it
+    beside: tuple[QueryTotal, ...] = ()  # totals that were needed to read it
     counted: bool = False  # a count of records, so that one adds 0 or 1
 
     @property
@@ -119,7 +119,7 @@ class Base:
 
 
 @dataclass(frozen=True)
-class Inferred:
+class Inference:
     """What follows about the isolated records: the sum of a measure lies in [low, high]."""
 
     measure: str
@@ -139,9 +139,9 @@ class Finding:
     records: int
     places: Bools
     coefficients: tuple[tuple[str, str, Fraction], ...]  # (measure, query, number it is multiplied by)
-    inferred: tuple[Inferred, ...] = ()
+    inferred: tuple[Inference, ...] = ()
     view: str = ""
-    totals: tuple[Total, ...] = field(default=(), repr=False)  # one for each coefficient, in their order
+    totals: tuple[QueryTotal, ...] = field(default=(), repr=False)  # one for each coefficient, in their order
     note: str = ""  # what a notice is about, in a sentence
 
 

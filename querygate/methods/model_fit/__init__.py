@@ -3,8 +3,8 @@
 Pure: arrays in, figures out. Formulas are read here and never evaluated; lifelines and statsmodels fit the models.
 
 >>> import numpy as np
->>> from querygate.core.extract_spec import Model
->>> model = Model.of("linear: sbp ~ age")
+>>> from querygate.core.extract_spec import RecipientModel
+>>> model = RecipientModel.of("linear: sbp ~ age")
 >>> age = np.arange(20.0)
 >>> exact = {"age": age, "sbp": 120 + age + np.sin(age)}
 >>> moved = exact | {"sbp": 120 - age + np.sin(age)}
@@ -16,10 +16,10 @@ Pure: arrays in, figures out. Formulas are read here and never evaluated; lifeli
 from __future__ import annotations
 
 from querygate.methods.model_fit.conditional_privacy import conditional_privacy, gaussian_privacy
-from querygate.methods.model_fit.design_matrix import Design, Unfit, design, levels_of
-from querygate.methods.model_fit.fit import Fit, fit
+from querygate.methods.model_fit.design_matrix import DesignMatrix, Unfit, design, levels_of
+from querygate.methods.model_fit.fitter import Fit, fit
 from querygate.methods.model_fit.formula import Factor, Formula, check_columns, parse_formula
-from querygate.methods.model_fit.model_comparison import Compared, ComparedTerm, average, compare
+from querygate.methods.model_fit.model_comparison import ModelComparison, TermComparison, average, compare
 from querygate.methods.model_fit.similarity import Similarity, correlations, ks_distance, similarity, total_variation
 
 __all__ = [
@@ -27,14 +27,14 @@ __all__ = [
     "Factor",
     "parse_formula",
     "check_columns",
-    "Design",
+    "DesignMatrix",
     "design",
     "levels_of",
     "Fit",
     "Unfit",
     "fit",
-    "Compared",
-    "ComparedTerm",
+    "ModelComparison",
+    "TermComparison",
     "compare",
     "average",
     "Similarity",

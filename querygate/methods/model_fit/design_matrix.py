@@ -3,10 +3,10 @@
 Categories become treatment-coded dummies: one per level but the first. The caller fixes the levels, from the original
 data, so that the same coefficients are asked of every extract.
 
->>> from querygate.core.extract_spec import Model
+>>> from querygate.core.extract_spec import RecipientModel
 >>> from querygate.methods.model_fit.formula import parse_formula
 >>> columns = {"y": np.array([1.0, 2.0, 3.0]), "sex": np.array(["F", "M", None], dtype=object)}
->>> made = design(parse_formula(Model.of("linear: y ~ sex")), columns, {"sex": ("F", "M")})
+>>> made = design(parse_formula(RecipientModel.of("linear: y ~ sex")), columns, {"sex": ("F", "M")})
 >>> made.names, made.matrix.tolist(), made.left_out
 (('sex[M]',), [[0.0], [1.0]], 1)
 """
@@ -42,7 +42,7 @@ class Unfit(Exception):
 
 
 @dataclass(frozen=True)
-class Design:
+class DesignMatrix:
     """The records that have everything the model needs. `status` is the event of a Cox model, none elsewhere."""
 
     names: tuple[str, ...]
@@ -52,7 +52,7 @@ class Design:
     left_out: int
 
 
-def design(formula: Formula, columns: Columns, levels: Levels) -> Design:
+def design(formula: Formula, columns: Columns, levels: Levels) -> DesignMatrix:
     """Response and matrix of the records without missing values; Unfit where the columns do not allow it."""
     status = None if formula.status is None else _event(formula.status, columns, levels)
     if formula.family == "logistic":
@@ -68,7 +68,7 @@ def design(formula: Formula, columns: Columns, levels: Levels) -> Design:
     if status is not None:
         known &= np.isfinite(status)
     events = None if status is None else status[known] == 1
-    return Design(names, matrix[known], response[known], events, int((~known).sum()))
+    return DesignMatrix(names, matrix[known], response[known], events, int((~known).sum()))
 
 
 def levels_of(formulas: Iterable[Formula], columns: Columns) -> dict[str, tuple[str, ...]]:

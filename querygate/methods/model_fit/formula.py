@@ -7,7 +7,7 @@
     factor   = name | function "(" name ")"  function: log, sqrt, C (a number as a category)
     name     = letters, digits, "_" and "." or anything but "`" and line ends between backquotes
 
->>> found = parse_formula(Model.of("cox: Surv(time, status) ~ log(size) + C(grade) + age:sex"))
+>>> found = parse_formula(RecipientModel.of("cox: Surv(time, status) ~ log(size) + C(grade) + age:sex"))
 >>> found.response, found.status, [str(term) for term in found.terms]
 ('time', 'status', ['log(size)', 'C(grade)', 'age:sex'])
 >>> found.columns
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn, cast, get_args
 
 from querygate.core.errors import ExtractRefused, Span
-from querygate.core.extract_spec import Family, Model
+from querygate.core.extract_spec import Family, RecipientModel
 from querygate.core.types import NUMERIC, Type
 
 Function = Literal["log", "sqrt", "C"]
@@ -84,7 +84,7 @@ class _Token:
     at: int
 
 
-def parse_formula(model: Model) -> Formula:
+def parse_formula(model: RecipientModel) -> Formula:
     """What the model's formula says; ExtractRefused QG604 with the place of what cannot be read."""
     reader = _Reader(model.formula)
     response, status = reader.response(model.family)

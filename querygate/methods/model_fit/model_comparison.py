@@ -12,11 +12,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from querygate.core.types import Floats
-from querygate.methods.model_fit.fit import INTERCEPT, LEVEL, Fit
+from querygate.methods.model_fit.fitter import INTERCEPT, LEVEL, Fit
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedTerm:
+class TermComparison:
     """One coefficient before and after, with both 95 % intervals. Over repetitions: means, and shares of what changed.
 
     What could not be estimated after is NaN, and left out of the means.
@@ -42,18 +42,18 @@ class ComparedTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ModelComparison:
     """Shares from 0 to 1, and the coefficients they are of. `unfit`: repetitions to which the model was not fitted."""
 
     significance: float
     sign: float
     outside: float
-    terms: tuple[ComparedTerm, ...]
+    terms: tuple[TermComparison, ...]
     repetitions: int = 1
     unfit: int = 0
 
 
-def compare(before: Fit, after: Fit | None) -> Compared:
+def compare(before: Fit, after: Fit | None) -> ModelComparison:
     """What changed. Without a fit (Unfit) the recipient has lost every significant coefficient and every estimate."""
     if after is not None and after.terms != before.terms:
         raise ValueError("both fits are of the same terms")
@@ -68,11 +68,11 @@ def compare(before: Fit, after: Fit | None) -> Compared:
         outside = (after.coefficients < before.low) | (after.coefficients > before.high)
         estimates = (after.coefficients, after.low, after.high, after.p)
     figures = (before.coefficients, before.low, before.high, before.p, *estimates, changed, turned, outside)
-    terms = (ComparedTerm(name, *map(float, row)) for name, *row in zip(before.terms, *figures, strict=True))
+    terms = (TermComparison(name, *map(float, row)) for name, *row in zip(before.terms, *figures, strict=True))
     return _of(tuple(term for term in terms if term.term != INTERCEPT), 1, int(after is None))
 
 
-def average(many: Sequence[Compared]) -> Compared:
+def average(many: Sequence[ModelComparison]) -> ModelComparison:
     """Several repetitions as one."""
     if not many or len({tuple(term.term for term in one.terms) for one in many}) > 1:
         raise ValueError("at least one repetition, all of the same terms")
@@ -81,9 +81,9 @@ def average(many: Sequence[Compared]) -> Compared:
     return _of(terms, sum(one.repetitions for one in many), sum(one.unfit for one in many))
 
 
-def _of(terms: tuple[ComparedTerm, ...], repetitions: int, unfit: int) -> Compared:
+def _of(terms: tuple[TermComparison, ...], repetitions: int, unfit: int) -> ModelComparison:
     significant = [term for term in terms if term.is_significant]
-    return Compared(
+    return ModelComparison(
         _mean([term.significance for term in terms]),
         _mean([term.sign for term in significant]),
         _mean([term.outside for term in terms]),
@@ -93,13 +93,13 @@ def _of(terms: tuple[ComparedTerm, ...], repetitions: int, unfit: int) -> Compar
     )
 
 
-def _average(rows: Sequence[ComparedTerm], weights: Floats) -> ComparedTerm:
+def _average(rows: Sequence[TermComparison], weights: Floats) -> TermComparison:
     figures = {}
-    for field in fields(ComparedTerm)[1:]:
+    for field in fields(TermComparison)[1:]:
         values = np.array([getattr(row, field.name) for row in rows])
         known = ~np.isnan(values)
         figures[field.name] = float(np.average(values[known], weights=weights[known])) if known.any() else np.nan
-    return ComparedTerm(rows[0].term, **figures)
+    return TermComparison(rows[0].term, **figures)
 
 
 def _mean(shares: Sequence[float]) -> float:

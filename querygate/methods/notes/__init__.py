@@ -4,7 +4,7 @@ Rules, dictionaries and the file's own identifier columns find names, places, da
 values get equal replacements in one extract. No list finds every name that a person can have: how much is found is
 measured on annotated notes, and only what stands in an identifier column is promised to be gone.
 
->>> scrubber = Scrubber(b"a secret of the extract", options=Options(tags="kind"))
+>>> scrubber = Scrubber(b"a secret of the extract", options=ScrubOptions(tags="kind"))
 >>> scrubber.scrub("Seen by Dr. Wells on 3/12/2098; lives at 12 Main St, Apt 4, Springfield, IL 62701.").text
 'Seen by Dr. [NAME] on 2098; lives at [PLACE].'
 """
@@ -13,32 +13,32 @@ from __future__ import annotations
 
 from querygate.methods.notes.detection_score import Annotation, Score, explain_scores, score
 from querygate.methods.notes.plausibility import (
-    Hierarchy,
     Plausible,
     PlausibleColumn,
+    TermHierarchy,
     Unreachable,
     explain_plausible,
     generalise_column,
     generalise_terms,
 )
-from querygate.methods.notes.scrub import Scrubbed, ScrubbedColumn, Scrubber, explain_scrubbed, scrub_column
-from querygate.methods.notes.scrub_options import Options
-from querygate.methods.notes.spans import SAFE_HARBOR, Kind, Span
+from querygate.methods.notes.scrub import ScrubbedColumn, ScrubbedNote, Scrubber, explain_scrubbed, scrub_column
+from querygate.methods.notes.scrub_options import ScrubOptions
+from querygate.methods.notes.spans import SAFE_HARBOR, IdentifierKind, TextSpan
 
 __all__ = [
     # what is found
     "SAFE_HARBOR",
-    "Kind",
-    "Span",
+    "IdentifierKind",
+    "TextSpan",
     # notes and columns without it
-    "Options",
+    "ScrubOptions",
     "Scrubber",
-    "Scrubbed",
+    "ScrubbedNote",
     "ScrubbedColumn",
     "scrub_column",
     "explain_scrubbed",
     # terms made more general
-    "Hierarchy",
+    "TermHierarchy",
     "Plausible",
     "PlausibleColumn",
     "Unreachable",

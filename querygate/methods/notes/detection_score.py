@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _TOKEN = re.compile(r"\w+")
 
@@ -25,7 +25,7 @@ class Annotation:
 
     start: int
     end: int
-    kind: Kind | None
+    kind: IdentifierKind | None
 
 
 @dataclass(slots=True)
@@ -64,15 +64,16 @@ class Score:
         return asdict(self)
 
 
-def score(notes: Iterable[tuple[str, Sequence[Annotation], Sequence[Span]]]) -> dict[Kind | None, Score]:
+def score(notes: Iterable[tuple[str, Sequence[Annotation], Sequence[TextSpan]]]) -> dict[IdentifierKind | None, Score]:
     """Scores by kind, and under None over all, of notes with what was marked and what was found.
 
-    >>> marked = [Annotation(0, 8, Kind.NAME), Annotation(14, 18, Kind.DATE)]
-    >>> scores = score([("Jane Doe, born 1980", marked, [Span(0, 4, Kind.NAME, "name in dictionary")])])
-    >>> scores[Kind.NAME].recall, scores[Kind.NAME].exact_recall, scores[Kind.NAME].token_recall, scores[None].recall
+    >>> marked = [Annotation(0, 8, IdentifierKind.NAME), Annotation(14, 18, IdentifierKind.DATE)]
+    >>> scores = score([("Jane Doe, born 1980", marked, [TextSpan(0, 4, IdentifierKind.NAME, "name in dictionary")])])
+    >>> name = scores[IdentifierKind.NAME]
+    >>> name.recall, name.exact_recall, name.token_recall, scores[None].recall
     (1.0, 0.0, 0.5, 0.5)
     """
-    tallies: dict[Kind | None, _Tally] = defaultdict(_Tally)
+    tallies: dict[IdentifierKind | None, _Tally] = defaultdict(_Tally)
     for text, marked, found in notes:
         tokens = [match.span() for match in _TOKEN.finditer(text)]
         for annotation in marked:
@@ -88,7 +89,9 @@ def score(notes: Iterable[tuple[str, Sequence[Annotation], Sequence[Span]]]) -> 
     return {kind: _score(tally) for kind, tally in sorted(tallies.items(), key=lambda item: str(item[0] or "~"))}
 
 
-def _count_annotation(tally: _Tally, marked: Annotation, found: Sequence[Span], tokens: list[tuple[int, int]]) -> None:
+def _count_annotation(
+    tally: _Tally, marked: Annotation, found: Sequence[TextSpan], tokens: list[tuple[int, int]]
+) -> None:
     touching = [s for s in found if s.start < marked.end and marked.start < s.end]
     inside = list(_within(tokens, marked.start, marked.end))
     tally.annotated += 1
@@ -99,7 +102,7 @@ def _count_annotation(tally: _Tally, marked: Annotation, found: Sequence[Span], 
     tally.tokens_gone += sum(any(s.start < b and a < s.end for s in touching) for a, b in inside)
 
 
-def _count_found(tally: _Tally, span: Span, touching: Sequence[Annotation], tokens: list[tuple[int, int]]) -> None:
+def _count_found(tally: _Tally, span: TextSpan, touching: Sequence[Annotation], tokens: list[tuple[int, int]]) -> None:
     inside = list(_within(tokens, span.start, span.end))
     tally.found += 1
     tally.right += bool(touching)
@@ -141,7 +144,7 @@ def _f1(recall: float, precision: float) -> float:
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
 
 
-def explain_scores(scores: dict[Kind | None, Score]) -> str:
+def explain_scores(scores: dict[IdentifierKind | None, Score]) -> str:
     """One sentence for those who decide."""
     every = scores[None]
     worst = min((s.recall, f"{k}") for k, s in scores.items() if k is not None and s.annotated)

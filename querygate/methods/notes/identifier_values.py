@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from querygate.methods.notes.lexicon import is_word
-from querygate.methods.notes.note_text import Atoms, letters_and_digits
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 from querygate.methods.notes.written_forms import DISTINCTIVE, distinctive, forms, read_date
 
 OWN_RULE, OTHER_RULE, TYPO_RULE = "own column", "other record", "own column, misspelt"
@@ -29,7 +29,7 @@ _HEAD = DISTINCTIVE
 class _Table(NamedTuple):
     """Forms with what they stand for, and the lengths of those that begin with the same two characters."""
 
-    forms: dict[str, tuple[Kind, str]]
+    forms: dict[str, tuple[IdentifierKind, str]]
     lengths: dict[str, tuple[int, ...]]
 
 
@@ -37,7 +37,7 @@ class _Table(NamedTuple):
 def _day(value: str) -> _Table:
     """A date has many forms and many people share it, so it has a table of its own."""
     day = read_date(value)
-    found = dict.fromkeys(forms(Kind.DATE, value), (Kind.DATE, day.isoformat() if day else ""))
+    found = dict.fromkeys(forms(IdentifierKind.DATE, value), (IdentifierKind.DATE, day.isoformat() if day else ""))
     return _Table(found, _lengths(found, 2))
 
 
@@ -52,33 +52,33 @@ class Own:
     corners: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, values: Iterable[tuple[Kind, str]]) -> Own:
+    def of(cls, values: Iterable[tuple[IdentifierKind, str]]) -> Own:
         """From the values of the identifier columns of one record.
 
         Name columns in the order given are also one name: first name, last name.
         """
         given = [(kind, value) for kind, value in values if value.strip()]
-        names = [value for kind, value in given if kind is Kind.NAME]
+        names = [value for kind, value in given if kind is IdentifierKind.NAME]
         if len(names) > 1:
-            given.insert(0, (Kind.NAME, " ".join(names)))
+            given.insert(0, (IdentifierKind.NAME, " ".join(names)))
         person = letters_and_digits(" ".join(names))
-        found: dict[str, tuple[Kind, str]] = {}
+        found: dict[str, tuple[IdentifierKind, str]] = {}
         days: list[_Table] = []
         for kind, value in given:
-            if kind is Kind.DATE:
+            if kind is IdentifierKind.DATE:
                 days.append(_day(value))
                 whole = letters_and_digits(value)
                 found.setdefault(whole, days[-1].forms.get(whole, (kind, "")))
                 continue
-            same = person if kind is Kind.NAME else letters_and_digits(value)
+            same = person if kind is IdentifierKind.NAME else letters_and_digits(value)
             for form in forms(kind, value):
                 found.setdefault(form, (kind, same))
         long = tuple(form for form in found if len(form) >= DISTINCTIVE)
-        spelt = tuple(form for form in long if found[form][0] is not Kind.DATE)
+        spelt = tuple(form for form in long if found[form][0] is not IdentifierKind.DATE)
         corners = frozenset(form[:2] for form in spelt) | frozenset(form[-2:] + "$" for form in spelt)
         return cls((_Table(found, _lengths(found, 2)), *days), long, spelt, corners)
 
-    def near(self, token: str) -> tuple[Kind, str] | None:
+    def near(self, token: str) -> tuple[IdentifierKind, str] | None:
         """Whose form is one slip away: a letter missing, added, changed, or two exchanged. Words are no slips."""
         if len(token) < DISTINCTIVE - 1 or is_word(token):
             return None
@@ -88,23 +88,24 @@ class Own:
 class People:
     """Distinctive values of all records, to be found in any note.
 
-    >>> people = People.of([[(Kind.NAME, "Jane Doe"), (Kind.RECORD, "00112233")], [(Kind.NAME, "Tom Garcia")]])
-    >>> [s for s in people.find(Atoms("Sister of GARCIA, Tom (MRN 0011-2233)"))]
-    [Span(10, 21, NAME, 'other record'), Span(27, 36, RECORD, 'other record')]
+    >>> jane = [(IdentifierKind.NAME, "Jane Doe"), (IdentifierKind.RECORD, "00112233")]
+    >>> people = People.of([jane, [(IdentifierKind.NAME, "Tom Garcia")]])
+    >>> [s for s in people.find(TextAtoms("Sister of GARCIA, Tom (MRN 0011-2233)"))]
+    [TextSpan(10, 21, NAME, 'other record'), TextSpan(27, 36, RECORD, 'other record')]
     """
 
     __slots__ = ("_kinds", "_lengths")
 
-    def __init__(self, kinds: dict[str, Kind]) -> None:
+    def __init__(self, kinds: dict[str, IdentifierKind]) -> None:
         self._kinds = kinds
         self._lengths = _lengths(kinds, _HEAD)
 
     @classmethod
-    def of(cls, records: Iterable[Sequence[tuple[Kind, str]]]) -> People:
-        kinds: dict[str, Kind] = {}
+    def of(cls, records: Iterable[Sequence[tuple[IdentifierKind, str]]]) -> People:
+        kinds: dict[str, IdentifierKind] = {}
         for values in records:
-            names = [value for kind, value in values if kind is Kind.NAME]
-            whole = [(Kind.NAME, " ".join(names))] if len(names) > 1 else []
+            names = [value for kind, value in values if kind is IdentifierKind.NAME]
+            whole = [(IdentifierKind.NAME, " ".join(names))] if len(names) > 1 else []
             for kind, value in (*whole, *values):
                 for form in distinctive(kind, value):
                     kinds.setdefault(form, kind)
@@ -113,12 +114,12 @@ class People:
     def __len__(self) -> int:
         return len(self._kinds)
 
-    def find(self, note: Atoms, own: Own | None = None, misspelt: bool = True) -> list[Span]:
+    def find(self, note: TextAtoms, own: Own | None = None, misspelt: bool = True) -> list[TextSpan]:
         """Spans of own forms, near misses of them if wanted, and the distinctive values of others."""
         stream, ends = note.stream, note.ends
         tables = own.tables if own else ()
         corners: frozenset[str] = own.corners if own and misspelt else frozenset()
-        spans: list[Span] = []
+        spans: list[TextSpan] = []
         covered = -1
         for at, to, start, end in note.atoms:
             best, what = 0, None
@@ -134,17 +135,17 @@ class People:
             if what is not None:
                 if at + best > covered:
                     covered = at + best
-                    spans.append(Span(start, ends[covered], what[0], rule, what[1]))
+                    spans.append(TextSpan(start, ends[covered], what[0], rule, what[1]))
             elif own and to > covered and (stream[at : at + 2] in corners or stream[to - 2 : to] + "$" in corners):
                 miss = own.near(stream[at:to])
                 if miss is not None:
-                    spans.append(Span(start, end, miss[0], TYPO_RULE, miss[1]))
+                    spans.append(TextSpan(start, end, miss[0], TYPO_RULE, miss[1]))
         if own is not None:
             spans += _inside(note, own)
         return spans
 
 
-def _inside(note: Atoms, own: Own) -> Iterator[Span]:
+def _inside(note: TextAtoms, own: Own) -> Iterator[TextSpan]:
     """Forms within a longer word or number: the number in 0000123456, the name in `pattersonj`, the "
     "code in xAB123456."""
     for form in own.long:
@@ -153,7 +154,7 @@ def _inside(note: Atoms, own: Own) -> Iterator[Span]:
             atoms = note.touching(at, at + len(form))
             if all(left[3] == right[2] for left, right in pairwise(atoms)):  # nothing stands between them
                 kind, value = own.tables[0].forms[form]
-                yield Span(atoms[0][2], atoms[-1][3], kind, OWN_RULE, value)
+                yield TextSpan(atoms[0][2], atoms[-1][3], kind, OWN_RULE, value)
             at = note.stream.find(form, at + 1)
 
 
@@ -184,7 +185,9 @@ def one_slip(a: str, b: str) -> bool:
     return shorter[front:] == longer[front + 1 :]
 
 
-def record_values(columns: Mapping[str, Kind], record: Mapping[str, object]) -> list[tuple[Kind, str]]:
+def record_values(
+    columns: Mapping[str, IdentifierKind], record: Mapping[str, object]
+) -> list[tuple[IdentifierKind, str]]:
     """The identifier values of a record as text, in the order of the columns; missing ones left out."""
     return [
         (kind, str(value))

@@ -7,7 +7,7 @@ An *atom* is a run of letters or a run of digits; each ideograph and each kana i
 scripts have no spaces between words. A value is found where a run of atoms, written together, equals it: then dots,
 dashes, spaces and line breaks in between do not matter.
 
->>> note = Atoms("Tel. (555) 867.5309, MRN00112233")
+>>> note = TextAtoms("Tel. (555) 867.5309, MRN00112233")
 >>> note.stream, [note.stream[a:b] for a, b, _, _ in note.atoms]
 ('tel5558675309mrn00112233', ['tel', '555', '867', '5309', 'mrn', '00112233'])
 """
@@ -86,7 +86,7 @@ def atoms_of(text: str) -> list[str]:
     return _ATOM.findall(fold(text))
 
 
-class Atoms:
+class TextAtoms:
     """The atoms of a text: `(from, to)` in `stream`, where they are written together, and `(start, "
     "end)` in the text."""
 

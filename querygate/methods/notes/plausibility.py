@@ -7,7 +7,7 @@ t or more. Of all choices that reach t, that one is taken which spends the least
 leaves before, summed over terms. Choosing is hard in general (the paper shows it, and uses heuristics); with numbers of
 plausible texts below t as states it is an exact dynamic programme, since all at or above t are as good as t.
 
->>> tree = Hierarchy([("flu", "infection"), ("measles", "infection"), ("asthma", "lung disease"),
+>>> tree = TermHierarchy([("flu", "infection"), ("measles", "infection"), ("asthma", "lung disease"),
 ...                   ("COPD", "lung disease"), ("pleurisy", "lung disease"),
 ...                   ("infection", "disease"), ("lung disease", "disease")])
 >>> made = generalise_terms("Had flu, then Asthma.", tree, t=6)
@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from querygate.methods.notes.note_text import Atoms, letters_and_digits
+from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 
 
 class Unreachable(ValueError):
@@ -36,7 +36,7 @@ class Unreachable(ValueError):
         self.t = t
 
 
-class Hierarchy:
+class TermHierarchy:
     """Terms and their parents, one row each, as a custodian writes them: `term, parent`."""
 
     def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
@@ -95,7 +95,7 @@ class Plausible:
     replaced: int
 
 
-def generalise_terms(text: str, hierarchy: Hierarchy, t: int) -> Plausible:
+def generalise_terms(text: str, hierarchy: TermHierarchy, t: int) -> Plausible:
     """The text with the least change after which t or more are plausible. Raises Unreachable.
 
     A term that stands several times is replaced alike everywhere and counts once.
@@ -144,9 +144,9 @@ def _cheapest(choices: Sequence[list[tuple[str, int]]], t: int) -> tuple[list[st
     return [options[pick][0] for options, pick in zip(choices, picks, strict=True)], texts, bits
 
 
-def _terms(text: str, hierarchy: Hierarchy) -> list[tuple[int, int, str]]:
+def _terms(text: str, hierarchy: TermHierarchy) -> list[tuple[int, int, str]]:
     """Where terms of the hierarchy stand, the longest first, not overlapping."""
-    note = Atoms(text)
+    note = TextAtoms(text)
     found: list[tuple[int, int, str]] = []
     past = 0
     for at, _, start, _ in note.atoms:
@@ -181,7 +181,7 @@ class PlausibleColumn:
         }
 
 
-def generalise_column(notes: Sequence[str | None], hierarchy: Hierarchy, t: int) -> PlausibleColumn:
+def generalise_column(notes: Sequence[str | None], hierarchy: TermHierarchy, t: int) -> PlausibleColumn:
     """Each note on its own. One that names no term of the hierarchy has nothing to hide and stays."""
     made: list[str | None] = []
     changed = withheld = 0

@@ -3,7 +3,8 @@
 The last step is what the promise rests on. Tags are new text, and text on both sides of a tag may meet; so the result
 is searched for the values of the identifier columns once more, and what is found goes too, until nothing is.
 
->>> scrubber = Scrubber(b"a secret of the extract", {"name": Kind.NAME, "born": Kind.DATE}, Options(tags="kind"))
+>>> kinds = {"name": IdentifierKind.NAME, "born": IdentifierKind.DATE}
+>>> scrubber = Scrubber(b"a secret of the extract", kinds, ScrubOptions(tags="kind"))
 >>> record = {"name": "Jane Doe", "born": "1980-05-03"}
 >>> scrubber.scrub("J. DOE, born 3 May 1980, seen by Dr. Wells with her son Will. Parkinson's disease.", record).text
 "[NAME], born 1980, seen by Dr. [NAME] with her son [NAME]. Parkinson's disease."
@@ -21,9 +22,9 @@ from typing import Any
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, Finder, NameFinder
 from querygate.methods.notes.finders.dates import find_days
 from querygate.methods.notes.identifier_values import Own, People, record_values
-from querygate.methods.notes.note_text import Atoms, plain, without_ideographs
-from querygate.methods.notes.scrub_options import Options
-from querygate.methods.notes.spans import SAFE_HARBOR, Kind, Span, resolve
+from querygate.methods.notes.note_text import TextAtoms, plain, without_ideographs
+from querygate.methods.notes.scrub_options import ScrubOptions
+from querygate.methods.notes.spans import SAFE_HARBOR, IdentifierKind, TextSpan, resolve
 from querygate.methods.notes.surrogates import BLANK, Surrogates
 
 LONGEST = 1_000_000
@@ -33,11 +34,11 @@ _YEAR = re.compile(r"(?<![\w.])(1[89]\d\d|20\d\d)(?!\w|\.\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class Scrubbed:
+class ScrubbedNote:
     """A note without identifiers: `found` in the original, and where each replacement stands in `text`."""
 
     text: str
-    found: tuple[Span, ...]
+    found: tuple[TextSpan, ...]
     placed: tuple[tuple[int, int], ...]
 
 
@@ -47,37 +48,37 @@ class Scrubber:
     def __init__(
         self,
         secret: bytes,
-        columns: Mapping[str, Kind] | None = None,
-        options: Options | None = None,
+        columns: Mapping[str, IdentifierKind] | None = None,
+        options: ScrubOptions | None = None,
         people: Iterable[Mapping[str, object]] = (),
     ) -> None:
         """`people`: the records of the file, whose distinctive values go from every note."""
-        self._options = options or Options()
+        self._options = options or ScrubOptions()
         self._columns = dict(columns or {})
         self._surrogates = Surrogates(secret, self._options)
         self._people = People.of(record_values(self._columns, record) for record in people)
         self._finders = _finders(self._options)
 
-    def find(self, text: str, record: Mapping[str, object] | None = None) -> list[Span]:
+    def find(self, text: str, record: Mapping[str, object] | None = None) -> list[TextSpan]:
         """The identifiers in a note, overlaps settled."""
         return self._find(text, self._own(record))
 
-    def scrub(self, text: str, record: Mapping[str, object] | None = None, person: str | None = None) -> Scrubbed:
+    def scrub(self, text: str, record: Mapping[str, object] | None = None, person: str | None = None) -> ScrubbedNote:
         """The note without identifiers. `person` says whose dates move together; silent: the record's own values."""
         own = self._own(record)
         if person is None:
             person = "\0".join(value for _, value in record_values(self._columns, record or {}))
         spans = self._find(text, own)
         if not spans:
-            return Scrubbed(text, (), ())
+            return ScrubbedNote(text, (), ())
         blank: set[int] = set()  # starts of spans whose tag itself would spell a value
         while True:
             made = self._surrogates.of(text, spans, person)
             made = [BLANK if span.start in blank else new for span, new in zip(spans, made, strict=True)]
             result, placed = _render(text, spans, made)
-            left = self._people.find(Atoms(result), own, misspelt=False)
+            left = self._people.find(TextAtoms(result), own, misspelt=False)
             if not left:
-                return Scrubbed(result, tuple(spans), tuple(placed))
+                return ScrubbedNote(result, tuple(spans), tuple(placed))
             more, touched = _origins(left, spans, placed)
             blank |= touched
             spans = self._settle(text, [*spans, *more])
@@ -85,12 +86,12 @@ class Scrubber:
     def _own(self, record: Mapping[str, object] | None) -> Own | None:
         return Own.of(record_values(self._columns, record)) if record else None
 
-    def _find(self, text: str, own: Own | None) -> list[Span]:
+    def _find(self, text: str, own: Own | None) -> list[TextSpan]:
         if len(text) > LONGEST:
             raise ValueError(f"a note has at most {LONGEST:,} characters")
-        return self._settle(text, [*self._people.find(Atoms(text), own), *self._by_rule(text)])
+        return self._settle(text, [*self._people.find(TextAtoms(text), own), *self._by_rule(text)])
 
-    def _by_rule(self, text: str) -> Iterator[Span]:
+    def _by_rule(self, text: str) -> Iterator[TextSpan]:
         read = plain(text)
         if not read.isascii():
             for finder in JAPANESE_FINDERS:
@@ -99,11 +100,11 @@ class Scrubber:
         for finder in self._finders:
             yield from finder(read)
 
-    def _settle(self, text: str, spans: Iterable[Span]) -> list[Span]:
+    def _settle(self, text: str, spans: Iterable[TextSpan]) -> list[TextSpan]:
         return resolve(text, spans, STRENGTH)
 
 
-def _finders(options: Options) -> tuple[Finder, ...]:
+def _finders(options: ScrubOptions) -> tuple[Finder, ...]:
     chosen = [finder for finder in FINDERS if options.weekdays or finder is not find_days]
     chosen.append(NameFinder(unknown=options.unknown_words))
     if options.earliest_year is not None:
@@ -111,13 +112,13 @@ def _finders(options: Options) -> tuple[Finder, ...]:
     return tuple(chosen)
 
 
-def _old_years(text: str, before: int) -> Iterator[Span]:
+def _old_years(text: str, before: int) -> Iterator[TextSpan]:
     for match in _YEAR.finditer(text):
         if int(match[1]) < before:
-            yield Span(match.start(), match.end(), Kind.DATE, "old year", match[1])
+            yield TextSpan(match.start(), match.end(), IdentifierKind.DATE, "old year", match[1])
 
 
-def _render(text: str, spans: Sequence[Span], made: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+def _render(text: str, spans: Sequence[TextSpan], made: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
     """The text with each span replaced, and where the replacements stand. All else is as it was."""
     pieces: list[str] = []
     placed: list[tuple[int, int]] = []
@@ -132,10 +133,10 @@ def _render(text: str, spans: Sequence[Span], made: Sequence[str]) -> tuple[str,
 
 
 def _origins(
-    left: Sequence[Span], spans: Sequence[Span], placed: Sequence[tuple[int, int]]
-) -> tuple[list[Span], set[int]]:
+    left: Sequence[TextSpan], spans: Sequence[TextSpan], placed: Sequence[tuple[int, int]]
+) -> tuple[list[TextSpan], set[int]]:
     """What is left in the result, as spans of the original where kept text spells it, and the tags it touches."""
-    more: list[Span] = []
+    more: list[TextSpan] = []
     touched: set[int] = set()
     for span in left:
         at, shift = span.start, 0
@@ -147,10 +148,10 @@ def _origins(
                 break
             touched.add(source.start)
             if at < start:
-                more.append(Span(at + shift, start + shift, span.kind, span.rule, span.value))
+                more.append(TextSpan(at + shift, start + shift, span.kind, span.rule, span.value))
             at, shift = end, source.end - end
         if at < span.end:
-            more.append(Span(at + shift, span.end + shift, span.kind, span.rule, span.value))
+            more.append(TextSpan(at + shift, span.end + shift, span.kind, span.rule, span.value))
     return more, touched
 
 
@@ -159,7 +160,7 @@ class ScrubbedColumn:
     """A column of notes without identifiers, and how many of each kind were replaced."""
 
     notes: tuple[str | None, ...]
-    kinds: dict[Kind, int]
+    kinds: dict[IdentifierKind, int]
     rules: dict[str, int]
     touched: int
 
@@ -175,17 +176,17 @@ class ScrubbedColumn:
 def scrub_column(
     notes: Sequence[str | None],
     table: Mapping[str, Sequence[object]],
-    columns: Mapping[str, Kind],
+    columns: Mapping[str, IdentifierKind],
     secret: bytes,
-    options: Options | None = None,
+    options: ScrubOptions | None = None,
     person: str | None = None,
 ) -> ScrubbedColumn:
     """Scrub one column of a file. `table` holds its identifier columns; `person` names the one that says whose it is.
 
     >>> table = {"name": ["Jane Doe", "Tom Garcia"], "mrn": ["00112233", "99887766"]}
-    >>> kinds = {"name": Kind.NAME, "mrn": Kind.RECORD}
+    >>> kinds = {"name": IdentifierKind.NAME, "mrn": IdentifierKind.RECORD}
     >>> notes = ["Tom's wife JANE, 0011-2233", None]
-    >>> made = scrub_column(notes, table, kinds, b"0123456789abcdef", Options(tags="kind"))
+    >>> made = scrub_column(notes, table, kinds, b"0123456789abcdef", ScrubOptions(tags="kind"))
     >>> made.notes, made.to_dict()["kinds"]
     (("[NAME]'s wife [NAME], [RECORD]", None), {'NAME': 2, 'RECORD': 1})
     """
@@ -195,7 +196,7 @@ def scrub_column(
     records = [dict(zip(names, row, strict=True)) for row in zip(*(table[name] for name in names), strict=True)]
     scrubber = Scrubber(secret, columns, options, records)
     whose = table[person] if person else None
-    kinds: Counter[Kind] = Counter()
+    kinds: Counter[IdentifierKind] = Counter()
     rules: Counter[str] = Counter()
     made: list[str | None] = []
     for i, note in enumerate(notes):

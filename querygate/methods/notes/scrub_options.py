@@ -10,7 +10,7 @@ Dates = Literal["year", "shift", "tag"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ScrubOptions:
     """How identifiers are replaced, and how much is taken for one.
 
     - `tags`: `keyed` gives `[NAME:5f0a92c4]`, the same for the same value in the whole extract; `numbered` gives

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class IdentifierKind(StrEnum):
     """What somebody could be found by."""
 
     NAME = "NAME"
@@ -36,32 +36,32 @@ class Kind(StrEnum):
     OTHER = "OTHER"
 
 
-SAFE_HARBOR: dict[Kind, str] = {
-    Kind.NAME: "A: names",
-    Kind.PLACE: "B: geographic units smaller than a state",
-    Kind.DATE: "C: dates, except the year",
-    Kind.AGE: "C: ages over 89",
-    Kind.PHONE: "D: telephone numbers",
-    Kind.FAX: "E: fax numbers",
-    Kind.EMAIL: "F: electronic mail addresses",
-    Kind.SSN: "G: social security numbers",
-    Kind.RECORD: "H: medical record numbers",
-    Kind.PLAN: "I: health plan beneficiary numbers",
-    Kind.ACCOUNT: "J: account numbers",
-    Kind.LICENCE: "K: certificate and licence numbers",
-    Kind.VEHICLE: "L: vehicle identifiers and licence plates",
-    Kind.DEVICE: "M: device identifiers and serial numbers",
-    Kind.URL: "N: web addresses",
-    Kind.IP: "O: internet protocol addresses",
-    Kind.BIOMETRIC: "P: biometric identifiers",
-    Kind.PHOTO: "Q: full-face photographs",
-    Kind.OTHER: "R: any other unique number, characteristic or code",
+SAFE_HARBOR: dict[IdentifierKind, str] = {
+    IdentifierKind.NAME: "A: names",
+    IdentifierKind.PLACE: "B: geographic units smaller than a state",
+    IdentifierKind.DATE: "C: dates, except the year",
+    IdentifierKind.AGE: "C: ages over 89",
+    IdentifierKind.PHONE: "D: telephone numbers",
+    IdentifierKind.FAX: "E: fax numbers",
+    IdentifierKind.EMAIL: "F: electronic mail addresses",
+    IdentifierKind.SSN: "G: social security numbers",
+    IdentifierKind.RECORD: "H: medical record numbers",
+    IdentifierKind.PLAN: "I: health plan beneficiary numbers",
+    IdentifierKind.ACCOUNT: "J: account numbers",
+    IdentifierKind.LICENCE: "K: certificate and licence numbers",
+    IdentifierKind.VEHICLE: "L: vehicle identifiers and licence plates",
+    IdentifierKind.DEVICE: "M: device identifiers and serial numbers",
+    IdentifierKind.URL: "N: web addresses",
+    IdentifierKind.IP: "O: internet protocol addresses",
+    IdentifierKind.BIOMETRIC: "P: biometric identifiers",
+    IdentifierKind.PHOTO: "Q: full-face photographs",
+    IdentifierKind.OTHER: "R: any other unique number, characteristic or code",
 }
 """The letter and the words of the rule for each kind."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Span:
+class TextSpan:
     """Characters `start` to `end` (exclusive) of a text, what they are and which rule said so.
 
     `value` is what the replacement depends on, where that is not the text itself: all forms of one patient's name have
@@ -70,25 +70,26 @@ class Span:
 
     start: int
     end: int
-    kind: Kind
+    kind: IdentifierKind
     rule: str
     value: str = ""
 
     def __repr__(self) -> str:  # a span may end in a log; the value never does
-        return f"Span({self.start}, {self.end}, {self.kind}, {self.rule!r})"
+        return f"TextSpan({self.start}, {self.end}, {self.kind}, {self.rule!r})"
 
 
-def resolve(text: str, spans: Iterable[Span], strength: Mapping[str, int]) -> list[Span]:
+def resolve(text: str, spans: Iterable[TextSpan], strength: Mapping[str, int]) -> list[TextSpan]:
     """Spans that do not overlap and cover every letter and digit that was covered.
 
     Where spans overlap, the strongest rule gives the kind, then the longer span; what sticks out of it is covered by
     the remainder of the weaker one, so that nothing found is ever left standing.
 
-    >>> resolve("555-12-9876", [Span(0, 6, Kind.PHONE, "phone"), Span(4, 11, Kind.SSN, "ssn")], {"ssn": 2})
-    [Span(0, 4, PHONE, 'phone'), Span(4, 11, SSN, 'ssn')]
+    >>> phone, ssn = TextSpan(0, 6, IdentifierKind.PHONE, "phone"), TextSpan(4, 11, IdentifierKind.SSN, "ssn")
+    >>> resolve("555-12-9876", [phone, ssn], {"ssn": 2})
+    [TextSpan(0, 4, PHONE, 'phone'), TextSpan(4, 11, SSN, 'ssn')]
     """
-    kept: list[Span] = []
-    group: list[Span] = []
+    kept: list[TextSpan] = []
+    group: list[TextSpan] = []
     end = -1
     for span in sorted(set(spans)):
         if span.start >= end and group:
@@ -99,18 +100,18 @@ def resolve(text: str, spans: Iterable[Span], strength: Mapping[str, int]) -> li
     return sorted(kept + _settled(text, group, strength))
 
 
-def _settled(text: str, group: list[Span], strength: Mapping[str, int]) -> list[Span]:
+def _settled(text: str, group: list[TextSpan], strength: Mapping[str, int]) -> list[TextSpan]:
     """One cluster of overlapping spans: each, strongest first, takes what is still free."""
     if len(group) == 1:
         return group
-    kept: list[Span] = []
+    kept: list[TextSpan] = []
     covered: list[tuple[int, int]] = []
     for span in sorted(group, key=lambda s: (-strength.get(s.rule, 0), s.start - s.end, s.start, s.kind)):
         for start, end in _free(span.start, span.end, covered):
             if (start, end) == (span.start, span.end):
                 kept.append(span)
             elif any(map(str.isalnum, text[start:end])):
-                kept.append(Span(start, end, span.kind, span.rule))
+                kept.append(TextSpan(start, end, span.kind, span.rule))
         covered = _merged([*covered, (span.start, span.end)])
     return kept
 

@@ -13,8 +13,8 @@ import hashlib
 import hmac
 
 from querygate.methods.notes.note_text import letters_and_digits
-from querygate.methods.notes.scrub_options import Options
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.scrub_options import ScrubOptions
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 BLANK = "[***]"
 """Where even a tag would spell a value that must not be left: no letter, no digit."""
@@ -27,15 +27,15 @@ _LENGTH = 8  # 19^8, about 1.7 10^10: two of 100,000 values share a tag with a c
 class Surrogates:
     """Makes the replacements of one extract."""
 
-    def __init__(self, secret: bytes, options: Options) -> None:
+    def __init__(self, secret: bytes, options: ScrubOptions) -> None:
         if len(secret) < 16:
             raise ValueError("the secret has at least 16 bytes")
         self._secret = secret
         self._options = options
 
-    def of(self, text: str, spans: list[Span], person: str) -> list[str]:
+    def of(self, text: str, spans: list[TextSpan], person: str) -> list[str]:
         """The replacement of each span of one note, in order."""
-        numbers: dict[tuple[Kind, str], int] = {}
+        numbers: dict[tuple[IdentifierKind, str], int] = {}
         return [self._one(text[span.start : span.end], span, person, numbers) for span in spans]
 
     def days(self, person: str) -> int:
@@ -43,10 +43,10 @@ class Surrogates:
         digest = hmac.digest(self._secret, b"days\0" + person.encode("utf-8"), hashlib.sha256)
         return 1 + int.from_bytes(digest[:8], "big") % self._options.most_days
 
-    def _one(self, found: str, span: Span, person: str, numbers: dict[tuple[Kind, str], int]) -> str:
-        if span.kind is Kind.AGE:
+    def _one(self, found: str, span: TextSpan, person: str, numbers: dict[tuple[IdentifierKind, str], int]) -> str:
+        if span.kind is IdentifierKind.AGE:
             return OLD
-        if span.kind is Kind.DATE:
+        if span.kind is IdentifierKind.DATE:
             made = self._date(span.value, person)
             if made is not None:
                 return made
@@ -58,7 +58,7 @@ class Surrogates:
             return f"[{span.kind}-{number}]"
         return f"[{span.kind}:{self._tag(span.kind, value)}]"
 
-    def _tag(self, kind: Kind, value: str) -> str:
+    def _tag(self, kind: IdentifierKind, value: str) -> str:
         digest = hmac.digest(self._secret, f"{kind}\0{value}".encode(), hashlib.sha256)
         number, letters = int.from_bytes(digest[:8], "big"), []
         for _ in range(_LENGTH):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from querygate.methods.notes.note_text import atoms_of, letters_and_digits, listed, plain
-from querygate.methods.notes.spans import Kind
+from querygate.methods.notes.spans import IdentifierKind
 
 SHORTEST = 2
 """A single letter or digit is not looked for: it stands in every text."""
@@ -41,22 +41,22 @@ _ERAS = (("reiwa", "令和", 2018), ("heisei", "平成", 1988), ("showa", "昭�
 _JAPANESE = re.compile(r"\s*(?P<era>令和|平成|昭和|大正)?(?P<y>\d{1,4}|元)年(?P<m>\d{1,2})月(?P<d>\d{1,2})日")
 
 
-def forms(kind: Kind, value: str) -> Iterator[str]:
+def forms(kind: IdentifierKind, value: str) -> Iterator[str]:
     """All forms in which the value may stand in the note of its own record.
 
-    >>> sorted(set(forms(Kind.NAME, "Mary O'Brien")))
+    >>> sorted(set(forms(IdentifierKind.NAME, "Mary O'Brien")))
     ['brien', 'mary', 'maryo', 'maryobrien', 'mobrien', 'obrien', 'obrienm', 'obrienmary', 'omary']
     """
     whole = letters_and_digits(value)
     made: Iterable[str] = ()
-    if kind is Kind.NAME:
+    if kind is IdentifierKind.NAME:
         made = _name_forms(value)
-    elif kind is Kind.DATE:
+    elif kind is IdentifierKind.DATE:
         day = read_date(value)
         made = date_forms(day) if day else ()
-    elif kind is Kind.PLACE:
+    elif kind is IdentifierKind.PLACE:
         made = _place_forms(value)
-    elif kind in (Kind.PHONE, Kind.FAX):
+    elif kind in (IdentifierKind.PHONE, IdentifierKind.FAX):
         made = _phone_forms(whole)
     elif whole.isdigit():
         made = (whole.lstrip("0"),) if len(whole.lstrip("0")) >= 4 else ()
@@ -65,18 +65,18 @@ def forms(kind: Kind, value: str) -> Iterator[str]:
             yield form
 
 
-def distinctive(kind: Kind, value: str) -> Iterator[str]:
+def distinctive(kind: IdentifierKind, value: str) -> Iterator[str]:
     """The forms that point at one person in any note: full names, and numbers, of six characters or more."""
     whole = letters_and_digits(value)
-    if kind is Kind.NAME:
+    if kind is IdentifierKind.NAME:
         yield from (form for form in _full_names(value) if len(form) >= DISTINCTIVE or _is_ideographic(form))
-    elif kind is Kind.DATE:
+    elif kind is IdentifierKind.DATE:
         return
-    elif kind is Kind.PLACE:
+    elif kind is IdentifierKind.PLACE:
         if len(whole) >= DISTINCTIVE and any(map(str.isdigit, whole)) and not whole.isdigit():
             yield whole
     elif (len(whole) >= DISTINCTIVE and any(map(str.isdigit, whole))) or (
-        kind in (Kind.EMAIL, Kind.URL) and len(whole) >= DISTINCTIVE
+        kind in (IdentifierKind.EMAIL, IdentifierKind.URL) and len(whole) >= DISTINCTIVE
     ):
         yield whole
 

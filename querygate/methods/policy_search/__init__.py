@@ -1,12 +1,12 @@
 """Release policies: Safe Harbor, and what is no riskier and tells more of what a study needs.
 
-Pure: arrays and values in, policies and figures out. A `Lattice` of attributes holds all policies; a `Study` lays a
-file and a population over it and measures them; `bisecting` finds policies at the risk of Safe Harbor; `kinds` shows a
-handful; `recode` applies one.
+Pure: arrays and values in, policies and figures out. A `PolicyLattice` of attributes holds all policies; `LatticeCubes`
+lay a file and a population over it and measure them; `bisecting` finds policies at the risk of Safe Harbor; `kinds`
+shows a handful; `recode` applies one.
 
 >>> import numpy as np
->>> lattice = Lattice((whole_numbers("age", 84, 93, open_top=True), Attribute("sex", ("F", "M"))))
->>> study = Study(lattice, np.full((10, 2), 5), np.full((10, 2), 50))
+>>> lattice = PolicyLattice((whole_numbers("age", 84, 93, open_top=True), LatticeAttribute("sex", ("F", "M"))))
+>>> study = LatticeCubes(lattice, np.full((10, 2), 5), np.full((10, 2), 50))
 >>> yardstick = study.risk(safe_harbor(lattice))
 >>> found = bisecting(study, yardstick, 3, np.random.default_rng(1), complete=True)
 >>> for solution in found.best:
@@ -18,8 +18,14 @@ ages 87-88, 90-92 together; all else intact; risk 0.014 of Safe Harbor 0.014
 
 from __future__ import annotations
 
-from querygate.methods.policy_search.policy_lattice import Attribute, Lattice, Policy, cells, whole_numbers
-from querygate.methods.policy_search.policy_risk import Measured, Study, cube, open_group, risk, within
+from querygate.methods.policy_search.policy_lattice import (
+    LatticeAttribute,
+    LatticePolicy,
+    PolicyLattice,
+    cells,
+    whole_numbers,
+)
+from querygate.methods.policy_search.policy_risk import LatticeCubes, PolicyRisk, cube, open_group, risk, within
 from querygate.methods.policy_search.policy_text import explain, explain_measured, explain_search, recode, rules
 from querygate.methods.policy_search.safe_harbor_identifiers import (
     IDENTIFIERS,
@@ -38,19 +44,19 @@ from querygate.methods.policy_search.safe_harbor_preset import (
     zip3,
     zip_codes,
 )
-from querygate.methods.policy_search.search import Found, Solution, bisecting, directed, undominated
-from querygate.methods.policy_search.solution_kinds import Kind, explain_kind, kinds
+from querygate.methods.policy_search.search import PolicySolution, SearchResult, bisecting, directed, undominated
+from querygate.methods.policy_search.solution_kinds import SolutionKind, explain_kind, kinds
 
 __all__ = [
     # policies
-    "Attribute",
-    "Lattice",
-    "Policy",
+    "LatticeAttribute",
+    "PolicyLattice",
+    "LatticePolicy",
     "cells",
     "whole_numbers",
     # what they risk
-    "Measured",
-    "Study",
+    "PolicyRisk",
+    "LatticeCubes",
     "cube",
     "open_group",
     "risk",
@@ -70,12 +76,12 @@ __all__ = [
     "zip3",
     "zip_codes",
     # alternatives
-    "Found",
-    "Solution",
+    "SearchResult",
+    "PolicySolution",
     "bisecting",
     "directed",
     "undominated",
-    "Kind",
+    "SolutionKind",
     "explain_kind",
     "kinds",
     # in words, and applied

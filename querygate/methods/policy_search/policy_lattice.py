@@ -9,7 +9,7 @@ and the other its *generalisation*. All ones publishes values as they are, all z
 Categories are an ordered list too, as published: only neighbours can be merged, so White/Other together and Black apart
 is no policy when Black stands between them. Put those next to each other that belong together.
 
->>> lattice = Lattice((whole_numbers("age", 50, 54), Attribute("sex", ("F", "M"))))
+>>> lattice = PolicyLattice((whole_numbers("age", 50, 54), LatticeAttribute("sex", ("F", "M"))))
 >>> policy = lattice.policy("1101" + "1")
 >>> policy.labels("age")
 ('50', '51', '52-53', '54')
@@ -34,7 +34,7 @@ Value: TypeAlias = int | str | tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class LatticeAttribute:
     """Values in an order: whole numbers, cells between public edges, categories, or ZIP codes (see `zip_codes`).
 
     With `open_top` the last number or cell stands for all above it too. A cell holds its lower edge and not its upper
@@ -94,25 +94,25 @@ class Attribute:
         )
 
 
-def whole_numbers(name: str, low: int, high: int, *, open_top: bool = False) -> Attribute:
+def whole_numbers(name: str, low: int, high: int, *, open_top: bool = False) -> LatticeAttribute:
     """Single whole numbers from low to high, such as ages; with `open_top` the last one means that and above."""
-    return Attribute(name, tuple(range(low, high + 1)), "number", open_top)
+    return LatticeAttribute(name, tuple(range(low, high + 1)), "number", open_top)
 
 
-def cells(name: str, edges: Sequence[float], *, open_top: bool = False) -> Attribute:
+def cells(name: str, edges: Sequence[float], *, open_top: bool = False) -> LatticeAttribute:
     """Cells between public edges.
 
     >>> cells("bmi", [10, 18.5, 25, 30, 60]).values
     ((10, 18.5), (18.5, 25), (25, 30), (30, 60))
     """
-    return Attribute(name, tuple(pairwise(edges)), "cells", open_top)
+    return LatticeAttribute(name, tuple(pairwise(edges)), "cells", open_top)
 
 
 @dataclass(frozen=True)
-class Lattice:
+class PolicyLattice:
     """All policies over these attributes."""
 
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[LatticeAttribute, ...]
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes]
@@ -135,16 +135,16 @@ class Lattice:
         return sum(self.shape) - len(self.shape)
 
     @property
-    def coarsest(self) -> Policy:
-        return Policy(self, "0" * self.length)
+    def coarsest(self) -> LatticePolicy:
+        return LatticePolicy(self, "0" * self.length)
 
     @property
-    def finest(self) -> Policy:
-        return Policy(self, "1" * self.length)
+    def finest(self) -> LatticePolicy:
+        return LatticePolicy(self, "1" * self.length)
 
-    def policy(self, bits: str | Bools) -> Policy:
+    def policy(self, bits: str | Bools) -> LatticePolicy:
         """A policy of a text of 0 and 1, or of an array of what is kept."""
-        return Policy(self, bits if isinstance(bits, str) else "".join("01"[int(bit)] for bit in bits))
+        return LatticePolicy(self, bits if isinstance(bits, str) else "".join("01"[int(bit)] for bit in bits))
 
     def place(self, name: str) -> int:
         for place, attribute in enumerate(self.attributes):
@@ -154,10 +154,10 @@ class Lattice:
 
 
 @dataclass(frozen=True)
-class Policy:
+class LatticePolicy:
     """Which boundaries are kept."""
 
-    lattice: Lattice = field(repr=False)
+    lattice: PolicyLattice = field(repr=False)
     bits: str
 
     def __post_init__(self) -> None:
@@ -185,21 +185,21 @@ class Policy:
         attribute = self.lattice.attributes[self.lattice.place(name)]
         return tuple(label(attribute, start, end) for start, end in self.spans(name))
 
-    def specialises(self, other: Policy) -> bool:
+    def specialises(self, other: LatticePolicy) -> bool:
         """Whether it keeps all that the other keeps (so does the other itself)."""
         self._same_lattice(other)
         return bool((self.kept | ~other.kept).all())
 
-    def generalises(self, other: Policy) -> bool:
+    def generalises(self, other: LatticePolicy) -> bool:
         """Whether the other keeps all that it keeps."""
         return other.specialises(self)
 
-    def _same_lattice(self, other: Policy) -> None:
+    def _same_lattice(self, other: LatticePolicy) -> None:
         if self.lattice != other.lattice:
             raise ValueError("policies over different attributes cannot be compared")
 
 
-def label(attribute: Attribute, start: int, end: int) -> str:
+def label(attribute: LatticeAttribute, start: int, end: int) -> str:
     """What is published for the values from `start` to before `end`.
 
     >>> ages = whole_numbers("age", 0, 100, open_top=True)
@@ -207,7 +207,7 @@ def label(attribute: Attribute, start: int, end: int) -> str:
     ('52-53', '90+', '7')
     >>> label(cells("bmi", [10, 18.5, 25, 30, 60]), 1, 3)
     '18.5 to 30'
-    >>> label(Attribute("race", ("White", "Black", "Asian")), 0, 2)
+    >>> label(LatticeAttribute("race", ("White", "Black", "Asian")), 0, 2)
     'White/Black'
     """
     values = attribute.values[start:end]
@@ -222,7 +222,7 @@ def label(attribute: Attribute, start: int, end: int) -> str:
     return "/".join(map(str, values))
 
 
-def _zip_label(attribute: Attribute, start: int, end: int) -> str:
+def _zip_label(attribute: LatticeAttribute, start: int, end: int) -> str:
     """A whole area by its three digits (000 where those are too few people), else its ZIP codes as ranges."""
     areas = attribute.areas
     parts, at = [], start

@@ -8,7 +8,7 @@ each attribute, so a policy costs sums along runs and neither records nor people
 are at least max(p, f): p of the register, f records of the class. g is that maximum. Whoever the register leaves out
 makes a policy look riskier than it is, never safer; somebody whom nobody in the register matches counts 1/f and not, as
 for an attacker who has this register alone, 0. (A register of *other* people can mislead either way, and the threshold
-itself is a risk on the same register: `unmatched` and `short` of `Measured` tell how far to trust it.)
+itself is a risk on the same register: `unmatched` and `short` of `PolicyRisk` tell how far to trust it.)
 
 *Generalising never raises the risk.* Merging classes with (f1, p1) and (f2, p2) gives g = max(f1 + f2, p1 + p2), and
 since counts are not negative g >= max(f1, p1) and g >= max(f2, p2). For gamma >= 0 each record of either class
@@ -18,8 +18,8 @@ they would count.) In floating point the sums are taken in another order, so two
 policy is held to be within a threshold up to a relative `SLACK`.
 
 >>> import numpy as np
->>> from querygate.methods.policy_search.policy_lattice import Lattice, whole_numbers
->>> lattice = Lattice((whole_numbers("age", 50, 53),))
+>>> from querygate.methods.policy_search.policy_lattice import PolicyLattice, whole_numbers
+>>> lattice = PolicyLattice((whole_numbers("age", 50, 53),))
 >>> risk(np.array([1, 0, 2, 1]), np.array([10, 10, 4, 1]), lattice.finest)
 0.4
 >>> risk(np.array([1, 0, 2, 1]), np.array([10, 10, 4, 1]), lattice.policy("110"))
@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.policy_search.policy_lattice import Lattice, Policy
+from querygate.methods.policy_search.policy_lattice import LatticePolicy, PolicyLattice
 
 SLACK = 1e-12
 KNOWN = 2**22
@@ -43,7 +43,7 @@ KNOWN = 2**22
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PolicyRisk:
     """What a policy risks, and how the register stands to the file."""
 
     risk: float
@@ -58,10 +58,10 @@ class Measured:
         return asdict(self)
 
 
-class Study:
+class LatticeCubes:
     """A file and a population as cubes over one lattice, ready to measure policies."""
 
-    def __init__(self, lattice: Lattice, file: Ints, population: Ints, gamma: float = 1.0) -> None:
+    def __init__(self, lattice: PolicyLattice, file: Ints, population: Ints, gamma: float = 1.0) -> None:
         if file.shape != lattice.shape or population.shape != lattice.shape:
             raise ValueError(f"both cubes must have the shape {lattice.shape}")
         if min(file.min(), population.min()) < 0 or not file.any():
@@ -76,7 +76,7 @@ class Study:
         self._both = np.moveaxis(np.stack([file, population]).astype(np.float64), self._last + 1, -1)
         self._known: dict[bytes, Floats] = {}
 
-    def risk(self, policy: Policy) -> float:
+    def risk(self, policy: LatticePolicy) -> float:
         return self.risk_of(policy.kept)
 
     def risk_of(self, kept: Bools) -> float:
@@ -87,11 +87,11 @@ class Study:
             among **= self.gamma
         return float((records / among).sum()) / self.records
 
-    def measure(self, policy: Policy) -> Measured:
+    def measure(self, policy: LatticePolicy) -> PolicyRisk:
         records, people = self._classes(policy.kept)
         records, people = records[records > 0], people[records > 0]
         among = np.maximum(records, people)
-        return Measured(
+        return PolicyRisk(
             risk=self.risk(policy),
             greatest=float((1 / among**self.gamma).max()),
             k_map=int(people.min()),
@@ -129,9 +129,9 @@ class Study:
         return known
 
 
-def risk(file: Ints, population: Ints, policy: Policy, gamma: float = 1.0) -> float:
-    """Of one policy; for many, make one `Study`."""
-    return Study(policy.lattice, file, population, gamma).risk(policy)
+def risk(file: Ints, population: Ints, policy: LatticePolicy, gamma: float = 1.0) -> float:
+    """Of one policy; for many, make one `LatticeCubes`."""
+    return LatticeCubes(policy.lattice, file, population, gamma).risk(policy)
 
 
 def within(found: float, threshold: float) -> bool:
@@ -139,11 +139,13 @@ def within(found: float, threshold: float) -> bool:
     return found <= threshold * (1 + SLACK)
 
 
-def cube(lattice: Lattice, columns: Mapping[str, Sequence[Any]], counts: Sequence[int] | Ints | None = None) -> Ints:
+def cube(
+    lattice: PolicyLattice, columns: Mapping[str, Sequence[Any]], counts: Sequence[int] | Ints | None = None
+) -> Ints:
     """Records of columns of values counted over a lattice; a table of people has a count in each row.
 
-    >>> from querygate.methods.policy_search.policy_lattice import Attribute
-    >>> lattice = Lattice((Attribute("sex", ("F", "M")), Attribute("race", ("a", "b"))))
+    >>> from querygate.methods.policy_search.policy_lattice import LatticeAttribute
+    >>> lattice = PolicyLattice((LatticeAttribute("sex", ("F", "M")), LatticeAttribute("race", ("a", "b"))))
     >>> cube(lattice, {"sex": ["F", "F", "M"], "race": ["a", "a", "b"]}).tolist()
     [[2, 0], [0, 1]]
     """

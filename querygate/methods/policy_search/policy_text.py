@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from querygate.methods.policy_search.policy_lattice import Attribute, Policy, label
-from querygate.methods.policy_search.policy_risk import Measured
-from querygate.methods.policy_search.search import Found, Solution
+from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
+from querygate.methods.policy_search.policy_risk import PolicyRisk
+from querygate.methods.policy_search.search import PolicySolution, SearchResult
 
 
-def rules(policy: Policy) -> tuple[str, ...]:
+def rules(policy: LatticePolicy) -> tuple[str, ...]:
     """What a policy does, a rule for each attribute that it changes.
 
-    >>> from querygate.methods.policy_search.policy_lattice import Lattice, whole_numbers
-    >>> ages = whole_numbers("age", 50, 54)
-    >>> lattice = Lattice((ages, Attribute("sex", ("F", "M")), Attribute("race", ("White", "Black", "Asian"))))
+    >>> from querygate.methods.policy_search.policy_lattice import PolicyLattice, whole_numbers
+    >>> ages, sex = whole_numbers("age", 50, 54), LatticeAttribute("sex", ("F", "M"))
+    >>> lattice = PolicyLattice((ages, sex, LatticeAttribute("race", ("White", "Black", "Asian"))))
     >>> rules(lattice.policy("1101" + "0" + "01"))
     ('ages 52-53 together', 'sex not told', 'race White/Black together')
     """
@@ -34,16 +34,16 @@ def rules(policy: Policy) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _several(attribute: Attribute) -> str:
+def _several(attribute: LatticeAttribute) -> str:
     return f"{attribute.name}s" if attribute.kind == "number" and attribute.name.isalpha() else attribute.name
 
 
-def explain(solution: Solution, yardstick: float | None = None) -> str:
+def explain(solution: PolicySolution, yardstick: float | None = None) -> str:
     """One sentence for those who decide; the yardstick is the risk of Safe Harbor on the same data.
 
-    >>> from querygate.methods.policy_search.policy_lattice import Lattice, whole_numbers
-    >>> lattice = Lattice((whole_numbers("age", 50, 54), Attribute("sex", ("F", "M"))))
-    >>> explain(Solution(lattice.policy("11011"), 0.875), 0.909)
+    >>> from querygate.methods.policy_search.policy_lattice import PolicyLattice, whole_numbers
+    >>> lattice = PolicyLattice((whole_numbers("age", 50, 54), LatticeAttribute("sex", ("F", "M"))))
+    >>> explain(PolicySolution(lattice.policy("11011"), 0.875), 0.909)
     'ages 52-53 together; all else intact; risk 0.875 of Safe Harbor 0.909'
     """
     told = list(rules(solution.policy))
@@ -53,7 +53,7 @@ def explain(solution: Solution, yardstick: float | None = None) -> str:
     return "; ".join([*told, *rest, risk])
 
 
-def explain_search(found: Found) -> str:
+def explain_search(found: SearchResult) -> str:
     """What a search did, in one sentence."""
     if not found.solutions:
         return f"Even a release that tells none of the attributes has a risk above {found.threshold:.3g}."
@@ -66,10 +66,10 @@ def explain_search(found: Found) -> str:
     )
 
 
-def explain_measured(measured: Measured) -> str:
+def explain_measured(measured: PolicyRisk) -> str:
     """The risk of a policy, and how far its register can be trusted, for a review board.
 
-    >>> explain_measured(Measured(0.001, 0.25, 4, 454, 30162, 0, 12))
+    >>> explain_measured(PolicyRisk(0.001, 0.25, 4, 454, 30162, 0, 12))
     'Somebody of the population is found with a chance of 0.001 on average over 30,162 records, and at most 1 in 4; 12 \
 records are in classes that the register has fewer people for than the file, and count as if it had as many.'
     """
@@ -86,11 +86,11 @@ records are in classes that the register has fewer people for than the file, and
     )
 
 
-def recode(policy: Policy, columns: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.str_]]:
+def recode(policy: LatticePolicy, columns: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.str_]]:
     """Columns of values as the policy publishes them; each must be an attribute of its lattice.
 
-    >>> from querygate.methods.policy_search.policy_lattice import Lattice, whole_numbers
-    >>> lattice = Lattice((whole_numbers("age", 50, 54), Attribute("race", ("White", "Black", "Asian"))))
+    >>> from querygate.methods.policy_search.policy_lattice import PolicyLattice, whole_numbers
+    >>> lattice = PolicyLattice((whole_numbers("age", 50, 54), LatticeAttribute("race", ("White", "Black", "Asian"))))
     >>> made = recode(lattice.policy("1101" + "01"), {"age": [52, 50, 53], "race": ["Asian", "Black", "White"]})
     >>> made["age"].tolist(), made["race"].tolist()
     (['52-53', '50', '52-53'], ['Asian', 'White/Black', 'White/Black'])

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.methods.policy_search.policy_lattice import Attribute, Lattice, Policy
+from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, PolicyLattice
 from querygate.methods.policy_search.safe_harbor_identifiers import Treatment
 
 RESTRICTED = frozenset(
@@ -104,7 +104,7 @@ def treated(
             return list(birth_years(values, at))
 
 
-def zip_codes(name: str, codes: Sequence[str], people: Mapping[str, int] | None = None) -> Attribute:
+def zip_codes(name: str, codes: Sequence[str], people: Mapping[str, int] | None = None) -> LatticeAttribute:
     """ZIP codes as an attribute, ordered so that Safe Harbor is a policy: those of areas with few people first.
 
     Give all ZIP codes of the population and not those of the file alone: the people of an area are those of all its ZIP
@@ -116,16 +116,16 @@ def zip_codes(name: str, codes: Sequence[str], people: Mapping[str, int] | None 
     """
     many = None if people is None else _populous(people)
     ordered = sorted((_area(code, many), code) for code in set(codes))
-    return Attribute(name, tuple(code for _, code in ordered), "zip", areas=tuple(area for area, _ in ordered))
+    return LatticeAttribute(name, tuple(code for _, code in ordered), "zip", areas=tuple(area for area, _ in ordered))
 
 
-def safe_harbor(lattice: Lattice, age: str | None = "age") -> Policy:
+def safe_harbor(lattice: PolicyLattice, age: str | None = "age") -> LatticePolicy:
     """Safe Harbor as a policy: 90 and over together, ZIP codes of one area together, all else as it is.
 
     Cells that reach over 90 are one group with those above, so a cell of 85 to 95 makes it 85+.
 
     >>> from querygate.methods.policy_search.policy_lattice import whole_numbers
-    >>> safe_harbor(Lattice((whole_numbers("age", 87, 93, open_top=True),))).labels("age")
+    >>> safe_harbor(PolicyLattice((whole_numbers("age", 87, 93, open_top=True),))).labels("age")
     ('87', '88', '89', '90+')
     """
     kept = np.ones(lattice.length, dtype=np.bool_)

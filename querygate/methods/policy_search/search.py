@@ -33,15 +33,15 @@ from typing import Any, Literal
 import numpy as np
 
 from querygate.core.types import Bools, Floats
-from querygate.methods.policy_search.policy_lattice import Policy
-from querygate.methods.policy_search.policy_risk import Study, within
+from querygate.methods.policy_search.policy_lattice import LatticePolicy
+from querygate.methods.policy_search.policy_risk import LatticeCubes, within
 
 
 @dataclass(frozen=True)
-class Solution:
+class PolicySolution:
     """A policy within the threshold."""
 
-    policy: Policy
+    policy: LatticePolicy
     risk: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,17 +49,17 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search found: a solution for each iteration, in the order in which they were found."""
 
     method: Literal["bisecting", "directed"]
     threshold: float
-    solutions: tuple[Solution, ...]
+    solutions: tuple[PolicySolution, ...]
     visited: int  # policies measured, each time
     distinct: int  # different policies measured
 
     @property
-    def best(self) -> tuple[Solution, ...]:
+    def best(self) -> tuple[PolicySolution, ...]:
         """Each of the solutions that no other dominates, once."""
         return undominated(self.solutions)
 
@@ -74,7 +74,7 @@ class Found:
         }
 
 
-def undominated(solutions: Sequence[Solution]) -> tuple[Solution, ...]:
+def undominated(solutions: Sequence[PolicySolution]) -> tuple[PolicySolution, ...]:
     """Those that no other specialises; of equal ones the first."""
     first = tuple({one.policy.bits: one for one in reversed(solutions)}.values())[::-1]
     if not first:
@@ -89,7 +89,7 @@ def undominated(solutions: Sequence[Solution]) -> tuple[Solution, ...]:
 class _Nodes:
     """Policies measured so far."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: LatticeCubes) -> None:
         self.study, self.known, self.visited = study, dict[bytes, float](), 0
 
     def risk(self, kept: Bools) -> float:
@@ -102,14 +102,14 @@ class _Nodes:
 
 
 def bisecting(
-    study: Study,
+    study: LatticeCubes,
     threshold: float,
     iterations: int,
     rng: np.random.Generator,
     *,
     apart: bool = True,
     complete: bool = False,
-) -> Found:
+) -> SearchResult:
     """Bisecting policy search; as published without `apart` and `complete`."""
     lattice = study.lattice
     size = np.repeat(np.array(lattice.shape, dtype=np.float64), [n - 1 for n in lattice.shape])
@@ -153,8 +153,8 @@ def _apart(earlier: Sequence[tuple[Bools, int]], length: int, rng: np.random.Gen
 
 
 def directed(
-    study: Study, threshold: float, iterations: int, rng: np.random.Generator, *, complete: bool = False
-) -> Found:
+    study: LatticeCubes, threshold: float, iterations: int, rng: np.random.Generator, *, complete: bool = False
+) -> SearchResult:
     """A random walk to the threshold from a policy drawn with a fair coin for each boundary."""
     length = study.lattice.length
 
@@ -176,20 +176,20 @@ def directed(
 
 def _search(
     method: Literal["bisecting", "directed"],
-    study: Study,
+    study: LatticeCubes,
     threshold: float,
     iterations: int,
     one: Callable[[_Nodes], Bools],
-) -> Found:
+) -> SearchResult:
     """Solutions of repeated runs, unless an end of the lattice settles the matter: all policies are within, or none."""
-    nodes, lattice, solutions = _Nodes(study), study.lattice, list[Solution]()
+    nodes, lattice, solutions = _Nodes(study), study.lattice, list[PolicySolution]()
     if within(whole := nodes.risk(lattice.finest.kept), threshold):
-        solutions.append(Solution(lattice.finest, whole))
+        solutions.append(PolicySolution(lattice.finest, whole))
     elif within(nodes.risk(lattice.coarsest.kept), threshold):
         for _ in range(iterations):
             kept = one(nodes)
-            solutions.append(Solution(lattice.policy(kept), nodes.known[kept.tobytes()]))
-    return Found(method, threshold, tuple(solutions), nodes.visited, len(nodes.known))
+            solutions.append(PolicySolution(lattice.policy(kept), nodes.known[kept.tobytes()]))
+    return SearchResult(method, threshold, tuple(solutions), nodes.visited, len(nodes.known))
 
 
 def _completed(kept: Bools, nodes: _Nodes, threshold: float, rng: np.random.Generator) -> Bools:

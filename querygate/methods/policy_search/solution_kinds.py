@@ -19,16 +19,16 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from querygate.core.types import Floats, Ints
-from querygate.methods.policy_search.policy_lattice import Attribute, Policy, label
-from querygate.methods.policy_search.policy_risk import Study
+from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
+from querygate.methods.policy_search.policy_risk import LatticeCubes
 from querygate.methods.policy_search.policy_text import rules
-from querygate.methods.policy_search.search import Solution
+from querygate.methods.policy_search.search import PolicySolution
 
 LONG, PARTS = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ValueRun:
     """Neighbouring values of an attribute: from `start` to before `end`."""
 
     attribute: int
@@ -38,14 +38,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Kind:
+class SolutionKind:
     """Solutions that give up much the same, and the one in their middle.
 
     `touched` counts the solutions that join values of a part, the most first; `losses` are means over the solutions.
     """
 
-    representative: Solution
-    members: tuple[Solution, ...]
+    representative: PolicySolution
+    members: tuple[PolicySolution, ...]
     touched: dict[str, int]
     losses: dict[str, float]
 
@@ -59,7 +59,7 @@ class Kind:
         }
 
 
-def parts(study: Study) -> tuple[Part, ...]:
+def parts(study: LatticeCubes) -> tuple[ValueRun, ...]:
     """The attributes, long ones in parts of about equally many records."""
     found = []
     for place, attribute in enumerate(study.lattice.attributes):
@@ -67,11 +67,11 @@ def parts(study: Study) -> tuple[Part, ...]:
         for start, end in pairwise(cuts):
             whole = start == 0 and end == len(attribute)
             name = attribute.name if whole else f"{attribute.name} {label(attribute, start, end)}"
-            found.append(Part(place, start, end, name))
+            found.append(ValueRun(place, start, end, name))
     return tuple(found)
 
 
-def losses(study: Study, policy: Policy) -> Floats:
+def losses(study: LatticeCubes, policy: LatticePolicy) -> Floats:
     """What the records of each part lose on average."""
     lost = []
     for attribute in study.lattice.attributes:
@@ -84,7 +84,7 @@ def losses(study: Study, policy: Policy) -> Floats:
     return np.array(found)
 
 
-def kinds(study: Study, solutions: Sequence[Solution], count: int = 6) -> tuple[Kind, ...]:
+def kinds(study: LatticeCubes, solutions: Sequence[PolicySolution], count: int = 6) -> tuple[SolutionKind, ...]:
     """At most so many kinds of solutions, the largest first."""
     if not solutions:
         return ()
@@ -97,7 +97,7 @@ def kinds(study: Study, solutions: Sequence[Solution], count: int = 6) -> tuple[
     return tuple(sorted(found, key=lambda kind: -len(kind.members)))
 
 
-def explain_kind(kind: Kind) -> str:
+def explain_kind(kind: SolutionKind) -> str:
     """What a kind gives up, in one sentence; what fewer than a fifth of its policies touch is not named."""
     several = len(kind.members)
     who = "1 policy joins" if several == 1 else f"{several} policies join"
@@ -108,14 +108,16 @@ def explain_kind(kind: Kind) -> str:
     return f"{who} values of {', '.join(told)}."
 
 
-def _kind(study: Study, solutions: Sequence[Solution], lost: Floats, profiles: Floats, members: Ints) -> Kind:
+def _kind(
+    study: LatticeCubes, solutions: Sequence[PolicySolution], lost: Floats, profiles: Floats, members: Ints
+) -> SolutionKind:
     apart = np.linalg.norm(profiles[members, None] - profiles[None, members], axis=2).sum(axis=1)
     # Of those equally in the middle the one that loses least.
     middle = members[np.lexsort((lost[members].sum(axis=1), apart.round(9)))[0]]
     touched, mean = (lost[members] > 0).sum(axis=0), lost[members].mean(axis=0)
     order = [place for place in np.lexsort((-mean, -touched)) if touched[place]]
     names = [part.name for part in parts(study)]
-    return Kind(
+    return SolutionKind(
         solutions[middle],
         tuple(solutions[at] for at in members),
         {names[place]: int(touched[place]) for place in order},
@@ -123,12 +125,12 @@ def _kind(study: Study, solutions: Sequence[Solution], lost: Floats, profiles: F
     )
 
 
-def _marginal(study: Study, place: int) -> Ints:
+def _marginal(study: LatticeCubes, place: int) -> Ints:
     records: Ints = study.file.sum(axis=tuple(axis for axis in range(study.file.ndim) if axis != place))
     return records
 
 
-def _cuts(attribute: Attribute, records: Ints) -> list[int]:
+def _cuts(attribute: LatticeAttribute, records: Ints) -> list[int]:
     if len(attribute) <= LONG:
         return []
     shares = np.cumsum(records) / records.sum()

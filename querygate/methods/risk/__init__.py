@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from querygate.methods.risk.attackers import THRESHOLDS, Attack, Attackers, Marketer, attack, explain_attackers
 from querygate.methods.risk.attribute_disclosure import (
+    Disclosure,
     Gain,
     NumbersTold,
-    Told,
     ValuesTold,
     explain_numbers_told,
     explain_values_told,
@@ -25,9 +25,9 @@ from querygate.methods.risk.attribute_disclosure import (
 )
 from querygate.methods.risk.drivers import Driver, class_labels, class_sizes, explain_drivers, leave_one_out
 from querygate.methods.risk.linkage import Linkage, explain_linkage, linkage
-from querygate.methods.risk.membership_inference import Membership, explain_membership, guessing, membership
-from querygate.methods.risk.nearest import Distances, Nearness, explain_nearness, nearness
-from querygate.methods.risk.record_space import Records, Scale, Space
+from querygate.methods.risk.membership_inference import MembershipInference, explain_membership, guessing, membership
+from querygate.methods.risk.nearest import NearestDistances, Nearness, explain_nearness, nearness
+from querygate.methods.risk.record_space import PointRecords, Scale, Space
 from querygate.methods.risk.uniqueness import (
     PopulationUniqueness,
     Uniques,
@@ -58,21 +58,21 @@ __all__ = [
     # of what a class gives away
     "Gain",
     "NumbersTold",
-    "Told",
+    "Disclosure",
     "ValuesTold",
     "explain_numbers_told",
     "explain_values_told",
     "numbers_told",
     "values_told",
     # of synthetic records
-    "Records",
+    "PointRecords",
     "Scale",
     "Space",
-    "Distances",
+    "NearestDistances",
     "Nearness",
     "explain_nearness",
     "nearness",
-    "Membership",
+    "MembershipInference",
     "explain_membership",
     "guessing",
     "membership",

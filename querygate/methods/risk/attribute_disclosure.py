@@ -11,9 +11,9 @@ privacy", KDD 2008).
 >>> illness = np.array([0, 0, 0, 0, 0, 1, 1, 2])
 >>> found = values_told(classes, illness)
 >>> found.same, found.right_overall, found.right_by_class
-(Told(classes=1, records=4), 0.625, 0.75)
+(Disclosure(classes=1, records=4), 0.625, 0.75)
 >>> numbers_told(classes, np.array([50.0, 51, 51, 52, 10, 80, 30, 45]), width=5.0).narrow
-Told(classes=1, records=4)
+Disclosure(classes=1, records=4)
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ LIKELY = 0.8
 """A share of a class from which a guess of its value is as good as knowledge."""
 
 
-class Told(NamedTuple):
+class Disclosure(NamedTuple):
     """Classes that give something away, and the records in them."""
 
     classes: int
     records: int
 
     @classmethod
-    def of(cls, which: Bools, sizes: Ints) -> Told:
+    def of(cls, which: Bools, sizes: Ints) -> Disclosure:
         return cls(int(which.sum()), int(sizes[which].sum()))
 
 
@@ -63,8 +63,8 @@ class ValuesTold:
 
     records: int
     classes: int
-    same: Told
-    likely: Told
+    same: Disclosure
+    likely: Disclosure
     right_overall: float
     right_by_class: float
     gains: tuple[Gain, ...]  # the greatest ratio first
@@ -86,7 +86,7 @@ class NumbersTold:
     records: int
     classes: int
     width: float
-    narrow: Told
+    narrow: Disclosure
     error_overall: float
     error_by_class: float
 
@@ -104,7 +104,7 @@ def values_told(classes: Ints, values: Ints) -> ValuesTold:
     if classes.shape != values.shape:
         raise ValueError("one class and one value for each record")
     if not classes.size:
-        return ValuesTold(0, 0, Told(0, 0), Told(0, 0), 0.0, 0.0, ())
+        return ValuesTold(0, 0, Disclosure(0, 0), Disclosure(0, 0), 0.0, 0.0, ())
     label = np.unique(classes, return_inverse=True)[1].reshape(-1)
     known, value = np.unique(values, return_inverse=True)
     size, overall = np.bincount(label), np.bincount(value.reshape(-1))
@@ -121,8 +121,8 @@ def values_told(classes: Ints, values: Ints) -> ValuesTold:
     return ValuesTold(
         label.size,
         size.size,
-        Told.of(most == size, size),
-        Told.of(most >= LIKELY * size, size),
+        Disclosure.of(most == size, size),
+        Disclosure.of(most >= LIKELY * size, size),
         float(overall.max() / label.size),
         float(most.sum() / label.size),
         tuple(gains),
@@ -139,7 +139,7 @@ def numbers_told(classes: Ints, values: Floats, width: float) -> NumbersTold:
     known = ~np.isnan(values)
     label, values = np.unique(classes[known], return_inverse=True)[1].reshape(-1), values[known]
     if not values.size:
-        return NumbersTold(0, 0, width, Told(0, 0), 0.0, 0.0)
+        return NumbersTold(0, 0, width, Disclosure(0, 0), 0.0, 0.0)
     order = np.lexsort((values, label))
     ordered, of = values[order], label[order]
     size = np.bincount(of)
@@ -150,7 +150,7 @@ def numbers_told(classes: Ints, values: Floats, width: float) -> NumbersTold:
         values.size,
         size.size,
         width,
-        Told.of(spread < width, size),
+        Disclosure.of(spread < width, size),
         float(np.abs(values - np.median(values)).mean()),
         float(np.abs(ordered - middle[of]).mean()),
     )

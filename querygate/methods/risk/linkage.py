@@ -10,8 +10,8 @@ Equal synthetic records cannot be told apart, so an attacker picks one of them a
 
 >>> import numpy as np
 >>> none = np.zeros((4, 0), dtype=np.int64)
->>> original = Records(np.array([[0.0], [2.0], [10.0], [12.0]]), none)
->>> centres = Records(np.array([[1.0], [1.0], [11.0], [11.0]]), none)
+>>> original = PointRecords(np.array([[0.0], [2.0], [10.0], [12.0]]), none)
+>>> centres = PointRecords(np.array([[1.0], [1.0], [11.0], [11.0]]), none)
 >>> found = linkage(original, centres, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), same_rows=True)
 >>> found.cluster, found.cluster_by_chance, found.row, found.row_allowed
 (1.0, 0.5, 0.5, 0.5)
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.risk.record_space import Records, Scale, Space
+from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Linkage:
 
 
 def linkage(
-    original: Records,
-    synthetic: Records,
+    original: PointRecords,
+    synthetic: PointRecords,
     original_cluster: Ints,
     synthetic_cluster: Ints,
     same_rows: bool = False,

@@ -35,14 +35,14 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 
 from querygate.core.types import Floats
-from querygate.methods.risk.record_space import Records, Scale, Space
+from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
 CONFIDENCE = 0.95
 FALSE_ALARMS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Membership:
+class MembershipInference:
     """How well members are told from others. Bounds hold with `confidence`, each on its own."""
 
     members: int
@@ -66,8 +66,12 @@ class Membership:
 
 
 def membership(
-    members: Records, others: Records, synthetic: Records, scale: Scale = "range", confidence: float = CONFIDENCE
-) -> Membership:
+    members: PointRecords,
+    others: PointRecords,
+    synthetic: PointRecords,
+    scale: Scale = "range",
+    confidence: float = CONFIDENCE,
+) -> MembershipInference:
     """Attack synthetic records made from `members` and not from `others`, who are of the same population.
 
     Distances are scaled by the synthetic records, which is all that the attacker sees of the data.
@@ -79,7 +83,7 @@ def membership(
     return guessing(near[:, 0], far[:, 0], confidence)
 
 
-def guessing(members: Floats, others: Floats, confidence: float = CONFIDENCE) -> Membership:
+def guessing(members: Floats, others: Floats, confidence: float = CONFIDENCE) -> MembershipInference:
     """Of distances of members and of others to the nearest synthetic record: the nearer is called a member.
 
     Any score may be given that is small for those whom an attacker calls members.
@@ -97,7 +101,7 @@ def guessing(members: Floats, others: Floats, confidence: float = CONFIDENCE) ->
     around = float(np.sqrt(np.log(2 / delta) / (2 * min(m, n))))
     off = float(np.sqrt(np.log(4 / delta) / (2 * m)) + np.sqrt(np.log(4 / delta) / (2 * n)))
     chance = float(test.pvalue)
-    return Membership(
+    return MembershipInference(
         m,
         n,
         confidence,
@@ -112,7 +116,7 @@ def guessing(members: Floats, others: Floats, confidence: float = CONFIDENCE) ->
     )
 
 
-def explain_membership(found: Membership) -> str:
+def explain_membership(found: MembershipInference) -> str:
     """One sentence for those who decide.
 
     >>> import numpy as np

@@ -17,8 +17,8 @@ They are averages over many. A small DCR proves closeness, a large one does not 
 
 >>> import numpy as np
 >>> none = np.zeros((4, 0), dtype=np.int64)
->>> original = Records(np.array([[0.0], [10.0], [20.0], [40.0]]), none)
->>> found = nearness(original, synthetic=Records(np.array([[0.0], [15.0], [30.0], [39.0]]), none))
+>>> original = PointRecords(np.array([[0.0], [10.0], [20.0], [40.0]]), none)
+>>> found = nearness(original, synthetic=PointRecords(np.array([[0.0], [15.0], [30.0], [39.0]]), none))
 >>> found.equal, round(found.synthetic.middle, 3), found.original.middle
 (0.25, 0.075, 0.25)
 >>> explain_nearness(found)
@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Floats
-from querygate.methods.risk.record_space import Records, Scale, Space
+from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles that are reported; the low ones are where copies show."""
@@ -44,7 +44,7 @@ CLOSE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Distances:
+class NearestDistances:
     """Of records to their nearest originals: quantiles of the distance (DCR) and of its ratio to the second (NNDR)."""
 
     records: int
@@ -70,9 +70,9 @@ class Nearness:
     equal: float
     equal_others: float
     closer: float
-    synthetic: Distances
-    original: Distances
-    holdout: Distances | None = None
+    synthetic: NearestDistances
+    original: NearestDistances
+    holdout: NearestDistances | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -84,7 +84,9 @@ class Nearness:
         return {**asdict(self), "shares": SHARES, "ratio": self.ratio}
 
 
-def nearness(original: Records, synthetic: Records, holdout: Records | None = None, scale: Scale = "range") -> Nearness:
+def nearness(
+    original: PointRecords, synthetic: PointRecords, holdout: PointRecords | None = None, scale: Scale = "range"
+) -> Nearness:
     """Measure synthetic records against the originals they were made from; `holdout` had no part in making them.
 
     Requires: three originals and one synthetic record. For large tables pass a random part of the synthetic records
@@ -108,11 +110,11 @@ def nearness(original: Records, synthetic: Records, holdout: Records | None = No
     )
 
 
-def _distances(found: Floats) -> Distances:
+def _distances(found: Floats) -> NearestDistances:
     first, second = found[:, 0], found[:, 1]
     # Where two originals are at distance 0 none of them is singled out.
     ratio = np.divide(first, second, out=np.ones_like(first), where=second > 0)
-    return Distances(len(found), _quantiles(first), _quantiles(ratio))
+    return NearestDistances(len(found), _quantiles(first), _quantiles(ratio))
 
 
 def _quantiles(values: Floats) -> tuple[float, ...]:

@@ -35,7 +35,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class PointRecords:
     """Records as numbers (nan is unknown) and codes of categories, a row for each.
 
     Tables that are compared have the same columns in the same order, and the same code for the same value.
@@ -57,10 +57,10 @@ class Records:
     def columns(self) -> int:
         return int(self.numbers.shape[1] + self.codes.shape[1])
 
-    def take(self, rows: Ints) -> Records:
-        return Records(self.numbers[rows], self.codes[rows])
+    def take(self, rows: Ints) -> PointRecords:
+        return PointRecords(self.numbers[rows], self.codes[rows])
 
-    def kinds(self, *others: Records) -> list[Ints]:
+    def kinds(self, *others: PointRecords) -> list[Ints]:
         """A label for each record of this and of others, the same for records that are equal in everything."""
         rows = np.concatenate([one.rows() for one in (self, *others)])
         label = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
@@ -79,7 +79,7 @@ class Nearest(NamedTuple):
     which: Ints
 
 
-class Encoded(NamedTuple):
+class EncodedRecords(NamedTuple):
     features: Floats
     codes: Ints  # of categories with many values
 
@@ -88,18 +88,18 @@ class Space:
     """Distances scaled by a reference table, usually the original.
 
     >>> import numpy as np
-    >>> table = Records(np.array([[0.0], [5.0], [10.0]]), np.array([[0], [0], [1]]))
-    >>> found = Space(table).nearest(table, Records(np.array([[6.0]]), np.array([[1]])), 2)
+    >>> table = PointRecords(np.array([[0.0], [5.0], [10.0]]), np.array([[0], [0], [1]]))
+    >>> found = Space(table).nearest(table, PointRecords(np.array([[6.0]]), np.array([[1]])), 2)
     >>> found.which.tolist(), found.distance.round(3).tolist()
     ([[2, 1]], [[0.283, 0.711]])
     """
 
-    def __init__(self, reference: Records, scale: Scale = "range") -> None:
+    def __init__(self, reference: PointRecords, scale: Scale = "range") -> None:
         self._columns = max(1, reference.columns)
         numbers = np.array([_scaling(column, scale) for column in reference.numbers.T]).reshape(-1, 2)
         self._middle, self._width = numbers.T
 
-    def nearest(self, table: Records, asking: Records, count: int) -> Nearest:
+    def nearest(self, table: PointRecords, asking: PointRecords, count: int) -> Nearest:
         """The `count` nearest in `table` of each record of `asking`; fewer where the table has fewer.
 
         Distances are exact for the records that are named; of records nearly as near as one another (a part in 10^7 of
@@ -119,7 +119,7 @@ class Space:
         found = [self._block(there, squares, _part(here, i, i + step), count) for i in range(0, len(asking), step)]
         return Nearest(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
-    def _block(self, there: Encoded, squares: Floats, here: Encoded, count: int) -> Nearest:
+    def _block(self, there: EncodedRecords, squares: Floats, here: EncodedRecords, count: int) -> Nearest:
         apart = here.features @ there.features.T
         apart *= -2
         apart += squares
@@ -137,7 +137,7 @@ class Space:
         distance = np.sqrt(np.take_along_axis(exact, order, axis=1) / self._columns)
         return Nearest(distance, np.take_along_axis(index, order, axis=1))
 
-    def _encoded(self, *tables: Records) -> tuple[Encoded, ...]:
+    def _encoded(self, *tables: PointRecords) -> tuple[EncodedRecords, ...]:
         numbers, codes = (np.concatenate([getattr(one, part) for one in tables]) for part in ("numbers", "codes"))
         unknown = np.isnan(numbers)
         features = [np.where(unknown, 0.0, (numbers - self._middle) / self._width), unknown[:, unknown.any(axis=0)]]
@@ -151,11 +151,11 @@ class Space:
         spread = np.concatenate(features, axis=1)
         compared = np.array(whole, dtype=np.int64).reshape(-1, len(codes)).T
         begin = np.cumsum([0, *map(len, tables)]).tolist()
-        return tuple(_part(Encoded(spread, compared), *ends) for ends in pairwise(begin))
+        return tuple(_part(EncodedRecords(spread, compared), *ends) for ends in pairwise(begin))
 
 
-def _part(whole: Encoded, begin: int, end: int) -> Encoded:
-    return Encoded(whole.features[begin:end], whole.codes[begin:end])
+def _part(whole: EncodedRecords, begin: int, end: int) -> EncodedRecords:
+    return EncodedRecords(whole.features[begin:end], whole.codes[begin:end])
 
 
 def _scaling(column: Floats, scale: Scale) -> tuple[float, float]:

@@ -18,13 +18,13 @@ Pure functions on arrays: what a file risks (`instance_risk`), a way of publishi
 
 from __future__ import annotations
 
-from querygate.methods.same_disease.code_ranges import Cell, Nodes, Quasi, Span
-from querygate.methods.same_disease.independent_check import Checked, check_partition
+from querygate.methods.same_disease.code_ranges import Cell, Nodes, Quasi, ValueSpan
+from querygate.methods.same_disease.independent_check import PartitionCheck, check_partition
 from querygate.methods.same_disease.instance_risk import InstanceRisk, explain_instance, instance_risk
 from querygate.methods.same_disease.part_tree import Rules
-from querygate.methods.same_disease.population_parts import Part, Partition, partition, tightened
+from querygate.methods.same_disease.population_parts import Partition, PopulationPart, partition, tightened
 from querygate.methods.same_disease.safe_harbor_classes import SafeHarbor, safe_harbor
-from querygate.methods.same_disease.safe_harbor_comparison import Comparison, compare, explain_comparison
+from querygate.methods.same_disease.safe_harbor_comparison import SafeHarborComparison, compare, explain_comparison
 from querygate.methods.same_disease.study import Study
 
 __all__ = [
@@ -38,17 +38,17 @@ __all__ = [
     "Rules",
     "Cell",
     "Nodes",
-    "Span",
-    "Part",
+    "ValueSpan",
+    "PopulationPart",
     "Partition",
     "partition",
     "tightened",
-    "Checked",
+    "PartitionCheck",
     "check_partition",
     # the yardstick
     "SafeHarbor",
     "safe_harbor",
-    "Comparison",
+    "SafeHarborComparison",
     "compare",
     "explain_comparison",
 ]

@@ -53,7 +53,7 @@ class Quasi:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ValueSpan:
     """Numbers or dates (as ISO texts) from low to high, both included; low is None if all values are missing."""
 
     low: Scalar | None
@@ -80,11 +80,11 @@ class Nodes:
         return ", ".join([*names, "missing"] if self.missing else names)
 
 
-Cell: TypeAlias = "Span | Nodes"
+Cell: TypeAlias = "ValueSpan | Nodes"
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class ColumnCodes:
     """A column as codes: of the people, of the records, and what each code stands for."""
 
     quasi: Quasi
@@ -114,9 +114,9 @@ class Coded:
             nodes, covered = self._cover(known)
             return Nodes(nodes, missing), covered + missing
         if not known.size:
-            return Span(None, None, True), 1
+            return ValueSpan(None, None, True), 1
         low, high = known[0], known[-1]
-        return Span(_scalar(self.values[low]), _scalar(self.values[high]), missing), int(high - low) + 1 + missing
+        return ValueSpan(_scalar(self.values[low]), _scalar(self.values[high]), missing), int(high - low) + 1 + missing
 
     def _cover(self, present: Ints) -> tuple[tuple[tuple[int, str], ...], int]:
         """The fewest nodes with these codes that reach over neither the first nor the last; of equals the deepest."""
@@ -144,7 +144,7 @@ def node_name(quasi: Quasi, value: str, level: int) -> str:
     return value[: ZIP_LEVELS[level]] if quasi.kind == "zip" else quasi.above[value][level]
 
 
-def code(quasi: Quasi, people: Values, records: Values, persons: Ints | None = None) -> Coded:
+def code(quasi: Quasi, people: Values, records: Values, persons: Ints | None = None) -> ColumnCodes:
     """Both sides of a column in one set of codes; `persons` says how many people each row of them stands for."""
     values, numbers = _numbered(quasi, np.concatenate([np.asarray(people), np.asarray(records)]))
     known, order = len(values), np.arange(len(values))
@@ -161,7 +161,7 @@ def code(quasi: Quasi, people: Values, records: Values, persons: Ints | None = N
     missing = bool((numbers == known).any())
     if missing:
         levels = tuple(np.append(level, level.max(initial=-1) + 1) for level in levels)
-    return Coded(quasi, codes[: len(people)], codes[len(people) :], values[order], known + missing, levels)
+    return ColumnCodes(quasi, codes[: len(people)], codes[len(people) :], values[order], known + missing, levels)
 
 
 def _numbered(quasi: Quasi, column: Values) -> tuple[Values, Ints]:

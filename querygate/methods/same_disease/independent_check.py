@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from querygate.core.types import Bools
-from querygate.methods.same_disease.code_ranges import Cell, Quasi, Span
+from querygate.methods.same_disease.code_ranges import Cell, Quasi, ValueSpan
 from querygate.methods.same_disease.population_parts import Partition
 
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class PartitionCheck:
     """What was found: faults in words (none if all is well), and the risk counted anew."""
 
     faults: tuple[str, ...]
@@ -46,7 +46,7 @@ def check_partition(
     file: Mapping[str, NDArray[Any]],
     made: Partition,
     persons: NDArray[Any] | None = None,
-) -> Checked:
+) -> PartitionCheck:
     """Every record in one part, its values in what is published, people and risks as they are told.
 
     `persons` says how many people each row of the population stands for; one, where it is not given.
@@ -62,7 +62,7 @@ def check_partition(
     records, people = len(read[0][2].rows), len(read[0][1].rows)
     weights = np.ones(people, dtype=np.int64) if persons is None else np.asarray(persons)
     if len(made.part_of) != records:
-        return Checked(("not every record has a part, or there are other records",), *(np.nan,) * 4, 0)
+        return PartitionCheck(("not every record has a part, or there are other records",), *(np.nan,) * 4, 0)
     faults: list[str] = []
     times = np.zeros(people, dtype=np.int64)
     risks = []
@@ -86,7 +86,7 @@ def check_partition(
     told = made.risk.greatest_match, made.risk.average_match, made.risk.greatest_instance, made.risk.average_instance
     if any(abs(one - two) > TOLERANCE for one, two in zip(told, (q, average_q, r, average_r), strict=True)):
         faults.append(f"the risks are not those told: {(q, average_q, r, average_r)} and not {told}")
-    return Checked(tuple(faults), q, average_q, r, average_r, int(weights[times > 1].sum()))
+    return PartitionCheck(tuple(faults), q, average_q, r, average_r, int(weights[times > 1].sum()))
 
 
 def _faults(number: int, records: int, people: int, mine: Bools, inside: Bools, match: int) -> list[str]:
@@ -117,7 +117,7 @@ def _read(column: Quasi, table: Mapping[str, NDArray[Any]]) -> _Values:
 
 def _matches(column: Quasi, values: _Values, cell: Cell) -> Bools:
     rows = values.rows
-    if not isinstance(cell, Span):
+    if not isinstance(cell, ValueSpan):
         wanted = set(cell.nodes)
         found = [
             cell.missing if name is None else any(node in wanted for node in enumerate(_path(column, name)))

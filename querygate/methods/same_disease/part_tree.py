@@ -51,7 +51,7 @@ LEAST = Rules()
 
 
 @dataclass(frozen=True, slots=True)
-class Atoms:
+class CodeAtoms:
     """Combinations of codes, each once: how many people and records have it. Sorted, whatever the order of rows."""
 
     codes: tuple[Ints, ...]  # one array for each column
@@ -83,7 +83,7 @@ class _Cut(NamedTuple):
     at: int  # so many atoms of the order of the column are on the left
 
 
-def grow(atoms: Atoms, rules: Rules) -> Tree:
+def grow(atoms: CodeAtoms, rules: Rules) -> Tree:
     """Split until no cut keeps to the rules."""
     inside = np.zeros(atoms.people.size, dtype=np.bool_)
     placed = np.empty(atoms.people.size, dtype=np.int64)
@@ -112,14 +112,14 @@ def grow(atoms: Atoms, rules: Rules) -> Tree:
     return Tree(placed, *np.asarray(nodes, dtype=np.int64).T)
 
 
-def _best(atoms: Atoms, orders: Sequence[tuple[int, Ints]], people: int, records: int, rules: Rules) -> _Cut | None:
+def _best(atoms: CodeAtoms, orders: Sequence[tuple[int, Ints]], people: int, records: int, rules: Rules) -> _Cut | None:
     if records < 2 * rules.min_records or people < 2 * rules.min_people:
         return None
     found = [_cut(atoms, column, order, people, records, rules) for column, order in orders]
     return min((cut for cut in found if cut is not None), default=None)
 
 
-def _cut(atoms: Atoms, column: int, order: Ints, people: int, records: int, rules: Rules) -> _Cut | None:
+def _cut(atoms: CodeAtoms, column: int, order: Ints, people: int, records: int, rules: Rules) -> _Cut | None:
     """The best cut of one column. Between areas before inside them: the most general level that can be cut is."""
     codes = atoms.codes[column][order]
     at = np.flatnonzero(codes[1:] != codes[:-1]) + 1

@@ -10,7 +10,7 @@ import numpy as np
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import Cell
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
-from querygate.methods.same_disease.part_tree import LEAST, Atoms, Rules, Tree, grow, prune
+from querygate.methods.same_disease.part_tree import LEAST, CodeAtoms, Rules, Tree, grow, prune
 from querygate.methods.same_disease.study import Study
 
 TIGHTENING, STEP = 0.02, 0.8
@@ -18,7 +18,7 @@ TIGHTENING, STEP = 0.02, 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PopulationPart:
     """Records that are published alike, the people of the population who match, and what is published of them."""
 
     records: int
@@ -35,7 +35,7 @@ class Partition:
     """The parts that have a record, and for each record of the file the number of its part."""
 
     names: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[PopulationPart, ...]
     part_of: Ints
     risk: InstanceRisk
     loss: Floats  # for each column, the mean share of its other values that a record may also have
@@ -90,7 +90,7 @@ def tightened(study: Study, classes: int, rules: Rules = LEAST) -> Partition:
     return best
 
 
-def _made(study: Study, atoms: Atoms, atom_of: Ints, classes: int, rules: Rules) -> Partition:
+def _made(study: Study, atoms: CodeAtoms, atom_of: Ints, classes: int, rules: Rules) -> Partition:
     if not study.records:
         none = np.zeros(0, dtype=np.int64)
         return Partition(_names(study), (), none, instance_risk(none, none), np.zeros(len(study.columns)))
@@ -100,7 +100,7 @@ def _made(study: Study, atoms: Atoms, atom_of: Ints, classes: int, rules: Rules)
     part_of_atom = np.empty(tree.atoms.size, dtype=np.int64)
     part_of_atom[tree.atoms] = np.repeat(np.arange(nodes.size), tree.end[nodes] - tree.start[nodes])
     records, people = tree.records[nodes], tree.people[nodes]
-    parts = tuple(map(Part, records.tolist(), people.tolist(), cells))
+    parts = tuple(map(PopulationPart, records.tolist(), people.tolist(), cells))
     loss = records @ widths / study.records
     return Partition(_names(study), parts, part_of_atom[atom_of], instance_risk(records, people), loss)
 
@@ -120,7 +120,7 @@ def _names(study: Study) -> tuple[str, ...]:
     return tuple(column.quasi.name for column in study.columns)
 
 
-def _publish(study: Study, atoms: Atoms, tree: Tree, nodes: Ints) -> tuple[list[tuple[Cell, ...]], Floats]:
+def _publish(study: Study, atoms: CodeAtoms, tree: Tree, nodes: Ints) -> tuple[list[tuple[Cell, ...]], Floats]:
     """What each part publishes, and how wide that is in each column."""
     found: list[list[Cell]] = [[] for _ in nodes]
     widths = np.zeros((nodes.size, len(study.columns)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.methods.same_disease.code_ranges import Coded
+from querygate.methods.same_disease.code_ranges import ColumnCodes
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
 from querygate.methods.same_disease.study import Study
 
@@ -59,7 +59,7 @@ def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> SafeHarbor:
     return SafeHarbor(names, class_of.reshape(-1), instance_risk(records[classes], people[classes]), loss)
 
 
-def _groups(column: Coded, small_areas: Collection[str]) -> Ints:
+def _groups(column: ColumnCodes, small_areas: Collection[str]) -> Ints:
     """For each code of the column, the number of the group that Safe Harbor puts it in; a missing value is its own."""
     values, kind = column.values, column.quasi.kind
     if kind == "age":

@@ -13,7 +13,7 @@ from querygate.methods.same_disease.study import Study
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SafeHarborComparison:
     """Both on one file. No way of publishing has a smaller R than the share of the population that is in the file."""
 
     safe_harbor: SafeHarbor
@@ -43,7 +43,7 @@ class Comparison:
 
 def compare(
     study: Study, small_areas: Collection[str] = (), rules: Rules = LEAST, classes: int | None = None
-) -> Comparison:
+) -> SafeHarborComparison:
     """Safe Harbor, and a partition into as many classes as Safe Harbor has (or so many).
 
     When the file is a part of the population and the rules are the least ones, there are never fewer classes than Safe
@@ -51,10 +51,10 @@ def compare(
     """
     yardstick = safe_harbor(study, small_areas)
     wanted = yardstick.risk.classes if classes is None else classes
-    return Comparison(yardstick, tightened(study, wanted, rules), study.prevalence)
+    return SafeHarborComparison(yardstick, tightened(study, wanted, rules), study.prevalence)
 
 
-def explain_comparison(found: Comparison) -> str:
+def explain_comparison(found: SafeHarborComparison) -> str:
     """One sentence for those who decide.
 
     >>> import numpy as np

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.same_disease.code_ranges import Coded, Quasi, Values, code
-from querygate.methods.same_disease.part_tree import Atoms
+from querygate.methods.same_disease.code_ranges import ColumnCodes, Quasi, Values, code
+from querygate.methods.same_disease.part_tree import CodeAtoms
 
 Table = Mapping[str, Values]
 
@@ -18,7 +18,7 @@ Table = Mapping[str, Values]
 class Study:
     """Both tables as codes. The file is a part of the population or shares its columns with it."""
 
-    columns: tuple[Coded, ...]
+    columns: tuple[ColumnCodes, ...]
     persons: Ints  # how many people each row of the population stands for
     records: int
 
@@ -67,7 +67,7 @@ class Study:
         people = np.bincount(label[:rows], self.persons, size).astype(np.int64)  # exact below 2^53
         return people, np.bincount(label[rows:], minlength=size)
 
-    def atoms(self) -> tuple[Atoms, Ints]:
+    def atoms(self) -> tuple[CodeAtoms, Ints]:
         """Every combination of codes once, and which one each record has."""
         codes = [np.concatenate([column.people, column.records]) for column in self.columns]
         label = np.zeros(self.persons.size + self.records, dtype=np.int64)
@@ -77,7 +77,7 @@ class Study:
         first[label] = np.arange(label.size)
         people, records = self.counts(label)
         depths = tuple(column.depth() for column in self.columns)
-        return Atoms(tuple(one[first] for one in codes), people, records, depths), label[self.persons.size :]
+        return CodeAtoms(tuple(one[first] for one in codes), people, records, depths), label[self.persons.size :]
 
 
 def _persons(persons: Ints | None, rows: int) -> Ints:

@@ -13,21 +13,21 @@ from querygate.methods.sequences.alignment import Alignment, generalised, loss, 
 from querygate.methods.sequences.bad_sequences import BadSequences
 from querygate.methods.sequences.baselines import at_random, binned
 from querygate.methods.sequences.closest_first import closest
-from querygate.methods.sequences.distance import Distances, least_possible
+from querygate.methods.sequences.distance import SequenceDistances, least_possible
 from querygate.methods.sequences.formats import read, read_clustal, read_fasta, write_clustal, write_fasta
-from querygate.methods.sequences.letter_lattice import DNALA, IUPAC, LATTICES, Lattice
+from querygate.methods.sequences.letter_lattice import DNALA, IUPAC, LATTICES, LetterLattice
 from querygate.methods.sequences.optimal_pairs import optimal
 from querygate.methods.sequences.refine import refined
-from querygate.methods.sequences.sequence_check import Verified, explain_verified, verify
-from querygate.methods.sequences.sequence_measures import Kept, explain_kept, measure
-from querygate.methods.sequences.sequence_release import METHODS, Method, Release, release
+from querygate.methods.sequences.sequence_check import SequenceCheck, explain_verified, verify
+from querygate.methods.sequences.sequence_measures import SequenceMeasures, explain_kept, measure
+from querygate.methods.sequences.sequence_release import METHODS, SequenceMethod, SequenceRelease, release
 
 __all__ = [
     # letters and sequences
     "DNALA",
     "IUPAC",
     "LATTICES",
-    "Lattice",
+    "LetterLattice",
     "Alignment",
     "BadSequences",
     "of_column",
@@ -39,19 +39,19 @@ __all__ = [
     "write_fasta",
     # groups
     "METHODS",
-    "Method",
-    "Distances",
+    "SequenceMethod",
+    "SequenceDistances",
     "at_random",
     "binned",
     "closest",
     "generalised",
     "optimal",
     "refined",
-    "Release",
+    "SequenceRelease",
     "release",
     # what it cost, what is promised
-    "Kept",
-    "Verified",
+    "SequenceMeasures",
+    "SequenceCheck",
     "explain_kept",
     "explain_verified",
     "least_possible",

@@ -9,7 +9,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.sequences.bad_sequences import BadSequences
-from querygate.methods.sequences.letter_lattice import IUPAC, MEANS, SETS, Codes, Lattice
+from querygate.methods.sequences.letter_lattice import IUPAC, MEANS, SETS, Codes, LetterLattice
 
 _READ = np.zeros(128, dtype=np.uint8)
 for _letter, _means in MEANS.items():
@@ -25,7 +25,7 @@ class Alignment:
 
     codes: Codes
     names: tuple[str, ...]
-    lattice: Lattice = IUPAC
+    lattice: LetterLattice = IUPAC
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or len(self.names) != len(self.codes):
@@ -51,7 +51,7 @@ class Alignment:
         return [row.tobytes().decode("ascii") for row in letters[self.codes]]
 
 
-def of_texts(texts: Sequence[str], names: Sequence[str] | None = None, lattice: Lattice = IUPAC) -> Alignment:
+def of_texts(texts: Sequence[str], names: Sequence[str] | None = None, lattice: LetterLattice = IUPAC) -> Alignment:
     """Sequences from their letters. Small letters are read as capitals: where a file masks by case, that is lost.
 
     Raises BadSequences with the number of the sequence (from 1) and of the site (from 1).
@@ -80,7 +80,7 @@ def of_texts(texts: Sequence[str], names: Sequence[str] | None = None, lattice: 
     return Alignment(lattice.closure[codes], names, lattice)
 
 
-def of_column(values: Sequence[object], lattice: Lattice = IUPAC, *, missing: str = "refuse") -> Alignment:
+def of_column(values: Sequence[object], lattice: LetterLattice = IUPAC, *, missing: str = "refuse") -> Alignment:
     """Sequences from a column of a table, one a row. With `missing="unknown"` a missing one is unknown at every site.
 
     Never leave records with a missing sequence aside: "the one without a sequence" would be found.

@@ -7,7 +7,7 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment, joins
 from querygate.methods.sequences.bad_sequences import BadSequences, check_enough
-from querygate.methods.sequences.distance import Distances
+from querygate.methods.sequences.distance import SequenceDistances
 
 
 def at_random(alignment: Alignment, k: int, rng: np.random.Generator) -> Ints:
@@ -63,7 +63,7 @@ def _around(alignment: Alignment, bins: int) -> Ints:
     """
     if not 1 <= bins <= alignment.sequences:
         raise BadSequences(f"{bins:,} bins of {alignment.sequences:,} sequences.", "Ask for one bin or more, no more.")
-    far, every = Distances(alignment, kept=0), np.arange(alignment.sequences)
+    far, every = SequenceDistances(alignment, kept=0), np.arange(alignment.sequences)
     labels = np.zeros(alignment.sequences, dtype=np.int64)
     least = far.between(every, every[:1])[:, 0]
     for centre in range(1, bins):

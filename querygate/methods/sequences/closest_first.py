@@ -17,14 +17,14 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.sequences.alignment import Alignment, joins
 from querygate.methods.sequences.bad_sequences import check_enough
-from querygate.methods.sequences.distance import Distances, nearest
-from querygate.methods.sequences.letter_lattice import Codes, Lattice
+from querygate.methods.sequences.distance import SequenceDistances, nearest
+from querygate.methods.sequences.letter_lattice import Codes, LetterLattice
 
 KNOWN = 32
 """So many nearest sequences are remembered for each; only when all of them are taken are others looked for."""
 
 
-def closest(alignment: Alignment, k: int = 2, distances: Distances | None = None) -> Ints:
+def closest(alignment: Alignment, k: int = 2, distances: SequenceDistances | None = None) -> Ints:
     """The number of the group of each sequence: groups of k, apart from those that take in the left-overs.
 
     >>> from querygate.methods.sequences.alignment import of_texts
@@ -32,7 +32,7 @@ def closest(alignment: Alignment, k: int = 2, distances: Distances | None = None
     [0, 1, 0, 1, 1]
     """
     check_enough(alignment.sequences, k)
-    free = _Free(Distances(alignment) if distances is None else distances)
+    free = _Free(SequenceDistances(alignment) if distances is None else distances)
     labels = np.full(alignment.sequences, -1, dtype=np.int64)
     closure, codes = alignment.lattice.closure, alignment.codes
     for number, pair in enumerate(free.pairs(2 * k)):
@@ -75,12 +75,12 @@ def _with_the_last(alignment: Alignment, labels: Ints, k: int) -> Ints:
     return labels
 
 
-def _steps(lattice: Lattice, codes: Codes) -> int:
+def _steps(lattice: LetterLattice, codes: Codes) -> int:
     """Of sequences up to what all of them have in common."""
     return int(len(codes) * lattice.level[np.bitwise_or.reduce(codes)].sum() - lattice.level[codes].sum())
 
 
-def _added(lattice: Lattice, common: Codes, size: Ints | int, codes: Codes) -> Ints:
+def _added(lattice: LetterLattice, common: Codes, size: Ints | int, codes: Codes) -> Ints:
     """The steps that a sequence adds to a group: those of its members further up, and its own."""
     joined = lattice.level[common | codes].sum(axis=1)
     added: Ints = (size + 1) * joined - size * lattice.level[common].sum(axis=1) - lattice.level[codes].sum(axis=1)
@@ -90,7 +90,7 @@ def _added(lattice: Lattice, common: Codes, size: Ints | int, codes: Codes) -> I
 class _Free:
     """The sequences without a group, and for each the nearest of them."""
 
-    def __init__(self, distances: Distances) -> None:
+    def __init__(self, distances: SequenceDistances) -> None:
         self._distances = distances
         every = np.arange(distances.size)
         self._keys, self._near = nearest(distances, every, every, KNOWN)

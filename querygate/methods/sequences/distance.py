@@ -26,7 +26,7 @@ KEPT = 8_192
 """Up to so many sequences all distances are kept (256 MB)."""
 
 
-class Distances:
+class SequenceDistances:
     """Of an alignment: between[i, j] is the sum over sites of the steps of both up to what they have in common."""
 
     def __init__(self, alignment: Alignment, kept: int = KEPT) -> None:
@@ -87,7 +87,7 @@ class Distances:
         return entries[codes].reshape(len(codes), -1)
 
 
-def nearest(distances: Distances, rows: Ints, columns: Ints, most: int) -> tuple[Ints, Ints]:
+def nearest(distances: SequenceDistances, rows: Ints, columns: Ints, most: int) -> tuple[Ints, Ints]:
     """The nearest of the columns to each of the rows, itself left out: their keys and numbers, nearest first.
 
     A key orders pairs: by distance, then by the exclusive or of the two numbers. That is the same seen from both ends
@@ -111,7 +111,7 @@ def nearest(distances: Distances, rows: Ints, columns: Ints, most: int) -> tuple
     return found[0], found[1]
 
 
-def least_possible(alignment: Alignment, k: int = 2, distances: Distances | None = None) -> int:
+def least_possible(alignment: Alignment, k: int = 2, distances: SequenceDistances | None = None) -> int:
     """Steps that no division into groups of k or more goes below, whatever the groups.
 
     A sequence in such a group covers k - 1 others, so it goes up at least as far as for the (k-1)-th that costs it
@@ -121,7 +121,7 @@ def least_possible(alignment: Alignment, k: int = 2, distances: Distances | None
     >>> least_possible(of_texts(["AAAA", "AAAC", "GGGG", "GGGG"]))
     2
     """
-    far = Distances(alignment, kept=0) if distances is None else distances
+    far = SequenceDistances(alignment, kept=0) if distances is None else distances
     every, total = np.arange(alignment.sequences), 0
     for start in range(0, alignment.sequences, ROWS):
         rows = every[start : start + ROWS]

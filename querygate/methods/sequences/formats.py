@@ -16,14 +16,14 @@ from collections.abc import Iterable, Sequence
 
 from querygate.methods.sequences.alignment import Alignment, of_texts
 from querygate.methods.sequences.bad_sequences import BadSequences
-from querygate.methods.sequences.letter_lattice import IUPAC, Lattice
+from querygate.methods.sequences.letter_lattice import IUPAC, LetterLattice
 
 WIDTH = 60
 _CONSERVED = re.compile(r"[\s*:.]+")
 """The line under a Clustal block that marks sites alike in all; it begins with a space, where sequences do not."""
 
 
-def read(text: str, lattice: Lattice = IUPAC) -> Alignment:
+def read(text: str, lattice: LetterLattice = IUPAC) -> Alignment:
     """FASTA or Clustal, whichever it is."""
     start = text.lstrip("\ufeff \t\r\n")
     if not start:
@@ -35,7 +35,7 @@ def read(text: str, lattice: Lattice = IUPAC) -> Alignment:
     raise BadSequences("The file is neither FASTA nor Clustal.", "FASTA begins with >, Clustal with the word CLUSTAL.")
 
 
-def read_fasta(text: str, lattice: Lattice = IUPAC) -> Alignment:
+def read_fasta(text: str, lattice: LetterLattice = IUPAC) -> Alignment:
     """A line > with a name, then lines of letters. Of the line with the name, the first word is the name."""
     names: list[str] = []
     parts: list[list[str]] = []
@@ -52,7 +52,7 @@ def read_fasta(text: str, lattice: Lattice = IUPAC) -> Alignment:
     return of_texts(["".join(part) for part in parts], names, lattice)
 
 
-def read_clustal(text: str, lattice: Lattice = IUPAC) -> Alignment:
+def read_clustal(text: str, lattice: LetterLattice = IUPAC) -> Alignment:
     """A heading, then blocks: in each a line for every sequence, name, letters, and perhaps how many so far."""
     lines = text.lstrip("\ufeff \t\r\n").splitlines()
     parts: dict[str, list[str]] = {}

@@ -46,7 +46,7 @@ MEANS |= {"B": 14, "D": 13, "H": 11, "V": 7, "N": ANY_BASE, "?": ANYTHING}
 
 
 @dataclass(frozen=True)
-class Lattice:
+class LetterLattice:
     """A closure on sets of bases and the gap, with the letters and the levels of its closed sets.
 
     `closure[s]` is the least set with a letter that contains s; `level[s]` is the level of that set.
@@ -80,7 +80,7 @@ class Lattice:
         return int(self.steps[a, b] + self.steps[b, a])
 
 
-def _lattice(name: str, closed: dict[str, int], levels: dict[int, int]) -> Lattice:
+def _lattice(name: str, closed: dict[str, int], levels: dict[int, int]) -> LetterLattice:
     """Of the letters that may be written. Sets of bases are on the level of their size; others are given."""
     letters = {means: letter for letter, means in closed.items()}
     closure = np.zeros(SETS, dtype=np.uint8)
@@ -89,12 +89,12 @@ def _lattice(name: str, closed: dict[str, int], levels: dict[int, int]) -> Latti
         least = min((s for s in letters if s & some == some), key=int.bit_count)
         closure[some] = least
         level[some] = levels.get(least, least.bit_count())
-    return Lattice(name, letters, closure, level)
+    return LetterLattice(name, letters, closure, level)
 
 
 IUPAC = _lattice("iupac", MEANS, {GAP: 4, ANYTHING: 5})
 DNALA = _lattice("dnala", {**{c: s for c, s in MEANS.items() if c not in "N?"}, "N": ANYTHING}, {GAP: 3, ANYTHING: 4})
 
-LATTICES: Registry[Lattice] = Registry("lattice of DNA letters")
+LATTICES: Registry[LetterLattice] = Registry("lattice of DNA letters")
 LATTICES.register(IUPAC.name, IUPAC)
 LATTICES.register(DNALA.name, DNALA)

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.sequences.alignment import Alignment, loss
 from querygate.methods.sequences.bad_sequences import BadSequences, check_enough
-from querygate.methods.sequences.distance import Distances, nearest
+from querygate.methods.sequences.distance import SequenceDistances, nearest
 from querygate.methods.sequences.refine import refined
 
 MOST, MOST_ODD = 500, 151
@@ -63,7 +63,7 @@ class _Relaxed(NamedTuple):
     reduced: Floats
 
 
-def optimal(alignment: Alignment, distances: Distances | None = None) -> Ints:
+def optimal(alignment: Alignment, distances: SequenceDistances | None = None) -> Ints:
     """The number of the group of each sequence in a division of fewest steps into pairs and, if odd, one of three.
 
     >>> from querygate.methods.sequences.alignment import of_texts
@@ -80,7 +80,7 @@ def optimal(alignment: Alignment, distances: Distances | None = None) -> Ints:
             f"The limit of {n:,} sequences takes too long: {most:,} are the most of this kind.",
             "Compare with the bound for any number of sequences, or with a sample.",
         )
-    far = Distances(alignment) if distances is None else distances
+    far = SequenceDistances(alignment) if distances is None else distances
     columns = _columns(alignment, far)
     known = refined(alignment, 2, far)
     chosen = _solve(columns, n, loss(alignment, known), _start(columns, known, far))
@@ -93,7 +93,7 @@ def optimal(alignment: Alignment, distances: Distances | None = None) -> Ints:
     return labels
 
 
-def _columns(alignment: Alignment, far: Distances) -> _Columns:
+def _columns(alignment: Alignment, far: SequenceDistances) -> _Columns:
     every = np.arange(alignment.sequences)
     first, second = np.triu_indices(alignment.sequences, 1)
     pairs = np.stack([first, second, np.full(first.size, -1)], axis=1)
@@ -112,7 +112,7 @@ def _columns(alignment: Alignment, far: Distances) -> _Columns:
     return _Columns(np.concatenate([pairs, threes]), np.concatenate([steps, cost]))
 
 
-def _start(columns: _Columns, known: Ints, far: Distances) -> Bools:
+def _start(columns: _Columns, known: Ints, far: SequenceDistances) -> Bools:
     """The columns to begin with: the nearest few of each sequence, and the groups of a known division."""
     every = np.arange(known.size)
     near = nearest(far, every, every, FEW)[1]

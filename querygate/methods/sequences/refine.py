@@ -8,14 +8,16 @@ from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment
 from querygate.methods.sequences.bad_sequences import check_enough
 from querygate.methods.sequences.closest_first import closest
-from querygate.methods.sequences.distance import Distances, nearest
+from querygate.methods.sequences.distance import SequenceDistances, nearest
 from querygate.methods.sequences.letter_lattice import Codes
 
 TRIED = 8
 """Groups of so many nearest sequences are tried for each."""
 
 
-def refined(alignment: Alignment, k: int = 2, distances: Distances | None = None, labels: Ints | None = None) -> Ints:
+def refined(
+    alignment: Alignment, k: int = 2, distances: SequenceDistances | None = None, labels: Ints | None = None
+) -> Ints:
     """The groups of `closest` (or those given), improved until no exchange near a sequence saves a step.
 
     Every exchange takes fewer steps than before, so it ends. The number of groups and of their left-overs stays: of
@@ -27,7 +29,7 @@ def refined(alignment: Alignment, k: int = 2, distances: Distances | None = None
     (14, 10)
     """
     check_enough(alignment.sequences, k)
-    far = Distances(alignment) if distances is None else distances
+    far = SequenceDistances(alignment) if distances is None else distances
     start = closest(alignment, k, far) if labels is None else labels
     groups = _Groups(alignment, start, k)
     every = np.arange(alignment.sequences)

@@ -19,7 +19,7 @@ _COVERED |= {"B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT", "?": "
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class SequenceCheck:
     """What was found. Places are counted from 1 and are all that is said of a sequence."""
 
     k: int
@@ -42,7 +42,7 @@ class Verified:
         return {**asdict(self), "holds": self.holds}
 
 
-def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be_gap: bool = False) -> Verified:
+def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be_gap: bool = False) -> SequenceCheck:
     """Of sequences in the same order. `n_may_be_gap`: N stands for a gap as well, as in published DNALA.
 
     >>> verify(["AAC", "GAC", "GAT"], ["RAC", "RAC", "GAT"], k=2).exposed
@@ -63,10 +63,10 @@ def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be
         if wrong.size and first is None:
             first = place, int(wrong[0]) + 1
     exposed = sum(size for size in sizes.values() if size < k)
-    return Verified(k, len(released), min(sizes.values(), default=0), exposed, uncovered, first, reshaped)
+    return SequenceCheck(k, len(released), min(sizes.values(), default=0), exposed, uncovered, first, reshaped)
 
 
-def explain_verified(found: Verified) -> str:
+def explain_verified(found: SequenceCheck) -> str:
     """One sentence for those who decide.
 
     >>> explain_verified(verify(["AAC", "GAC"], ["RAC", "RAC"], k=2))

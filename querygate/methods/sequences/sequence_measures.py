@@ -12,7 +12,7 @@ from querygate.methods.sequences.alignment import Alignment
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SequenceMeasures:
     """Of a release beside its original. Shares are between 0 and 1, risks are the prosecutor's."""
 
     sequences: int
@@ -36,7 +36,7 @@ class Kept:
         return asdict(self)
 
 
-def measure(original: Alignment, released: Alignment) -> Kept:
+def measure(original: Alignment, released: Alignment) -> SequenceMeasures:
     """What is kept of the original.
 
     >>> import numpy as np
@@ -50,7 +50,7 @@ def measure(original: Alignment, released: Alignment) -> Kept:
         raise ValueError("as many sequences and sites as before")
     lattice, same = original.lattice, original.codes == released.codes
     sizes = class_sizes(released)
-    return Kept(
+    return SequenceMeasures(
         original.sequences,
         original.sites,
         sizes.size,
@@ -72,7 +72,7 @@ def class_sizes(alignment: Alignment) -> Ints:
     return np.unique(rows, return_counts=True)[1].astype(np.int64)
 
 
-def explain_kept(kept: Kept) -> str:
+def explain_kept(kept: SequenceMeasures) -> str:
     """For those who decide.
 
     >>> import numpy as np

@@ -19,12 +19,12 @@ from querygate.methods.sequences.closest_first import closest
 from querygate.methods.sequences.letter_lattice import DNALA
 from querygate.methods.sequences.optimal_pairs import optimal
 from querygate.methods.sequences.refine import refined
-from querygate.methods.sequences.sequence_check import Verified, explain_verified, verify
-from querygate.methods.sequences.sequence_measures import Kept, explain_kept, measure
+from querygate.methods.sequences.sequence_check import SequenceCheck, explain_verified, verify
+from querygate.methods.sequences.sequence_measures import SequenceMeasures, explain_kept, measure
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class SequenceMethod:
     """How to group sequences. `kind` says what `run` takes: see above."""
 
     run: Callable[..., Ints]
@@ -32,22 +32,22 @@ class Method:
     summary: str
 
 
-METHODS: Registry[Method] = Registry("way to group sequences")
-METHODS.register("refined", Method(refined, "k", "the closest first, then exchanges that save steps"))
-METHODS.register("dnala", Method(closest, "k", "the closest first (Malin 2005)"))
-METHODS.register("bins", Method(binned, "bins", "one group for each bin, given or around sequences far apart"))
-METHODS.register("optimal", Method(optimal, "limit", "pairs of fewest steps: the limit, for small files"))
+METHODS: Registry[SequenceMethod] = Registry("way to group sequences")
+METHODS.register("refined", SequenceMethod(refined, "k", "the closest first, then exchanges that save steps"))
+METHODS.register("dnala", SequenceMethod(closest, "k", "the closest first (Malin 2005)"))
+METHODS.register("bins", SequenceMethod(binned, "bins", "one group for each bin, given or around sequences far apart"))
+METHODS.register("optimal", SequenceMethod(optimal, "limit", "pairs of fewest steps: the limit, for small files"))
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class SequenceRelease:
     """Generalised sequences in the order of the originals, what was verified and what was kept."""
 
     alignment: Alignment
     labels: Ints
     method: str
-    verified: Verified
-    kept: Kept
+    verified: SequenceCheck
+    kept: SequenceMeasures
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -61,7 +61,9 @@ class Release:
         return f"{explain_verified(self.verified)} {explain_kept(self.kept)}"
 
 
-def release(alignment: Alignment, k: int = 2, method: str = "refined", bins: Ints | int | None = None) -> Release:
+def release(
+    alignment: Alignment, k: int = 2, method: str = "refined", bins: Ints | int | None = None
+) -> SequenceRelease:
     """Group, generalise, verify. What does not verify is not given out.
 
     >>> from querygate.methods.sequences.alignment import of_texts
@@ -83,4 +85,4 @@ def release(alignment: Alignment, k: int = 2, method: str = "refined", bins: Int
     found = verify(alignment.texts(), made.texts(), k, n_may_be_gap=alignment.lattice is DNALA)
     if not found.holds:
         raise ArithmeticError(explain_verified(found))
-    return Release(made, labels, method, found, measure(alignment, made))
+    return SequenceRelease(made, labels, method, found, measure(alignment, made))

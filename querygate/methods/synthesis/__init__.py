@@ -10,16 +10,16 @@ Pure: arrays in, arrays out; entropy arrives as an argument.
 (array([3, 3]), 286.0)
 """
 
-from querygate.methods.synthesis.catalogue import METHODS, Method
+from querygate.methods.synthesis.catalogue import METHODS, SynthesisMethod
 from querygate.methods.synthesis.condense import condense
-from querygate.methods.synthesis.encoder import Encoded, encode
-from querygate.methods.synthesis.microdata import Condensed, Microdata, Uncondensable, Variable, rare_columns
+from querygate.methods.synthesis.encoder import EncodedMicrodata, encode
+from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, Variable, rare_columns
 
 __all__ = [
     "METHODS",
-    "Condensed",
-    "Encoded",
-    "Method",
+    "CondensedRecords",
+    "EncodedMicrodata",
+    "SynthesisMethod",
     "Microdata",
     "Uncondensable",
     "Variable",

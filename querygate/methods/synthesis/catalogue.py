@@ -19,7 +19,7 @@ Grouping: TypeAlias = "Callable[[Floats, int, np.random.Generator], Ints]"
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class SynthesisMethod:
     """How to condense.
 
     `drawn`: records are drawn at random with the cluster's mean and covariance; else all become its centroid.
@@ -43,11 +43,15 @@ class Method:
         return 3 if self.drawn else 2
 
 
-METHODS: Registry[Method] = Registry("way to condense")
+METHODS: Registry[SynthesisMethod] = Registry("way to condense")
 METHODS.register(
     "improved",
-    Method(kmeans_of_least, "k-means near the response, drawn records (Gal et al. 2014)", True, True, records=0),
+    SynthesisMethod(
+        kmeans_of_least, "k-means near the response, drawn records (Gal et al. 2014)", True, True, records=0
+    ),
 )
-METHODS.register("condensation", Method(random_groups, "random seeds, drawn records (Aggarwal & Yu 2004)", True))
-METHODS.register("tfrp", Method(tfrp, "two fixed reference points, centroids (Chang et al. 2007)", False))
-METHODS.register("mdav", Method(mdav, "MDAV, centroids (Domingo-Ferrer & Torra 2005)", False))
+METHODS.register(
+    "condensation", SynthesisMethod(random_groups, "random seeds, drawn records (Aggarwal & Yu 2004)", True)
+)
+METHODS.register("tfrp", SynthesisMethod(tfrp, "two fixed reference points, centroids (Chang et al. 2007)", False))
+METHODS.register("mdav", SynthesisMethod(mdav, "MDAV, centroids (Domingo-Ferrer & Torra 2005)", False))

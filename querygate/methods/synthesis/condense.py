@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.methods.synthesis.catalogue import METHODS, Method
+from querygate.methods.synthesis.catalogue import METHODS, SynthesisMethod
 from querygate.methods.synthesis.centroids import masked
 from querygate.methods.synthesis.cluster_sums import Clusters
 from querygate.methods.synthesis.cluster_synthesis import synthesise
-from querygate.methods.synthesis.encoder import Encoded, encode
-from querygate.methods.synthesis.microdata import Condensed, Microdata, Uncondensable, check_microdata
+from querygate.methods.synthesis.encoder import EncodedMicrodata, encode
+from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, check_microdata
 from querygate.methods.synthesis.parts import parts
 from querygate.methods.synthesis.permitted_values import permissible
 
@@ -24,7 +24,7 @@ def condense(
     status: str | None = None,
     weight: float = 0.5,
     rng: np.random.Generator,
-) -> Condensed:
+) -> CondensedRecords:
     """As many records as there are, made from clusters of at least k of them.
 
     Records of different `status` are never in one cluster, and each keeps its own. The `response` has the share
@@ -43,16 +43,18 @@ def condense(
     encoded = encode(data)
     clusters = Clusters(_cluster(_points(encoded, chosen, response, status, weight), data, k, chosen, status, rng))
     if not chosen.drawn:
-        return Condensed(masked(data, clusters), clusters.labels, clusters.means(encoded.matrix)[clusters.labels])
+        return CondensedRecords(
+            masked(data, clusters), clusters.labels, clusters.means(encoded.matrix)[clusters.labels]
+        )
     raw = synthesise(encoded.matrix, clusters, rng)
     returned = response if chosen.tailored and status is not None else None
     made = permissible(data, encoded, raw, clusters, k, returned)
     if status is not None:
         made = Microdata(data.variables, {**made.columns, status: data.columns[status].copy()})
-    return Condensed(made, clusters.labels, raw)
+    return CondensedRecords(made, clusters.labels, raw)
 
 
-def _check_request(data: Microdata, k: int, method: Method, response: str | None, weight: float) -> None:
+def _check_request(data: Microdata, k: int, method: SynthesisMethod, response: str | None, weight: float) -> None:
     if k < method.least_k:
         raise Uncondensable(
             f"k = {k} is too small: fewer than {method.least_k} records are told by their mean and covariance.",
@@ -72,7 +74,9 @@ def _check_request(data: Microdata, k: int, method: Method, response: str | None
         raise Uncondensable(f"{response} is not a number.", "Name a number as the response, or the category as status.")
 
 
-def _points(encoded: Encoded, method: Method, response: str | None, status: str | None, weight: float) -> Floats:
+def _points(
+    encoded: EncodedMicrodata, method: SynthesisMethod, response: str | None, status: str | None, weight: float
+) -> Floats:
     """Where records lie for the distance: the response weighs `weight`, the others share the rest evenly."""
     names = [b.variable.name for b in encoded.blocks if b.variable.name != status]
     others = [name for name in names if name != response]
@@ -82,7 +86,7 @@ def _points(encoded: Encoded, method: Method, response: str | None, status: str 
 
 
 def _cluster(
-    points: Floats, data: Microdata, k: int, method: Method, status: str | None, rng: np.random.Generator
+    points: Floats, data: Microdata, k: int, method: SynthesisMethod, status: str | None, rng: np.random.Generator
 ) -> Ints:
     """Clusters of each stratum, part by part."""
     labels = np.empty(data.records, dtype=np.int64)

@@ -18,7 +18,7 @@ from querygate.methods.synthesis.microdata import MOST_CELLS, Microdata, Unconde
 
 
 @dataclass(frozen=True)
-class Block:
+class FeatureBlock:
     """The features of one variable: columns start..stop-1 of the matrix.
 
     Of a number the first is (value - centre) / scale and the second, where values are missing, says which are. Of a
@@ -49,11 +49,11 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedMicrodata:
     """Features of all records, and which variable each belongs to."""
 
     matrix: Floats
-    blocks: tuple[Block, ...]
+    blocks: tuple[FeatureBlock, ...]
 
     def weighted(self, weights: dict[str, float]) -> Floats:
         """The matrix scaled so that its squared distances weigh variables as told; others are left out.
@@ -67,7 +67,7 @@ class Encoded:
         return self.matrix[:, kept] * factors[kept] if kept.any() else np.zeros((len(self.matrix), 1))
 
 
-def encode(data: Microdata) -> Encoded:
+def encode(data: Microdata) -> EncodedMicrodata:
     """The records as a matrix of features.
 
     >>> sex = Variable("sex", "category", size=3)
@@ -82,22 +82,22 @@ def encode(data: Microdata) -> Encoded:
         blocks.append(block)
         parts.append(features)
         start = block.stop
-    return Encoded(np.hstack(parts), tuple(blocks))
+    return EncodedMicrodata(np.hstack(parts), tuple(blocks))
 
 
-def _number(variable: Variable, column: Floats | Ints, start: int) -> tuple[Block, Floats]:
+def _number(variable: Variable, column: Floats | Ints, start: int) -> tuple[FeatureBlock, Floats]:
     values = column.astype(np.float64)
     missing: Bools = np.isnan(values)
     known = values[~missing]
     if not known.size:
-        return Block(variable, start, start), np.empty((values.size, 0))
+        return FeatureBlock(variable, start, start), np.empty((values.size, 0))
     constant = known.min() == known.max()
     centre = float(known[0] if constant else known.mean())
     scale = 1.0 if constant else _deviation(known - centre)
     features = [np.where(missing, 0.0, (values - centre) / scale)]
     if missing.any():
         features.append(missing.astype(np.float64))
-    return Block(variable, start, start + len(features), centre, scale), np.column_stack(features)
+    return FeatureBlock(variable, start, start + len(features), centre, scale), np.column_stack(features)
 
 
 def _deviation(away: Floats) -> float:
@@ -106,7 +106,7 @@ def _deviation(away: Floats) -> float:
     return largest * float(np.sqrt(np.square(away / largest).mean()))
 
 
-def _category(variable: Variable, column: Floats | Ints, start: int) -> tuple[Block, Floats]:
+def _category(variable: Variable, column: Floats | Ints, start: int) -> tuple[FeatureBlock, Floats]:
     levels, codes = np.unique(column, return_inverse=True)
     wanted = np.arange(levels.size) if levels.size > 2 else np.arange(1, levels.size)
     dummies = (codes[:, None] == wanted).astype(np.float64)
@@ -115,7 +115,7 @@ def _category(variable: Variable, column: Floats | Ints, start: int) -> tuple[Bl
     if levels.size == 2:
         spread /= 2
     scaled = dummies / np.sqrt(spread) if levels.size > 1 else dummies
-    return Block(variable, start, start + wanted.size, levels=tuple(levels.tolist())), scaled
+    return FeatureBlock(variable, start, start + wanted.size, levels=tuple(levels.tolist())), scaled
 
 
 def _check_size(data: Microdata) -> None:

@@ -80,7 +80,7 @@ class Microdata:
 
 
 @dataclass(frozen=True)
-class Condensed:
+class CondensedRecords:
     """Condensed records, in the order of the originals so that clusters can be compared.
 
     That order must not leave the house: row i has the status of the i-th original and lies in its cluster. What is

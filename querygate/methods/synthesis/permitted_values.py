@@ -17,7 +17,7 @@ import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.synthesis.cluster_sums import Clusters
-from querygate.methods.synthesis.encoder import Block, Encoded
+from querygate.methods.synthesis.encoder import EncodedMicrodata, FeatureBlock
 from querygate.methods.synthesis.microdata import Microdata, Variable
 from querygate.methods.synthesis.value_bounds import bounded, whole
 
@@ -27,7 +27,7 @@ BARRED = -1e12
 
 
 def permissible(
-    data: Microdata, encoded: Encoded, raw: Floats, clusters: Clusters, k: int, returned: str | None
+    data: Microdata, encoded: EncodedMicrodata, raw: Floats, clusters: Clusters, k: int, returned: str | None
 ) -> Microdata:
     """Permissible values of all variables; of the one `returned`, the cluster's own values, by rank."""
     columns: dict[str, Floats | Ints] = {}
@@ -42,7 +42,7 @@ def permissible(
     return Microdata(data.variables, columns)
 
 
-def _categories(block: Block, column: Ints, raw: Floats, clusters: Clusters) -> Ints:
+def _categories(block: FeatureBlock, column: Ints, raw: Floats, clusters: Clusters) -> Ints:
     levels = np.array(block.levels, dtype=np.int64)
     if levels.size == 1:
         return np.full(column.size, levels[0])
@@ -83,7 +83,7 @@ def _has_few_values(variable: Variable) -> bool:
     return variable.kind == "integer" and high - low < FEW
 
 
-def _by_rank(block: Block, column: Floats, raw: Floats, clusters: Clusters) -> Floats:
+def _by_rank(block: FeatureBlock, column: Floats, raw: Floats, clusters: Clusters) -> Floats:
     """The original values of each cluster, the least to the record that drew the least. Missing ones stay missing."""
     missing = _missing(block, column, raw, clusters)
     drawn = np.where(missing, np.inf, block.numbers(raw))
@@ -92,14 +92,14 @@ def _by_rank(block: Block, column: Floats, raw: Floats, clusters: Clusters) -> F
     return given
 
 
-def _missing(block: Block, column: Floats, raw: Floats, clusters: Clusters) -> Bools:
+def _missing(block: FeatureBlock, column: Floats, raw: Floats, clusters: Clusters) -> Bools:
     missing = np.isnan(column)
     if not missing.any() or missing.all():
         return missing
     return clusters.highest(raw[:, block.start + 1], clusters.sums(missing).astype(np.int64))
 
 
-def _numbers(block: Block, column: Floats, raw: Floats, clusters: Clusters, k: int) -> Floats:
+def _numbers(block: FeatureBlock, column: Floats, raw: Floats, clusters: Clusters, k: int) -> Floats:
     missing = _missing(block, column, raw, clusters)
     made = np.full(column.size, np.nan)
     if missing.all():

@@ -15,11 +15,11 @@ import numpy as np
 from querygate.core.types import Bools, Floats
 from querygate.stats.deviation.feasible_pairs import (
     BETWEEN,
+    EndCounts,
     Lead,
     Pairs,
     Problem,
     Side,
-    Table,
     Test,
     corner_pairs,
     cut_pairs,
@@ -57,7 +57,7 @@ def refined(problem: Problem, side: Side) -> Extreme:
     leads: list[Lead] = []
     for _ in range(_GRIDS):
         edges, step = _grid(problem, state)
-        after, found = _narrowed(Table(edges, problem), side, step, state)
+        after, found = _narrowed(EndCounts(edges, problem), side, step, state)
         leads = (found + leads)[:_LEADS]
         settled = state.bound - after.bound + state.depth - after.depth <= _FINE * abs(state.bound)
         state = after
@@ -85,7 +85,7 @@ def _grid(problem: Problem, state: _State) -> tuple[Floats, float]:
     return edges[(edges >= bottom) & (edges <= top)], 3.0 * step + (2.0 if problem.integer else 0.0)
 
 
-def _narrowed(table: Table, side: Side, step: float, state: _State) -> tuple[_State, list[Lead]]:
+def _narrowed(table: EndCounts, side: Side, step: float, state: _State) -> tuple[_State, list[Lead]]:
     """What one grid proves: pairs that pass, the best of them, and the medians that come near to it."""
     sign, (first, last) = 1.0 if side == "far" else -1.0, state.window
     centres = table.edges[(table.edges >= first) & (table.edges <= last)]
@@ -109,7 +109,7 @@ def _narrowed(table: Table, side: Side, step: float, state: _State) -> tuple[_St
     return _State(bound, settled, (low, high), min(step, state.depth)), [lead]
 
 
-def _is_possible(table: Table, pairs: Pairs, side: Side) -> Bools:
+def _is_possible(table: EndCounts, pairs: Pairs, side: Side) -> Bools:
     """Whether any way of being the median lets a pair pass, of two distances in the middle the easier one."""
     found = np.zeros(pairs.distance.size, dtype=np.bool_)
     for start in range(0, found.size, _BATCH):

@@ -28,7 +28,7 @@ Kinds: TypeAlias = tuple[tuple[int, ...], ...]
 _MEDIANS = 480  # whole numbers that are tried as medians one by one
 
 
-class Case(NamedTuple):
+class MedianCase(NamedTuple):
     """One way of being the median: what a record adds to each sum, by kind, and what the sums have to reach."""
 
     kinds: Kinds
@@ -38,7 +38,7 @@ class Case(NamedTuple):
     needed: Ints  # of "one is near on the left", "on the right", added up
 
     @classmethod
-    def of(cls, side: Side, kinds: Kinds, *rows: tuple[int, ...]) -> Case:
+    def of(cls, side: Side, kinds: Kinds, *rows: tuple[int, ...]) -> MedianCase:
         """A row has the multipliers of: fewer than half on the left, on the right; half are where they are wanted; one
         is near on the left, one on the right."""
         left, right, half, near_left, near_right = np.array([(*row, 0, 0)[:5] for row in rows]).T[:, :, None]
@@ -58,22 +58,22 @@ class Case(NamedTuple):
 
 
 _ONE_SIDE = ((1, 0, 0), (0, 1, 0))
-BETWEEN: dict[Side, Case] = {
-    "far": Case.of(
+BETWEEN: dict[Side, MedianCase] = {
+    "far": MedianCase.of(
         "far",
         ((0,), (1,), (0, 2), (0, 2, 4), (2,), (2, 4), (3,), (4,)),
         *((0, 0, 1), (1, 0, 1), (0, 1, 1), (1, 1, 1), (1, 1, 2), (2, 1, 1), (1, 2, 1), *_ONE_SIDE),
     ),
-    "near": Case.of("near", ((0,), (1,), (2,), (3,), (4,)), (0, 0, 1), (1, 0, 1), (0, 1, 1), *_ONE_SIDE),
+    "near": MedianCase.of("near", ((0,), (1,), (2,), (3,), (4,)), (0, 0, 1), (1, 0, 1), (0, 1, 1), *_ONE_SIDE),
 }
-GAP: dict[Side, Case] = {
-    "far": Case.of(
+GAP: dict[Side, MedianCase] = {
+    "far": MedianCase.of(
         "far",
         ((0, 1), (1,), (0, 1, 3), (0, 1, 3, 4), (1, 3), (1, 3, 4), (3,), (3, 4)),
         *((0, 0, 1), (1, 0, 1), (0, 1, 1), *_ONE_SIDE),
         *((0, 0, 1, 2, 2), (0, 0, 1, 2, 0), (0, 0, 1, 0, 2), (1, 0, 1, 2, 0), (0, 1, 1, 0, 2), (0, 0, 0, 1, 1)),
     ),
-    "near": Case.of(
+    "near": MedianCase.of(
         "near",
         ((0,), (1,), (1, 3), (3,), (4,)),
         *((0, 0, 1), (1, 0, 1), (0, 1, 1), *_ONE_SIDE, (0, 0, 0, 1, 0), (0, 0, 0, 0, 1), (0, 0, 0, 1, 1)),
@@ -82,7 +82,7 @@ GAP: dict[Side, Case] = {
 """The kinds are those of BETWEEN, in the same order. Nothing is at m, and one is near on each side: the two next to the
 gap are equally far."""
 
-ALL_FAR = Case(
+ALL_FAR = MedianCase(
     ((0,), (), (0,), (0, 4), (), (4,), (), (4,)),
     np.array(
         [
@@ -105,7 +105,7 @@ class Test(NamedTuple):
     """What a pair has to pass: a case, by how much twice a side has to fall short of all records, and by how much twice
     the far (near) ones have to exceed them."""
 
-    case: Case
+    case: MedianCase
     sides: int
     half: int
 
@@ -184,7 +184,7 @@ class Lead(NamedTuple):
     test: Test
 
 
-class Table:
+class EndCounts:
     """Numbers of records by both ends of their cell: entry [i, j] counts those with a among the first i edges and b
     from edge j on. Ends between edges are moved outwards, which only allows more.
 
@@ -253,7 +253,7 @@ def _stuck(t: Ints, at: Pairs) -> Ints:
 # -- pairs to try ------------------------------------------------------------------------------------------
 
 
-def corner_pairs(table: Table, side: Side, centres: Floats) -> Pairs:
+def corner_pairs(table: EndCounts, side: Side, centres: Floats) -> Pairs:
     """Medians between the first and the last centre with distances: both m - d and m + d are edges, or one of them is
     and m is a centre."""
     edges = table.edges
@@ -268,14 +268,14 @@ def corner_pairs(table: Table, side: Side, centres: Floats) -> Pairs:
     return _located(table, side, left, right, middle, right / 2 - left / 2)
 
 
-def cut_pairs(table: Table, side: Side, centres: Floats, distance: float) -> Pairs:
+def cut_pairs(table: EndCounts, side: Side, centres: Floats, distance: float) -> Pairs:
     """All corners at one distance: m is a centre, or m - d or m + d is an edge."""
     middle = np.concatenate([table.edges - distance, table.edges + distance, centres])
     middle = middle[(middle >= centres[0]) & (middle <= centres[-1])]
     return _located(table, side, middle - distance, middle + distance, middle, np.full(middle.size, distance))
 
 
-def _located(table: Table, side: Side, left: Floats, right: Floats, middle: Floats, distance: Floats) -> Pairs:
+def _located(table: EndCounts, side: Side, left: Floats, right: Floats, middle: Floats, distance: Floats) -> Pairs:
     """The places among the edges. What is not exact is rounded so that more is allowed, not less."""
     inexact, inward = _is_not_the_middle(left, right, middle), math.inf if side == "far" else -math.inf
     below, above, left, right = (

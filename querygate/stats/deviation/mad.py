@@ -13,7 +13,7 @@ import numpy as np
 
 from querygate.core.types import Cells, Floats, Range
 from querygate.stats.deviation.edge_grid import Extreme, refined
-from querygate.stats.deviation.feasible_pairs import BETWEEN, Lead, Pairs, Problem, Side, Table, Test, corner_pairs
+from querygate.stats.deviation.feasible_pairs import BETWEEN, EndCounts, Lead, Pairs, Problem, Side, Test, corner_pairs
 from querygate.stats.deviation.witnesses import reached
 from querygate.stats.numerics import ADDABLE, EXACT, UNIT, are_within, exact_sum
 from querygate.stats.quantiles import median
@@ -61,7 +61,7 @@ def _extreme(problem: Problem, side: Side) -> Extreme:
     ends = np.unique(np.concatenate([problem.low, problem.high, [problem.median_low, problem.median_high]]))
     if ends.size > _FEW:
         return refined(problem, side)
-    table = Table(ends, problem, lattice=problem.has_few_medians)
+    table = EndCounts(ends, problem, lattice=problem.has_few_medians)
     pairs = corner_pairs(table, side, _centres(problem, ends))
     pairs = pairs.chosen(np.argsort(-pairs.distance if side == "far" else pairs.distance))
     found = [_of_way(table, pairs, side, distances) for distances in problem.ways(side)]
@@ -81,7 +81,7 @@ def _centres(problem: Problem, ends: Floats) -> Floats:
 
 
 def _of_way(
-    table: Table, pairs: Pairs, side: Side, distances: list[tuple[Test, ...]]
+    table: EndCounts, pairs: Pairs, side: Side, distances: list[tuple[Test, ...]]
 ) -> tuple[float | None, list[Lead]]:
     """The extreme of one way in which a deviation comes about; None where there is no data set of the kind."""
     total, leads = 0.0, list[Lead]()
@@ -96,7 +96,7 @@ def _of_way(
     return total / len(distances), leads  # where nothing can be far it counts as 0
 
 
-def _first(table: Table, pairs: Pairs, side: Side, tests: tuple[Test, ...]) -> int | None:
+def _first(table: EndCounts, pairs: Pairs, side: Side, tests: tuple[Test, ...]) -> int | None:
     """The first pair that is possible."""
     start, size = 0, 64
     while start < pairs.distance.size:

@@ -26,7 +26,7 @@ _ROUNDS = 20
 _CLOSE = 1e-13
 
 
-class Capped(NamedTuple):
+class CapRows(NamedTuple):
     """Rows that can be selected: what a selected member has at most, what another has at least, and its class.
 
     `spare` is per class the cap of the total less the least total of all its members, rounded up.
@@ -40,23 +40,23 @@ class Capped(NamedTuple):
     spare: Floats
 
 
-class Found(NamedTuple):
+class CapBound(NamedTuple):
     """No selection exceeds `bound`; `reached` is what the best selection found has, where its cap is reached too."""
 
     bound: float
     reached: float
 
 
-def largest_capped_sum(rows: Capped) -> Found:
+def largest_capped_sum(rows: CapRows) -> CapBound:
     """The largest total; that of the empty selection counts, where it is possible."""
     share = _shares(rows, 0.0)
     weight, fixed = _weights(rows, share)
     taken = np.where(weight > 0.0, rows.most, rows.least)
     bound = up(dot_bounds(taken, weight).high + fixed)
-    return Found(bound, _reached(rows, share, 0.0)[0])
+    return CapBound(bound, _reached(rows, share, 0.0)[0])
 
 
-def largest_capped_mean(rows: Capped, ddof: int, start: float) -> Found:
+def largest_capped_mean(rows: CapRows, ddof: int, start: float) -> CapBound:
     """The largest total divided by the number of selected members less ddof.
 
     From any level the best shares there give a bound that is no higher, and the best shares at that bound the next: a
@@ -66,7 +66,7 @@ def largest_capped_mean(rows: Capped, ddof: int, start: float) -> Found:
     """
     certain = exact_sum(rows.least)
     if certain <= ddof:
-        return Found(math.inf, math.nan)
+        return CapBound(math.inf, math.nan)
     best, level, share = math.inf, start, np.ones_like(rows.spare)
     for _ in range(_ROUNDS):
         tried = _shares(rows, level)
@@ -78,10 +78,10 @@ def largest_capped_mean(rows: Capped, ddof: int, start: float) -> Found:
             break
         best = level = bound
     total, count = _reached(rows, share, best)
-    return Found(best, total / (count - ddof))
+    return CapBound(best, total / (count - ddof))
 
 
-def _mean_bound(rows: Capped, share: Floats, certain: int, ddof: int) -> float:
+def _mean_bound(rows: CapRows, share: Floats, certain: int, ddof: int) -> float:
     """The ordinary largest mean at these shares: what is fixed is laid upon the members that are certain."""
     weight, fixed = _weights(rows, share)
     laid = np.nextafter(weight + up(fixed / certain), np.inf)
@@ -92,7 +92,7 @@ def _mean_bound(rows: Capped, share: Floats, certain: int, ddof: int) -> float:
     return largest_mean(values[kept], least[kept], most[kept], ddof).bound
 
 
-def _weights(rows: Capped, share: Floats) -> tuple[Floats, float]:
+def _weights(rows: CapRows, share: Floats) -> tuple[Floats, float]:
     """p v + (1 - p) w of each row, and the sum of (1 - p) spare, both rounded up."""
     p = share[rows.group]
     size = np.abs(rows.value) + np.abs(rows.base)
@@ -102,7 +102,7 @@ def _weights(rows: Capped, share: Floats) -> tuple[Floats, float]:
     return np.where(p < 1.0, weight, rows.value), up(math.fsum(fixed.tolist()))
 
 
-def _shares(rows: Capped, level: float) -> Floats:
+def _shares(rows: CapRows, level: float) -> Floats:
     """The best share of each class at a level: where its bound, convex in p, stops falling.
 
     A row is worth taking from the p on at which p v + (1 - p) w exceeds the level; each that is taken adds its
@@ -127,7 +127,7 @@ def _shares(rows: Capped, level: float) -> Floats:
     return share
 
 
-def _reached(rows: Capped, share: Floats, level: float) -> tuple[float, int]:
+def _reached(rows: CapRows, share: Floats, level: float) -> tuple[float, int]:
     """Total and number of a selection as good as whole members allow. Its caps are reached, so it is a value."""
     p = share[rows.group]
     weight, width = rows.base + p * (rows.value - rows.base), rows.value - rows.base

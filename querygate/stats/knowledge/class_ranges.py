@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
-from querygate.stats.knowledge.class_caps import Capped, Found, largest_capped_mean, largest_capped_sum
+from querygate.stats.knowledge.class_caps import CapBound, CapRows, largest_capped_mean, largest_capped_sum
 from querygate.stats.numerics import EXACT, SQUARABLE, UNIT, centred, down, enclose, exact_sum, gamma, up
 from querygate.stats.variance.largest import Boxes
 from querygate.stats.variance.smallest import smallest_variance
@@ -37,7 +37,7 @@ def class_sum(cells: ClassCells) -> Range | None:
         return None
     whole = _whole_sum(cells)
     if whole is not None:
-        return _told(cells, [*whole], Found(whole[1], whole[1]), Found(-whole[0], -whole[0]))
+        return _told(cells, [*whole], CapBound(whole[1], whole[1]), CapBound(-whole[0], -whole[0]))
     records = exact_sum(cells.most)
     margin = 0.0 if _is_exact(cells) else up(gamma(records) * _reach(cells) * records)
     high, low = largest_capped_sum(_capped(cells)), largest_capped_sum(_capped(_mirrored(cells)))
@@ -58,7 +58,7 @@ def class_mean(cells: ClassCells) -> Range | None:
     if whole is not None:
         ends = [Fraction(total, exact_sum(cells.size)) for total in whole]
         first, last = enclose(ends[0]), enclose(ends[1])
-        return _told(cells, [first.low, last.high], Found(0.0, float(ends[1])), Found(0.0, -float(ends[0])))
+        return _told(cells, [first.low, last.high], CapBound(0.0, float(ends[1])), CapBound(0.0, -float(ends[0])))
     high, low = _largest_mean(cells), _largest_mean(_mirrored(cells))
     margin = 0.0
     if not _is_exact(cells):
@@ -99,16 +99,16 @@ def _whole_sum(cells: ClassCells) -> tuple[int, int] | None:
     return math.ceil(math.fsum(low.tolist())), math.floor(math.fsum(high.tolist()))
 
 
-def _largest_mean(cells: ClassCells) -> Found:
+def _largest_mean(cells: ClassCells) -> CapBound:
     return largest_capped_mean(_capped(cells), 0, float(cells.high[cells.most > 0].max()))
 
 
-def _capped(cells: ClassCells) -> Capped:
+def _capped(cells: ClassCells) -> CapRows:
     """Values against the sums of the classes."""
     held = cells.most > 0
     value, base = cells.high.astype(np.float64), cells.floor.astype(np.float64)
     spare = _spare(cells.sum_high, base, cells, exact=_is_exact(cells))
-    return Capped(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
+    return CapRows(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
 
 
 def _spare(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = False) -> Floats:
@@ -122,7 +122,7 @@ def _spare(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = Fals
     return spare
 
 
-def _told(cells: ClassCells, ends: list[int | float], high: Found, low: Found) -> Range:
+def _told(cells: ClassCells, ends: list[int | float], high: CapBound, low: CapBound) -> Range:
     """A range with what is attained, where nothing but the sums ties the values of a class together."""
     attained = [-low.reached, high.reached]
     if ends[0] == ends[1]:
@@ -232,7 +232,7 @@ def _largest(cells: ClassCells, known: Spreads, ddof: int) -> float:
     return min(best, at_left, at_right)
 
 
-def _squares(cells: ClassCells, known: Spreads, centre: float) -> Capped:
+def _squares(cells: ClassCells, known: Spreads, centre: float) -> CapRows:
     """Square distances from a centre against those of the whole class, n (V + (M - centre)^2)."""
     more, less = 1.0 + 8 * UNIT, 1.0 - 8 * UNIT
     far = np.maximum(np.abs(cells.low - centre), np.abs(cells.high - centre))
@@ -243,7 +243,7 @@ def _squares(cells: ClassCells, known: Spreads, centre: float) -> Capped:
     spare = _spare(total, base, cells)
     held = cells.most > 0
     value = np.nextafter(far * far * more, np.inf)
-    return Capped(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
+    return CapRows(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
 
 
 def _smallest(cells: ClassCells, known: Spreads, ddof: int) -> float:

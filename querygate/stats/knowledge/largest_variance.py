@@ -14,7 +14,7 @@ import numpy as np
 
 from querygate.core.types import Floats, Ints
 from querygate.stats.knowledge.classes import Classes
-from querygate.stats.knowledge.members import Leaning, Runs, leaning, make_runs, moved
+from querygate.stats.knowledge.members import LeaningList, Runs, leaning, make_runs, moved
 from querygate.stats.numerics import exact_sum, tree_sum
 from querygate.stats.ratio import largest_mean
 from querygate.stats.variance.largest import Boxes
@@ -23,7 +23,7 @@ _STEPS = 60
 _SECTIONS = 32
 
 
-class Lists(NamedTuple):
+class LeaningLists(NamedTuple):
     """Classes moved to a centre, with the list that leans up and the one that leans down (outer members at `low`)."""
 
     low: Floats
@@ -31,8 +31,8 @@ class Lists(NamedTuple):
     size: Ints
     least: Ints
     most: Ints
-    rising: Leaning
-    falling: Leaning
+    rising: LeaningList
+    falling: LeaningList
 
 
 class Farthest(NamedTuple):
@@ -43,33 +43,33 @@ class Farthest(NamedTuple):
     variance: float
 
 
-def make_lists(classes: Classes, middle: float, points: Boxes | None) -> Lists:
+def make_lists(classes: Classes, middle: float, points: Boxes | None) -> LeaningLists:
     """The lists of all classes, and further records with values in boxes."""
     up, down = leaning(classes), leaning(classes.mirrored())
-    down = Leaning(down.outer, -down.top, -down.low)
+    down = LeaningList(down.outer, -down.top, -down.low)
     low, high = moved(classes.low, middle, -math.inf), moved(classes.high, middle, math.inf)
     rising, falling = (_centred(found, middle) for found in (up, down))
     if points is None:
-        return Lists(low, high, classes.size, classes.least, classes.most, rising, falling)
+        return LeaningLists(low, high, classes.size, classes.least, classes.most, rising, falling)
     size = np.concatenate([classes.size, points.most])
     ends = np.concatenate([low, points.low]), np.concatenate([high, points.high])
     rising = _appended(rising, points.most - 1, points.high)
     falling = _appended(falling, points.most - 1, points.low)
     least, most = np.concatenate([classes.least, points.least]), np.concatenate([classes.most, points.most])
-    return Lists(*ends, size, least, most, rising, falling)
+    return LeaningLists(*ends, size, least, most, rising, falling)
 
 
-def _centred(found: Leaning, middle: float) -> Leaning:
-    return Leaning(found.outer, moved(found.low, middle, -math.inf), moved(found.top, middle, math.inf))
+def _centred(found: LeaningList, middle: float) -> LeaningList:
+    return LeaningList(found.outer, moved(found.low, middle, -math.inf), moved(found.top, middle, math.inf))
 
 
-def _appended(found: Leaning, outer: Ints, end: Floats) -> Leaning:
+def _appended(found: LeaningList, outer: Ints, end: Floats) -> LeaningList:
     """All members at one end: the list of a class about which no more is known."""
     special = np.concatenate([found.low, end]), np.concatenate([found.top, end])
-    return Leaning(np.concatenate([found.outer, outer]), *special)
+    return LeaningList(np.concatenate([found.outer, outer]), *special)
 
 
-def _far_runs(lists: Lists, m: float) -> Runs:
+def _far_runs(lists: LeaningLists, m: float) -> Runs:
     """The members farthest from m, farthest first: far end, then the special member and the near end."""
     right = lists.high - m >= m - lists.low
     far, near = np.where(right, lists.high, lists.low), np.where(right, lists.low, lists.high)
@@ -84,14 +84,14 @@ def _far_runs(lists: Lists, m: float) -> Runs:
     return make_runs(values, counts, lists.least, lists.most)
 
 
-def _bound(lists: Lists, m: float, ddof: int) -> float:
+def _bound(lists: LeaningLists, m: float, ddof: int) -> float:
     """The certified bound at m."""
     runs = _far_runs(lists, m)
     distance = np.nextafter(np.abs(runs.values - m), np.inf)
     return largest_mean(np.nextafter(distance * distance, np.inf), runs.least, runs.most, ddof).bound
 
 
-def _farthest(lists: Lists, m: float, ddof: int, level: float) -> Farthest:
+def _farthest(lists: LeaningLists, m: float, ddof: int, level: float) -> Farthest:
     """Dinkelbach on the square distances from m; `level` starts it."""
     runs = _far_runs(lists, m)
     values = runs.values.astype(np.float64)
@@ -108,7 +108,7 @@ def _farthest(lists: Lists, m: float, ddof: int, level: float) -> Farthest:
     return Farthest(level, mean, tree_sum(taken * (values - mean) ** 2)[0] / (records - ddof))
 
 
-def largest(lists: Lists, ddof: int) -> tuple[float, float | None]:
+def largest(lists: LeaningLists, ddof: int) -> tuple[float, float | None]:
     """A bound that no variance exceeds, and one that is reached, if one is known.
 
     The mean of the farthest selection falls as m rises; the bound is least where it crosses m.
@@ -134,7 +134,7 @@ def largest(lists: Lists, ddof: int) -> tuple[float, float | None]:
     return bound, min(reached, bound)
 
 
-def _start(lists: Lists) -> float:
+def _start(lists: LeaningLists) -> float:
     """The mean with every member of a list where it is: the very answer where all classes are whole with known sums."""
     weights = lists.least / lists.size
     rising = lists.rising
@@ -142,7 +142,7 @@ def _start(lists: Lists) -> float:
     return tree_sum(weights * total)[0] / exact_sum(lists.least)
 
 
-def _largest_of_few(lists: Lists, ddof: int) -> float:
+def _largest_of_few(lists: LeaningLists, ddof: int) -> float:
     """No more than ddof certain records: the bound at the best of the m tried by golden section; each is sound."""
     low, high = float(lists.low.min()), float(lists.high.max())
     for _ in range(_SECTIONS):

@@ -18,7 +18,7 @@ from querygate.stats.knowledge.classes import Classes
 from querygate.stats.numerics import INT64_SAFE, UNIT, centred, dot_bounds, exact_sum, gamma, up
 
 
-class Leaning(NamedTuple):
+class LeaningList(NamedTuple):
     """The list that leans up: `outer` members at the upper end, one in [low, top], the others at the lower end."""
 
     outer: Ints
@@ -34,7 +34,7 @@ class Runs(NamedTuple):
     most: Ints
 
 
-def leaning(classes: Classes) -> Leaning:
+def leaning(classes: Classes) -> LeaningList:
     """The list of each class that leans up.
 
     Requires: at least one member per class.
@@ -43,9 +43,9 @@ def leaning(classes: Classes) -> Leaning:
     point = low == high
     if classes.tight:
         special = np.where((size > 1) & ~point, low, high)
-        return Leaning(size - 1, special, special)
+        return LeaningList(size - 1, special, special)
     if classes.sum_low is None:
-        return Leaning(size - 1, high, high)
+        return LeaningList(size - 1, high, high)
     first, last = classes.sums
     width = np.where(point, 1, high - low)
     count = np.clip((last - size * low) // width, 0, size - 1).astype(np.int64)
@@ -54,7 +54,7 @@ def leaning(classes: Classes) -> Leaning:
     margin = 0 if classes.integer else 16 * UNIT * classes.reach * size
     top = last - rest + margin
     bottom = np.where(rest + low >= first, low, first - rest - margin)
-    return Leaning(np.where(point, size - 1, count), np.where(point, high, bottom), np.where(point, high, top))
+    return LeaningList(np.where(point, size - 1, count), np.where(point, high, bottom), np.where(point, high, top))
 
 
 def make_runs(values: list[Floats | Ints], counts: list[Ints], least: Ints, most: Ints) -> Runs:

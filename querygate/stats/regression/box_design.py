@@ -31,7 +31,7 @@ class RegressionCells:
 
 
 @dataclass(frozen=True)
-class Design:
+class BoxDesign:
     """Scaled boxes. Row 0 of `middle` is 1 where there is an intercept."""
 
     middle: Floats
@@ -60,12 +60,12 @@ class Design:
         """Columns that are not known exactly."""
         return [k for k in range(self.columns) if self.radius[k].any()]
 
-    def mirrored(self) -> Design:
+    def mirrored(self) -> BoxDesign:
         """The data with -y, so that lower ends are upper ends."""
         return replace(self, y=-self.y, y_centre=-self.y_centre)
 
 
-def make_design(cells: RegressionCells, intercept: bool) -> Design:
+def make_design(cells: RegressionCells, intercept: bool) -> BoxDesign:
     """Requires: finite ends below 10^100, at least one cell."""
     middles, radii, centres, scales = [], [], [], []
     if intercept:
@@ -75,7 +75,7 @@ def make_design(cells: RegressionCells, intercept: bool) -> Design:
         middles, radii, centres, scales = [*middles, middle], [*radii, radius], [*centres, centre], [*scales, scale]
     y, y_radius, y_centre, y_scale = _scaled(cells.y_low, cells.y_high, cells.most, intercept)
     columns = np.stack(middles), np.stack(radii)
-    return Design(*columns, y, y_radius, cells.least, cells.most, tuple(centres), tuple(scales), y_centre, y_scale)
+    return BoxDesign(*columns, y, y_radius, cells.least, cells.most, tuple(centres), tuple(scales), y_centre, y_scale)
 
 
 def _scaled(low: Floats, high: Floats, weights: Ints, moved: bool) -> tuple[Floats, Floats, float, float]:
@@ -90,7 +90,7 @@ def _scaled(low: Floats, high: Floats, weights: Ints, moved: bool) -> tuple[Floa
     return middle, radius, centre, scale
 
 
-def largest_sum(design: Design, v: Floats, b: Floats, with_y: bool = True) -> float:
+def largest_sum(design: BoxDesign, v: Floats, b: Floats, with_y: bool = True) -> float:
     """An upper bound of the sum of (v . x)(y - x . b) over every data set, with 0 for y where asked.
 
     Ensures: not below the real maximum; equal to it up to rounding where x is exact.
@@ -102,7 +102,7 @@ def largest_sum(design: Design, v: Floats, b: Floats, with_y: bool = True) -> fl
     return math.inf if math.isnan(bound) else bound
 
 
-def _largest_terms(design: Design, v: Floats, b: Floats, with_y: bool) -> Floats:
+def _largest_terms(design: BoxDesign, v: Floats, b: Floats, with_y: bool) -> Floats:
     """The largest (v . x)(y - x . b) over each box: its value in the middle, what it gains to first order, and no less
     than what it gains to second order."""
     z = _combined(design.middle, v, range(design.columns))
@@ -133,7 +133,7 @@ def _combined(columns: Floats, weights: Floats, which: range | list[int]) -> Flo
     return total
 
 
-def _margin(design: Design, v: Floats, b: Floats, with_y: bool) -> float:
+def _margin(design: BoxDesign, v: Floats, b: Floats, with_y: bool) -> float:
     """What the terms may be off by; each of their parts is at most V E, with V, E the reach of both factors."""
     reach_v = float(np.abs(v) @ design.reach)
     reach_e = float(np.abs(b) @ design.reach) + (2.0 if with_y else 0.0)

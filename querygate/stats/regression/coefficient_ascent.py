@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.stats.regression.box_design import Design
+from querygate.stats.regression.box_design import BoxDesign
 
 _ROUNDS = 25
 _GAIN = 1e-10  # relative: less is not worth a further round
 
 
-class Reached(NamedTuple):
+class ReachedValue(NamedTuple):
     """A value of the functional that a data set has, and the row of multipliers (inverse Gram matrix times the
     functional) there."""
 
@@ -30,7 +30,7 @@ class _State(NamedTuple):
     y: Floats
 
 
-def climb(design: Design, functional: Floats) -> Reached | None:
+def climb(design: BoxDesign, functional: Floats) -> ReachedValue | None:
     """A data set with a large functional . coefficients; None where coefficients are not determined."""
     state = _State(design.most, design.middle, design.y)
     found = _solved(state, functional)
@@ -47,7 +47,7 @@ def climb(design: Design, functional: Floats) -> Reached | None:
                 break
         else:
             break
-    return Reached(float(functional @ found[0]), found[1]) if found else None
+    return ReachedValue(float(functional @ found[0]), found[1]) if found else None
 
 
 def _solved(state: _State, functional: Floats) -> tuple[Floats, Floats] | None:
@@ -61,7 +61,7 @@ def _solved(state: _State, functional: Floats) -> tuple[Floats, Floats] | None:
     return (both[:, 0], both[:, 1]) if np.isfinite(both).all() else None
 
 
-def _respond(design: Design, state: _State, coefficients: Floats, row: Floats, every: int) -> _State:
+def _respond(design: BoxDesign, state: _State, coefficients: Floats, row: Floats, every: int) -> _State:
     """The derivative by y is z = row . x, by x_k it is row_k e - coefficient_k z, by the number of records z e."""
     z, e = row @ state.x, state.y - coefficients @ state.x
     slopes = row[:, None] * e - coefficients[:, None] * z

@@ -18,7 +18,7 @@ import numpy as np
 
 from querygate.core.types import Floats
 from querygate.stats.numerics import enclose
-from querygate.stats.regression.box_design import Design, largest_sum
+from querygate.stats.regression.box_design import BoxDesign, largest_sum
 
 _SWEEPS = 3
 
@@ -30,7 +30,7 @@ class Start(NamedTuple):
     inverse: Floats
     away: list[Fraction]
 
-    def range(self, design: Design, functional: Floats) -> tuple[float, float]:
+    def range(self, design: BoxDesign, functional: Floats) -> tuple[float, float]:
         """The range of a linear function of the coefficients, outwards."""
         row = self.inverse @ functional
         low, high = _residual_sum(design, row, self.centre)
@@ -39,7 +39,7 @@ class Start(NamedTuple):
         return enclose(middle + low - rest).low, enclose(middle + high + rest).high
 
 
-def start(design: Design) -> Start | None:
+def start(design: BoxDesign) -> Start | None:
     """None where it cannot be proved that all data sets determine their coefficients."""
     weights = (design.least + design.most) / 2
     weighted = design.middle * weights
@@ -57,13 +57,13 @@ def start(design: Design) -> Start | None:
     return None if away is None else Start(centre, inverse, away)
 
 
-def _residual_sum(design: Design, row: Floats, centre: Floats) -> tuple[Fraction, Fraction]:
+def _residual_sum(design: BoxDesign, row: Floats, centre: Floats) -> tuple[Fraction, Fraction]:
     """The range of the sum of (v . x)(y - x . b0)."""
     low, high = -largest_sum(design, -row, centre), largest_sum(design, row, centre)
     return _exact(low), _exact(high)
 
 
-def _remainder(design: Design, row: Floats, functional: Floats) -> list[Fraction]:
+def _remainder(design: BoxDesign, row: Floats, functional: Floats) -> list[Fraction]:
     """Upper bounds of |g_k - (G v)_k|."""
     found = []
     for k, g in enumerate(functional.tolist()):

@@ -23,8 +23,8 @@ from querygate.stats.association import regr_slope
 from querygate.stats.numerics import are_within, enclose, exact_sum, gamma, to_float, up
 from querygate.stats.pairs import PairCells
 from querygate.stats.registry import PROOFS
-from querygate.stats.regression.box_design import Design, RegressionCells, largest_sum, make_design
-from querygate.stats.regression.coefficient_ascent import Reached, climb
+from querygate.stats.regression.box_design import BoxDesign, RegressionCells, largest_sum, make_design
+from querygate.stats.regression.coefficient_ascent import ReachedValue, climb
 from querygate.stats.regression.coefficient_box import Start, start
 
 _REACH = 1e100
@@ -35,7 +35,7 @@ _SLACK = 1e-9  # relative: within this an attained value is the end
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class RegressionModel:
     """A statistic of many columns with several numbers as its answer."""
 
     name: str
@@ -44,7 +44,7 @@ class Model:
     summary: str
 
 
-MODELS: Registry[Model] = Registry("model")
+MODELS: Registry[RegressionModel] = Registry("model")
 """Statistics of many columns."""
 
 
@@ -74,7 +74,9 @@ def coefficient_ranges(cells: RegressionCells, intercept: bool = True) -> list[R
 
 MODELS.register(
     "regression",
-    Model("regression", coefficient_ranges, f"{PROOFS}/regression.md", "coefficients of a multiple regression"),
+    RegressionModel(
+        "regression", coefficient_ranges, f"{PROOFS}/regression.md", "coefficients of a multiple regression"
+    ),
 )
 
 
@@ -96,7 +98,7 @@ class Target(NamedTuple):
         return self._replace(low=-self.high, high=-self.low)
 
 
-def _ranges(cells: RegressionCells, design: Design, begun: Start, intercept: bool) -> list[Range]:
+def _ranges(cells: RegressionCells, design: BoxDesign, begun: Start, intercept: bool) -> list[Range]:
     """The coefficients of the scaled columns, then the intercept before anything was moved; in units of the data."""
     functionals = list(np.eye(design.columns))
     if intercept:
@@ -113,7 +115,7 @@ def _ranges(cells: RegressionCells, design: Design, begun: Start, intercept: boo
     return [_in_units(design, k, targets[k], below[k], above[k]) for k in wanted]
 
 
-def _as_simple(cells: RegressionCells, design: Design, target: Target) -> Target:
+def _as_simple(cells: RegressionCells, design: BoxDesign, target: Target) -> Target:
     """The slope on one column has a proof of its own that hardly leaves a gap."""
     pairs = PairCells(cells.x_low[0], cells.x_high[0], cells.y_low, cells.y_high, cells.least, cells.most)
     found, factor = regr_slope(pairs), Fraction(design.scales[1]) / Fraction(design.y_scale)
@@ -123,7 +125,7 @@ def _as_simple(cells: RegressionCells, design: Design, target: Target) -> Target
     return target._replace(low=max(low, target.low), high=min(high, target.high))
 
 
-def _tightened(sides: list[tuple[Design, list[Reached | None]]], targets: list[Target]) -> list[Target]:
+def _tightened(sides: list[tuple[BoxDesign, list[ReachedValue | None]]], targets: list[Target]) -> list[Target]:
     """Each end moved inwards as far as the others allow, in turns."""
     columns = sides[0][0].columns
     if sides[0][0].y.size << (columns - 1) > _WORK:
@@ -145,7 +147,7 @@ def _widths(targets: list[Target]) -> float:
     return math.prod(t.high - t.low for t in targets)
 
 
-def _upper_end(design: Design, box: list[Target], target: Target, reached: Reached) -> float:
+def _upper_end(design: BoxDesign, box: list[Target], target: Target, reached: ReachedValue) -> float:
     """T such that no data set with its other coefficients in the box has more: sum (v . x)(y - x . b) is 0 at the
     coefficients b, and falls with the target, one coefficient (the pivot) being moved, at a rate known to be positive.
     """
@@ -179,7 +181,9 @@ def _upper_end(design: Design, box: list[Target], target: Target, reached: Reach
 # -- in the units of the data --------------------------------------------------------------------------------
 
 
-def _in_units(design: Design, k: int, target: Target, below: Reached | None, above: Reached | None) -> Range:
+def _in_units(
+    design: BoxDesign, k: int, target: Target, below: ReachedValue | None, above: ReachedValue | None
+) -> Range:
     """Scaled back, the intercept with its y moved back."""
     is_intercept = k == design.columns
     factor = Fraction(design.y_scale) / Fraction(design.scales[0 if is_intercept else k])

@@ -49,7 +49,7 @@ class Corner(NamedTuple):
     ends: Floats
 
 
-class Upper(NamedTuple):
+class VarianceBound(NamedTuple):
     """No variance exceeds `bound`; `reached` is one, and the largest one where `sharp`."""
 
     bound: float
@@ -57,11 +57,11 @@ class Upper(NamedTuple):
     sharp: bool
 
 
-def largest_variance(boxes: Boxes, ddof: int) -> Upper:
+def largest_variance(boxes: Boxes, ddof: int) -> VarianceBound:
     """The largest variance of more than ddof records.
 
     Requires: more than ddof records can be selected; finite ends.
-    Ensures:  as `Upper` says.
+    Ensures:  as `VarianceBound` says.
     """
     exact = _enumerated(boxes, ddof)
     if exact is not None:
@@ -71,7 +71,7 @@ def largest_variance(boxes: Boxes, ddof: int) -> Upper:
     low, high = _bracket(boxes, ddof)
     bound = min(_bound(boxes, centre, ddof) for centre in {low, high})
     reached = min(_reached(boxes, low, high, ddof), bound)
-    return Upper(bound, reached, bound - reached <= 1e-9 * bound)
+    return VarianceBound(bound, reached, bound - reached <= 1e-9 * bound)
 
 
 def largest_pooled_mean(values: Floats, least: Ints, most: Ints, spare: Ints, ddof: int = 0) -> Largest:
@@ -222,7 +222,7 @@ def _parts(start: Corner, end: Corner, cell: int) -> Floats:
     return np.rint(np.linspace(0.0, records, min(records, 1000) + 1)) / max(records, 1)
 
 
-def _few_certain(boxes: Boxes, ddof: int) -> Upper:
+def _few_certain(boxes: Boxes, ddof: int) -> VarianceBound:
     """No more than ddof certain records: the bound is reached by adding the farthest records, two at most.
 
     What matters is the certain record, if any, and the outermost ends among records that can be added.
@@ -246,7 +246,7 @@ def _few_certain(boxes: Boxes, ddof: int) -> Upper:
     data = [[highest], [lowest], *pairs]
     data = [[end, *added] for end in own for added in data] if own else data
     reached = max((_variance_of(values, ddof) for values in data), default=0.0)
-    return Upper(bound, min(max(reached, 0.0), bound), bound - reached <= 1e-9 * bound)
+    return VarianceBound(bound, min(max(reached, 0.0), bound), bound - reached <= 1e-9 * bound)
 
 
 def _variance_of(values: list[float], ddof: int) -> float:
@@ -267,7 +267,7 @@ def _variances(sums: Floats, ddof: int) -> Floats:
     return np.where(count > ddof, value, -1.0)
 
 
-def _enumerated(boxes: Boxes, ddof: int) -> Upper | None:
+def _enumerated(boxes: Boxes, ddof: int) -> VarianceBound | None:
     """The exact maximum over all data sets with every value at an end, where there are few of them."""
     sums = vertex_sums(boxes)
     if sums is None:
@@ -275,7 +275,7 @@ def _enumerated(boxes: Boxes, ddof: int) -> Upper | None:
     reached = float(_variances(sums, ddof).max())
     records, reach = exact_sum(boxes.most), max(-float(boxes.low.min()), float(boxes.high.max()), 0.0)
     margin = 4 * gamma(2 * records + 16) * reach * reach * records
-    return Upper(up(reached + margin) if margin else 0.0, max(reached, 0.0), True)
+    return VarianceBound(up(reached + margin) if margin else 0.0, max(reached, 0.0), True)
 
 
 def vertex_sums(boxes: Boxes) -> Floats | None:

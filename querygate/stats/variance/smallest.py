@@ -82,7 +82,7 @@ def _certified(boxes: Boxes, centre: float, ddof: int) -> Lower:
 # -- optional records ------------------------------------------------------------------------------------
 
 
-class Side(NamedTuple):
+class SortedEnds(NamedTuple):
     """Ends sorted, with prefix sums of count, sum and sum of squares for certain and for optional records."""
 
     ends: Floats
@@ -91,9 +91,9 @@ class Side(NamedTuple):
     height: int
 
 
-def _side(ends: Floats, least: Floats, free: Floats) -> Side:
+def _side(ends: Floats, least: Floats, free: Floats) -> SortedEnds:
     certain, optional = _moments(ends, least), _moments(ends, free)
-    return Side(ends, certain[0], optional[0], certain[1])
+    return SortedEnds(ends, certain[0], optional[0], certain[1])
 
 
 def _moments(ends: Floats, counts: Floats) -> tuple[Floats, int]:
@@ -106,8 +106,8 @@ def _moments(ends: Floats, counts: Floats) -> tuple[Floats, int]:
 class Sweep(NamedTuple):
     """Both sorted sides: right of m a suffix of the lower ends counts, left of m a prefix of the upper ends."""
 
-    lows: Side
-    highs: Side
+    lows: SortedEnds
+    highs: SortedEnds
     margin: float  # what a value of G may be off by
 
     def pieces(self, left: Floats, right: Floats, level: float | Floats) -> tuple[Floats, Floats, Floats]:
@@ -155,7 +155,7 @@ def make_sweep(boxes: Boxes) -> Sweep:
     return _sweep(boxes, sides[0], sides[1])
 
 
-def _sweep(boxes: Boxes, lows: Side, highs: Side, height: int = 0) -> Sweep:
+def _sweep(boxes: Boxes, lows: SortedEnds, highs: SortedEnds, height: int = 0) -> Sweep:
     reach = max(-float(boxes.low.min()), float(boxes.high.max()))
     return Sweep(lows, highs, 32 * (height + lows.height + 16) * UNIT * exact_sum(boxes.most) * reach * reach)
 
@@ -239,7 +239,7 @@ def _narrow_sweep(boxes: Boxes, first: float, last: float, radius: float) -> Swe
             _joined(sums, *(_total(ends[part], counts[part]) for part in outer))
             for counts, sums in ((least, side.certain), (free, side.optional))
         )
-        sides.append(Side(np.concatenate([[-math.inf], side.ends, [math.inf]]), certain, optional, side.height))
+        sides.append(SortedEnds(np.concatenate([[-math.inf], side.ends, [math.inf]]), certain, optional, side.height))
     return _sweep(boxes, sides[0], sides[1], tree_sum(least)[1] + 2)
 
 

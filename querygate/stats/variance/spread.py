@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from querygate.core.types import Cells, Range
-from querygate.stats.numerics import SQUARABLE, Bounds, are_within, centred, exact_sum, tree_sum, whole_units
+from querygate.stats.numerics import SQUARABLE, RealBounds, are_within, centred, exact_sum, tree_sum, whole_units
 from querygate.stats.registry import statistic
 from querygate.stats.variance.largest import Boxes, largest_variance
 from querygate.stats.variance.smallest import Lower, smallest_variance
@@ -80,13 +80,13 @@ def _variance(cells: Cells, ddof: int) -> Range:
     return Range(low, high, reached, upper.reached, sharp=upper.sharp and sharp)
 
 
-def real_variance(boxes: Boxes, lower: bool = True) -> Bounds:
+def real_variance(boxes: Boxes, lower: bool = True) -> RealBounds:
     """Bounds of the population variance in real arithmetic; without the lower one, which costs time, it is 0."""
     reach = float(boxes.high.max()) - float(boxes.low.min())
     if reach < _UNDERFLOW:
-        return Bounds(0.0, _UNDERFLOW**2 if reach else 0.0)
+        return RealBounds(0.0, _UNDERFLOW**2 if reach else 0.0)
     low = smallest_variance(boxes, 0).bound if lower and boxes.least.any() else 0.0
-    return Bounds(low, largest_variance(boxes, 0).bound)
+    return RealBounds(low, largest_variance(boxes, 0).bound)
 
 
 def _is_constant_exact(cells: Cells) -> bool:

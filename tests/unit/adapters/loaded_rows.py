@@ -9,14 +9,14 @@ from typing import Any
 import duckdb
 
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 
 def load(folder: Path, specification: str | Path, types: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """The rows of the vault, in the order of the source, without their numbers."""
     path = folder / "vault.duckdb"
     path.unlink(missing_ok=True)
-    workshop = DuckDBWorkshop(path)
+    workshop = DuckDBStagingTables(path)
     try:
         loaded = workshop.load(open_source(str(specification)), types)
     finally:

@@ -10,7 +10,7 @@ import pytest
 
 from querygate.bounds import Membership, count_bounds, gather, spread, value_bounds
 from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, Dictionary, NumberColumn, SetColumn
-from querygate.core.expression import Tabulated
+from querygate.core.expression import Lookup
 from querygate.core.predicate import Predicate, both, columns, compare, either, is_not_null, is_null, negate, truth
 from querygate.core.valueset import ValueSet
 from tests.unit.plans import category_key, make_plan
@@ -133,7 +133,7 @@ def test_tight_edges_count_the_members_at_both_ends() -> None:
 def test_a_set_is_spread_over_its_values() -> None:
     block = Block(np.array([5, 2]), {"s": SetColumn(np.array([1, 2]), LETTERS)})
     values = LETTERS.values
-    rows = spread(block, [(Tabulated.over_values("s", "category", values, (*values, None)), (*values, None))])
+    rows = spread(block, [(Lookup.over_values("s", "category", values, (*values, None)), (*values, None))])
     assert rows.keys[:, 0].tolist() == [0, 2, 1, 3]  # 3 is NULL
     assert rows.alone.tolist() == [False] * 4
     keys, which = rows.groups()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from querygate.bounds.membership import Membership
-from querygate.core.block import Block, Classified, Moments, NumberColumn
+from querygate.core.block import Block, ClassMoments, NumberColumn, RowClasses
 from querygate.core.predicate import Atom
 from querygate.core.valueset import ValueSet, kind_of
 
@@ -20,8 +20,8 @@ def block_of(low: int, high: int, n: int, sums: tuple[int, int], *, whole: bool 
     column = NumberColumn(np.array([low], dtype=kind), np.array([high], dtype=kind), np.zeros(1, dtype=np.int64))
     nothing = np.full(1, np.nan)
     ends = (np.array([float(end)]) for end in sums)
-    told = Moments(np.array([4]), np.array([n if whole else n + 1]), *ends, nothing, nothing)
-    classified = Classified(np.array([4]), np.array([0]), {"x": told})
+    told = ClassMoments(np.array([4]), np.array([n if whole else n + 1]), *ends, nothing, nothing)
+    classified = RowClasses(np.array([4]), np.array([0]), {"x": told})
     return Block(np.array([n]), {"x": column}, None, frozenset({"x"}), classified)
 
 

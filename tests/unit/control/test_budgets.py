@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from querygate.control import Database, SqliteBudgets
-from querygate.core.budget import EPSILON_PLACES, Cost, Held, Reserved, Scope, Sequential, Total
+from querygate.core.budget import EPSILON_PLACES, Cost, PriorAnswer, Reservation, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted, ConfigError
 from querygate_adapters.store import postgres_budgets
@@ -94,9 +94,9 @@ def ledger(kept: Kept) -> Ledger:
     return kept.open(patience_s=0.0)
 
 
-def spend(ledger: Ledger, name: str, *scopes: Scope, cost: Cost = TENTH) -> Reserved:
+def spend(ledger: Ledger, name: str, *scopes: Scope, cost: Cost = TENTH) -> Reservation:
     reserved = ledger.reserve(f"q_{name}", f"key {name}", scopes, cost)
-    assert isinstance(reserved, Reserved)
+    assert isinstance(reserved, Reservation)
     return reserved
 
 
@@ -185,25 +185,25 @@ def test_a_query_pays_once(kept: Kept, ledger: Ledger) -> None:
 def test_an_answer_is_given_again_to_anyone_for_nothing(kept: Kept, ledger: Ledger) -> None:
     spend(ledger, "a", ANN, EVERYBODY)
     assert ledger.record("q_a", '{"n": 417}') == '{"n": 417}'
-    assert ledger.reserve("q_b", "key a", [Scope("user", "poor", "p", 0.0)], TENTH) == Held('{"n": 417}')
-    assert kept.open().reserve("q_c", "key a", [BOB], TENTH) == Held('{"n": 417}')
+    assert ledger.reserve("q_b", "key a", [Scope("user", "poor", "p", 0.0)], TENTH) == PriorAnswer('{"n": 417}')
+    assert kept.open().reserve("q_c", "key a", [BOB], TENTH) == PriorAnswer('{"n": 417}')
     assert releases(ledger) == {"ann": 1, "p": 1}
     assert ledger.verify() == (1, 1, 2)
 
 
 def test_a_reservation_without_an_answer_stays_spent_and_asking_again_costs_again(ledger: Ledger) -> None:
     spend(ledger, "a", ANN)
-    assert isinstance(ledger.reserve("q_again", "key a", [ANN], TENTH), Reserved)
+    assert isinstance(ledger.reserve("q_again", "key a", [ANN], TENTH), Reservation)
     assert releases(ledger) == {"ann": 2}
 
 
 def test_the_first_recorded_answer_stands(ledger: Ledger) -> None:
     for name in ("a", "b"):
-        assert isinstance(ledger.reserve(f"q_{name}", "key", [ANN], TENTH), Reserved)
+        assert isinstance(ledger.reserve(f"q_{name}", "key", [ANN], TENTH), Reservation)
     assert ledger.record("q_b", "second asked") == "second asked"
     assert ledger.record("q_a", "first asked") == "second asked"
     assert ledger.record("q_b", "another draw") == "second asked"
-    assert ledger.reserve("q_c", "key", [ANN], TENTH) == Held("second asked")
+    assert ledger.reserve("q_c", "key", [ANN], TENTH) == PriorAnswer("second asked")
     assert ledger.verify() == (2, 1, 1)
 
 
@@ -217,7 +217,7 @@ def test_whoever_asks_what_is_being_answered_waits_for_it(kept: Kept) -> None:
     assert found == []
     ledger.record("q_a", "once")
     asking.join(30)
-    assert found == [Held("once")]
+    assert found == [PriorAnswer("once")]
     assert releases(ledger) == {"ann": 1}
 
 
@@ -225,7 +225,7 @@ def test_patience_ends_when_nobody_answers(kept: Kept) -> None:
     pauses: list[float] = []
     ledger = kept.open(patience_s=2.0, pause=pauses.append)
     spend(ledger, "a", ANN)
-    assert isinstance(ledger.reserve("q_b", "key a", [ANN], TENTH), Reserved)
+    assert isinstance(ledger.reserve("q_b", "key a", [ANN], TENTH), Reservation)
     assert 0 < len(pauses) <= 200
     assert releases(ledger) == {"ann": 2}
 
@@ -236,10 +236,10 @@ def test_patience_ends_when_nobody_answers(kept: Kept) -> None:
 class OfRho:
     """A limit of epsilon as a limit of rho."""
 
-    def fits(self, total: Total, scope: Scope) -> bool:
+    def fits(self, total: SpentTotal, scope: Scope) -> bool:
         return self.left(total, scope) >= 0
 
-    def left(self, total: Total, scope: Scope) -> float:
+    def left(self, total: SpentTotal, scope: Scope) -> float:
         return scope.epsilon - total.rho / 10**EPSILON_PLACES
 
 
@@ -348,7 +348,7 @@ def test_threads_that_ask_the_same_get_one_answer_for_one_spend(kept: Kept) -> N
 
     def ask(number: int) -> None:
         found = ledger.reserve(f"q_{number}", "key", [ANN, EVERYBODY], TENTH)
-        given.append(found.answer if isinstance(found, Held) else ledger.record(f"q_{number}", f"draw {number}"))
+        given.append(found.answer if isinstance(found, PriorAnswer) else ledger.record(f"q_{number}", f"draw {number}"))
 
     threads = [threading.Thread(target=ask, args=[number]) for number in range(6)]
     for thread in threads:
@@ -409,7 +409,7 @@ def test_random_requests_go_as_in_a_model(kept: Kept, seed: int) -> None:
             request = (f"q{step}", f"k{rng.randrange(20)}", scopes, Cost(rng.choice([0.01, 0.1, 0.07, 1 / 3])))
             try:
                 found = ledger.reserve(*request)
-                went = f"held {found.answer}" if isinstance(found, Held) else "reserved"
+                went = f"held {found.answer}" if isinstance(found, PriorAnswer) else "reserved"
             except BudgetExhausted as refused:
                 went = refused.code
             assert went == model.reserve(*request)
@@ -423,17 +423,17 @@ def test_random_requests_go_as_in_a_model(kept: Kept, seed: int) -> None:
 
 
 def test_sums_are_rounded_up_and_never_drift() -> None:
-    total = Total()
+    total = SpentTotal()
     for _ in range(1000):
         total = total.plus(Cost(1e-13))
-    assert total == Total(1000, 0, 1000, 1000)  # more than was spent, never less
-    assert Total().plus(Cost(0.1, 1e-7, 0.3)) == Total(10**11, 10**11, 3 * 10**11, 1)
-    assert not Sequential().fits(Total(epsilon=1), Scope("user", "ann", "p", 9e-13))
+    assert total == SpentTotal(1000, 0, 1000, 1000)  # more than was spent, never less
+    assert SpentTotal().plus(Cost(0.1, 1e-7, 0.3)) == SpentTotal(10**11, 10**11, 3 * 10**11, 1)
+    assert not Sequential().fits(SpentTotal(epsilon=1), Scope("user", "ann", "p", 9e-13))
 
 
 def test_a_rho_that_was_not_told_is_never_nothing() -> None:
-    assert Total().plus(Cost(0.2)).rho >= 2 * 10**10
-    assert Total().plus(Cost(0.2, 1e-9)).rho == 1000 * 10**12  # there need not be any
+    assert SpentTotal().plus(Cost(0.2)).rho >= 2 * 10**10
+    assert SpentTotal().plus(Cost(0.2, 1e-9)).rho == 1000 * 10**12  # there need not be any
 
 
 @pytest.mark.parametrize("parts", [(-0.1,), (float("nan"),), (float("inf"),), (0.1, 1.0), (0.1, -1e-9), (0.1, 0, -1)])

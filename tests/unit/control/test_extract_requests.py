@@ -16,12 +16,12 @@ import pytest
 from querygate.control import Database, Log, Notices, SqliteRequests
 from querygate.core.approval import ACTIONS, FINAL, STATES, TABLE, Act, advance, check_seen, possible
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.core.types import Principal
 
 ANN, CARL, DORA = Principal("ann", "researcher"), Principal("carl", "custodian"), Principal("dora", "admin")
 ANN_TOO = Principal("ann", "custodian")
-WISH = Wish.of({"dataset": "clinic", "purpose": "to know", "models": ["cox: Surv(t, s) ~ age"], "k": 20})
+WISH = ExtractSpec.of({"dataset": "clinic", "purpose": "to know", "models": ["cox: Surv(t, s) ~ age"], "k": 20})
 
 # The shortest way into each state.
 WAYS = {
@@ -83,7 +83,7 @@ def test_a_request_is_kept_as_it_was_made(requests, database, log):
     first = next(log.events())
     assert (first["kind"], first["user"], first["dataset"]) == ("export.request", "ann", "clinic")
     assert first["body"]["id"] == asked.id
-    assert Wish.of(first["body"]["wish"]) == WISH
+    assert ExtractSpec.of(first["body"]["wish"]) == WISH
 
 
 def test_lists_are_of_whom_and_of_what_was_asked_for(requests):

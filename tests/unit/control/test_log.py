@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from querygate.control import GENESIS, Log, Verified, verify_lines
+from querygate.control import GENESIS, Log, VerifiedChain, verify_lines
 
 CONTRACT = ["id", "time", "user", "dataset", "version", "sql", "mode", "outcome", "code", "answer", "epsilon"]
 CONTRACT += ["prev", "hash"]
@@ -220,7 +220,7 @@ def test_there_is_no_answer_to_what_was_refused_open_or_never_asked(log):
 
 
 def test_an_empty_log_is_unbroken(log):
-    assert log.verify() == Verified(0, GENESIS)
+    assert log.verify() == VerifiedChain(0, GENESIS)
 
 
 def test_an_exported_log_can_be_checked_with_nothing_but_sha256(log):
@@ -235,7 +235,7 @@ def test_an_exported_log_can_be_checked_with_nothing_but_sha256(log):
         fields = json.loads(line)
         assert (fields["seq"], fields["prev"]) == (seq, prev)
         prev = sealed
-    assert log.verify() == Verified(10, prev)
+    assert log.verify() == VerifiedChain(10, prev)
 
 
 def test_the_export_holds_the_events(log):

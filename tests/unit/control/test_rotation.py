@@ -11,7 +11,7 @@ import pytest
 from querygate.control import (
     ChainBroken,
     Log,
-    Verified,
+    VerifiedChain,
     discard,
     export_signed,
     load_public_key,
@@ -155,7 +155,7 @@ def test_what_was_deleted_is_not_in_the_file(full, clock, database, path, key):
 
 def test_discarded_archives_leave_their_heads(full, path, key):
     first, second = rotate(full, key, WEEK, user="carl", most=4)
-    known = Verified(4, first.head)
+    known = VerifiedChain(4, first.head)
     assert discard(full, timedelta(days=8), user="carl") == [first]
     assert sorted(file.name for file in (path.parent / "logs").glob("segment-*")) == [
         f"{first.name}.sig",
@@ -165,9 +165,9 @@ def test_discarded_archives_leave_their_heads(full, path, key):
     verified = full.verify(known)
     assert (verified.entries, verified.since) == (23, 5)
     with pytest.raises(ChainBroken, match="cannot be compared"):
-        full.verify(Verified(3, "a" * 64))
+        full.verify(VerifiedChain(3, "a" * 64))
     with pytest.raises(ChainBroken):
-        full.verify(Verified(4, "a" * 64))
+        full.verify(VerifiedChain(4, "a" * 64))
     assert [query["id"] for query in full.queries()] == [f"q_{number}" for number in range(2, 10)]
     assert list(full.events())[-1]["body"] == {"archives": [first.told()]}
     assert discard(full, timedelta(days=8), user="carl") == []
@@ -286,9 +286,9 @@ def test_processes_agree_with_one_pass(full, path, key, monkeypatch):
     monkeypatch.setattr("querygate.control.parallel_verify.ENOUGH", 5)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     assert full.verify() == alone
-    assert full.verify(Verified(5, json.loads(exported(full).splitlines()[4])["hash"])) == alone
+    assert full.verify(VerifiedChain(5, json.loads(exported(full).splitlines()[4])["hash"])) == alone
     with pytest.raises(ChainBroken) as found:
-        full.verify(Verified(9, "e" * 64))
+        full.verify(VerifiedChain(9, "e" * 64))
     assert found.value.seq == 9
     tampering(path, "UPDATE log SET user = 'eve' WHERE seq = 15")
     with pytest.raises(ChainBroken) as found:

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from querygate.control import NotSigned, Statement, load_key, load_public_key, make_key
+from querygate.control import NotSigned, SignedStatement, load_key, load_public_key, make_key
 from querygate.control.signature import has_library
 from querygate.core.errors import ConfigError
 from querygate.site.health import key_health
 from querygate.site.layout import init_site
 
-SAID = Statement(1, 19, "0" * 64, "a" * 64, "2026-03-01T12:00:00.000000Z")
+SAID = SignedStatement(1, 19, "0" * 64, "a" * 64, "2026-03-01T12:00:00.000000Z")
 
 
 def test_a_statement_is_read_as_it_was_signed(tmp_path):

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import pytest
 
-from querygate.control import GENESIS, ChainBroken, Verified, verify_lines
+from querygate.control import GENESIS, ChainBroken, VerifiedChain, verify_lines
 
 TRIGGERS = ("log_no_update", "log_no_delete", "log_at_the_end")
 
@@ -156,9 +156,9 @@ def test_a_forged_tail_is_found_by_whoever_knows_the_head(full, raw):
 
 
 def test_a_head_from_before_the_forgery_is_enough(full, raw):
-    early = Verified(6, json.loads(exported(full)[5])["hash"])
+    early = VerifiedChain(6, json.loads(exported(full)[5])["hash"])
     assert full.verify(early).entries == 10
-    assert broken(full, Verified(6, "e" * 64)) == 6
+    assert broken(full, VerifiedChain(6, "e" * 64)) == 6
 
 
 # -- the chain in an exported file -----------------------------------------------------------------------

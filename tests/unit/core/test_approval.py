@@ -12,7 +12,7 @@ from querygate.core.approval import (
     FINAL,
     STATES,
     TABLE,
-    Asked,
+    ExtractRequest,
     advance,
     check_comment,
     expired,
@@ -21,10 +21,10 @@ from querygate.core.approval import (
     roles_of,
 )
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.core.types import Principal
 
-ASKED = Asked("x_1", 1, "ann", Wish("clinic", "to know"), "draft", "2026-03-01", "2026-03-01")
+ASKED = ExtractRequest("x_1", 1, "ann", ExtractSpec("clinic", "to know"), "draft", "2026-03-01", "2026-03-01")
 
 # (who acts, whose request it is) -> what they are to it
 PEOPLE = {

@@ -7,7 +7,7 @@ import pytest
 from querygate.core.errors import Refusal
 from querygate.sql import understand
 from querygate.sql.group_keys import MOST_SETS
-from querygate.sql.work_limit import EACH, MOST, Bounded
+from querygate.sql.work_limit import EACH, MOST, WorkLimit
 from tests.sql.study import CATALOG, NATIVE
 
 T = CATALOG.dataset
@@ -53,11 +53,11 @@ def test_functions_are_looked_up_for_so_many_values() -> None:
 
 
 def test_the_bound_counts_questions_and_values() -> None:
-    asked = Bounded(NATIVE)
+    asked = WorkLimit(NATIVE)
     assert asked.tabulate("x + 1", "integer", [1, None]).results == (2, None)
     assert asked.work.values == 2 + EACH
-    assert hash(asked) == hash(Bounded(NATIVE))
-    assert asked == Bounded(NATIVE)
+    assert hash(asked) == hash(WorkLimit(NATIVE))
+    assert asked == WorkLimit(NATIVE)
     asked.work.values = MOST - EACH - 2
     assert asked.tabulate("x + 1", "integer", [1, 2]).results == (2, 3)
     with pytest.raises(Refusal, match="too many functions"):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.sql.logged_statement import Logged, Unreadable, table_columns, take_apart
+from querygate.sql.logged_statement import LoggedStatement, UnauditableStatement, table_columns, take_apart
 
 COLUMNS = ["age", "sex", "sbp", "dx"]
 SECRET = ["sbp", "dx"]
 
 
-def one(sql: str, dialect: str = "duckdb") -> Logged:
+def one(sql: str, dialect: str = "duckdb") -> LoggedStatement:
     (found,) = take_apart(sql, COLUMNS, SECRET, dialect)
     return found
 
@@ -81,7 +81,7 @@ def test_a_case_without_else_is_a_filter() -> None:
     ],
 )
 def test_what_cannot_be_taken_apart_says_why(sql: str, reason: str) -> None:
-    with pytest.raises(Unreadable) as problem:
+    with pytest.raises(UnauditableStatement) as problem:
         take_apart(sql, COLUMNS, SECRET)
     assert reason in str(problem.value)
 

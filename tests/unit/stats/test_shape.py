@@ -15,7 +15,7 @@ from querygate.core.types import Cells, Range
 from querygate.stats import distinct, distribution, exposure_tables
 from querygate.stats.api import shape_and_limits
 from querygate.stats.evenness import entropy
-from querygate.stats.moment_bounds import Region, Search
+from querygate.stats.moment_bounds import MomentSearch, Region
 from querygate.stats.moment_boxes import Goal, widened_boxes
 from querygate.stats.shape import fourth_moment, kurtosis, kurtosis_pop, skewness, third_moment
 from querygate.stats.variance.largest import Boxes
@@ -113,7 +113,7 @@ def test_a_cell_is_bounded_between_its_edges(goal: Goal) -> None:
         k = 3 * variance if goal.degree == 3 else 4 * goal.sign * third
         t, target = random.uniform(0.0, 8.0) * variance, float(random.uniform(-3.0, 3.0))
         spread = (variance * 0.8, variance * 1.3)
-        search = Search(Boxes(data, data, ones, ones), goal, (mean, mean), spread, 0.01, 1, lambda places: places)
+        search = MomentSearch(Boxes(data, data, ones, ones), goal, (mean, mean), spread, 0.01, 1, lambda places: places)
         region = Region(*(np.array([v]) for v in (mean - width, mean + width, *spread, t, k)))
         assert search._excess(search.boxes, region, target)[0] >= value - target * variance**goal.power
 

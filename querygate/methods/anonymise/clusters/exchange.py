@@ -30,7 +30,7 @@ FORBIDDEN = 1e7
 """Far above any sum of losses in a block, and small enough to keep nine digits behind the point."""
 
 
-class Block:
+class ExchangeBlock:
     """Classes that exchange records among themselves. `rows` are their members, `home` the class of each, 0..m-1."""
 
     def __init__(self, table: Table, rows: Ints, home: Ints, district: Ints, guards: Sequence[Guard]) -> None:

@@ -17,10 +17,10 @@ from itertools import pairwise
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.anonymise.clusters.exchange import Block
+from querygate.methods.anonymise.clusters.exchange import ExchangeBlock
 from querygate.methods.anonymise.division.districts import districts_of
 from querygate.methods.anonymise.division.mondrian import Progress
-from querygate.methods.anonymise.division.node_cells import Batch, Cells, argsort_packed
+from querygate.methods.anonymise.division.node_cells import Batch, NodeCells, argsort_packed
 from querygate.methods.anonymise.division.snake import (
     check_by_record,
     class_loss,
@@ -157,7 +157,7 @@ class _Work:
     def _exchange(self, similar: Ints) -> None:
         labels = self.labels.copy()
         for classes, rows, home in _blocks(self.labels, similar):
-            block = Block(self.table, rows, home, self.district, self.guards)
+            block = ExchangeBlock(self.table, rows, home, self.district, self.guards)
             for _ in range(PASSES):
                 block.exchange(self.k, self.random)
             labels[rows] = classes[block.home]
@@ -200,7 +200,7 @@ def _typical(table: Table, labels: Ints, district: Ints) -> Floats:
     typical = np.empty((len(table.attributes) + 1, classes))
     typical[0][labels] = district
     for index, attribute in enumerate(table.attributes):
-        cells = Cells.of(batch, index, attribute)
+        cells = NodeCells.of(batch, index, attribute)
         if attribute.ordered:
             typical[index + 1] = np.bincount(cells.node, cells.code * cells.count) / cells.total
         else:

@@ -40,7 +40,7 @@ def top_down(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Pr
 def clustered(table: Table, k: int, guards: Sequence[Guard], divide: Divide, progress: Progress | None) -> Ints:
     """Divide the atoms of each district, then join what breaks a guard."""
     district = districts(table, k, guards)
-    atoms = Atoms.of(table, district, k)
+    atoms = RowAtoms.of(table, district, k)
     labels, classes = np.empty(atoms.table.combinations, dtype=np.int64), 0
     ends = np.append(np.flatnonzero(np.diff(atoms.district)) + 1, labels.size)
     for begin, end in zip(np.append(0, ends[:-1]).tolist(), ends.tolist(), strict=True):
@@ -54,7 +54,7 @@ def clustered(table: Table, k: int, guards: Sequence[Guard], divide: Divide, pro
 
 
 @dataclass(frozen=True)
-class Atoms:
+class RowAtoms:
     """Rows with equal codes taken together, k to 2k - 1 records at a time where there are so many.
 
     In order of district and codes, so that nothing depends on the order of the rows.
@@ -65,7 +65,7 @@ class Atoms:
     of_row: Ints
 
     @classmethod
-    def of(cls, table: Table, district: Ints, k: int) -> Atoms:
+    def of(cls, table: Table, district: Ints, k: int) -> RowAtoms:
         order = np.lexsort((*(a.codes for a in reversed(table.attributes)), district))
         keys = np.stack([district[order], *(a.codes[order] for a in table.attributes)])
         new = np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))

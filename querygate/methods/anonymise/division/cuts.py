@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.anonymise.division.node_cells import Batch, Cells, Line, argsort_packed, starts_of
+from querygate.methods.anonymise.division.node_cells import Batch, Line, NodeCells, argsort_packed, starts_of
 from querygate.methods.anonymise.guards.guard import Guard, judges_cuts
 
 TRIES = 64
@@ -50,7 +50,7 @@ class _Pool:
         return hits[starts_of(self.node[hits])]
 
 
-def best_cut(batch: Batch, cells: Cells, k: int, guards: Sequence[Guard], *, public: bool) -> Candidate:
+def best_cut(batch: Batch, cells: NodeCells, k: int, guards: Sequence[Guard], *, public: bool) -> Candidate:
     """The feasible cut of least own loss of this attribute in each node; of public cuts only, if so wanted.
 
     Every feasible cut is weighed: "the median or none" can never cut off a majority value at the end of the order.

@@ -13,13 +13,13 @@ import numpy as np
 
 from querygate.core.types import Bools, Floats
 from querygate.methods.anonymise.division.cuts import Candidate
-from querygate.methods.anonymise.division.node_cells import Batch, Cells
+from querygate.methods.anonymise.division.node_cells import Batch, NodeCells
 
 LANES = 31
 """Candidates looked at together: two bits each in one 63-bit word."""
 
 
-def loss_of_nodes(all_cells: Sequence[Cells]) -> Floats:
+def loss_of_nodes(all_cells: Sequence[NodeCells]) -> Floats:
     """Records times weighted width of every node as it stands."""
     return sum(
         (c.total * _width(c, np.ones((1, c.node.size), dtype=np.bool_))[0] for c in all_cells),
@@ -27,7 +27,7 @@ def loss_of_nodes(all_cells: Sequence[Cells]) -> Floats:
     )
 
 
-def loss_after(batch: Batch, all_cells: Sequence[Cells], candidates: Sequence[Candidate]) -> Floats:
+def loss_after(batch: Batch, all_cells: Sequence[NodeCells], candidates: Sequence[Candidate]) -> Floats:
     """Per candidate and node, records times weighted width of both children; infinite where there is no cut."""
     total = all_cells[0].total
     loss = np.zeros((len(candidates), batch.nodes))
@@ -56,7 +56,7 @@ def _sides(candidates: Sequence[Candidate]) -> Any:
     return sides
 
 
-def _width(cells: Cells, present: Bools) -> Floats:
+def _width(cells: NodeCells, present: Bools) -> Floats:
     """Weighted width per node of the cells that are present; each row of `present` is a case of its own.
 
     Values and missing values together have full width; missing values alone have none, as has a single category.

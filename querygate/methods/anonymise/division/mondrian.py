@@ -21,7 +21,7 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.anonymise.division.cuts import Candidate, best_cut
 from querygate.methods.anonymise.division.gain import loss_after, loss_of_nodes
-from querygate.methods.anonymise.division.node_cells import Batch, Cells
+from querygate.methods.anonymise.division.node_cells import Batch, NodeCells
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.parallel import side_by_side
 from querygate.methods.anonymise.table import NULL, Infeasible, Table
@@ -49,7 +49,7 @@ def mondrian(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Pr
 
     Raises Infeasible if the table as a whole does not keep a promise.
     """
-    return Search(table, k, guards, progress).run(Batch.whole(table))
+    return DivisionSearch(table, k, guards, progress).run(Batch.whole(table))
 
 
 def check_feasible(table: Table, k: int, guards: Sequence[Guard]) -> None:
@@ -64,7 +64,7 @@ def check_feasible(table: Table, k: int, guards: Sequence[Guard]) -> None:
             raise Infeasible(guard.name)
 
 
-class Search:
+class DivisionSearch:
     """The classes found so far."""
 
     def __init__(self, table: Table, k: int, guards: Sequence[Guard], progress: Progress | None) -> None:
@@ -132,7 +132,7 @@ class Search:
     def split(self, batch: Batch, *, public: bool) -> tuple[Batch, Batch]:
         """One level: the children that may be split further, and the nodes that stay as they are."""
         attributes = self.table.attributes
-        all_cells = list(self._each(Cells.of, repeat(batch), range(len(attributes)), attributes))
+        all_cells = list(self._each(NodeCells.of, repeat(batch), range(len(attributes)), attributes))
         candidates = self.candidates(batch, all_cells, public=public)
         loss = loss_after(batch, all_cells, candidates)
         choice = loss.argmin(axis=0)
@@ -145,7 +145,7 @@ class Search:
             right |= (choice == i) & (candidate.right > 0)
         return self._divided(batch, right, worth)
 
-    def candidates(self, batch: Batch, all_cells: Sequence[Cells], *, public: bool) -> list[Candidate]:
+    def candidates(self, batch: Batch, all_cells: Sequence[NodeCells], *, public: bool) -> list[Candidate]:
         """The cuts among which every node chooses."""
         cut = partial(best_cut, batch, k=self.k, guards=self.guards, public=public)
         return list(self._each(cut, [cells for cells in all_cells if cells.attribute.cuts or not public]))

@@ -138,7 +138,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Cells:
+class NodeCells:
     """The cells of one attribute: each (node, value) that occurs, ordered by node and then by code."""
 
     attribute: Attribute
@@ -150,7 +150,7 @@ class Cells:
     total: Ints  # records of each node
 
     @classmethod
-    def of(cls, batch: Batch, index: int, attribute: Attribute) -> Cells:
+    def of(cls, batch: Batch, index: int, attribute: Attribute) -> NodeCells:
         width = attribute.size + 1
         key = batch.node * width + batch.codes[index]
         there, cell = _numbered(key, batch.nodes * width)
@@ -230,7 +230,7 @@ class Line:
     one side.
     """
 
-    cells: Cells
+    cells: NodeCells
     order: Ints  # cells in cutting order
     node: Ints
     code: Ints
@@ -239,7 +239,7 @@ class Line:
     nulls_first: bool
 
     @classmethod
-    def of(cls, cells: Cells, nulls_first: bool) -> Line:
+    def of(cls, cells: NodeCells, nulls_first: bool) -> Line:
         if cells.attribute.ordered and not nulls_first:
             order = np.arange(cells.node.size)
         else:

@@ -15,8 +15,8 @@ import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.anonymise.division.cuts import Candidate, width
-from querygate.methods.anonymise.division.mondrian import Progress, Search
-from querygate.methods.anonymise.division.node_cells import Batch, Cells, Line, starts_of
+from querygate.methods.anonymise.division.mondrian import DivisionSearch, Progress
+from querygate.methods.anonymise.division.node_cells import Batch, Line, NodeCells, starts_of
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.table import Table
 
@@ -37,15 +37,15 @@ def _in_order(table: Table) -> Batch:
     return Batch(order, whole.node, 1, tuple(c[order] for c in whole.codes), whole.counts[order])
 
 
-class _Search(Search):
-    def candidates(self, batch: Batch, all_cells: Sequence[Cells], *, public: bool) -> list[Candidate]:
+class _Search(DivisionSearch):
+    def candidates(self, batch: Batch, all_cells: Sequence[NodeCells], *, public: bool) -> list[Candidate]:
         strict = super().candidates(batch, all_cells, public=public)
         if public:
             return strict
         return strict + [best_division(batch, cells, self.k, self.guards) for cells in all_cells]
 
 
-def best_division(batch: Batch, cells: Cells, k: int, guards: Sequence[Guard]) -> Candidate:
+def best_division(batch: Batch, cells: NodeCells, k: int, guards: Sequence[Guard]) -> Candidate:
     """In each node the division of one value of this attribute that has least own loss, where the guards allow it."""
     lines = [Line.of(cells, nulls_first=f) for f in ((False, True) if cells.attribute.has_nulls else (False,))]
     divisions = [_Divisions.of(line, k) for line in lines]

@@ -59,7 +59,7 @@ def check_by_record(table: Table) -> None:
 
 
 @dataclass(frozen=True)
-class Key:
+class SortKey:
     """What records are sorted by: codes 0..size-1 in the order wanted, and what mixing two neighbours may cost.
 
     `parts`: how many keys share the division of a group into runs of k, this one among them. A number that shares is
@@ -73,27 +73,29 @@ class Key:
     parts: int = 1
 
 
-def keys_of(table: Table) -> list[Key]:
+def keys_of(table: Table) -> list[SortKey]:
     """The keys of the snake, the dearest first."""
     keys = [key for attribute in table.attributes for key in _keys(attribute)]
     return sorted(keys, key=lambda key: (-key.price, key.number))
 
 
-def _keys(attribute: Attribute) -> list[Key]:
+def _keys(attribute: Attribute) -> list[SortKey]:
     missing = attribute.codes == NULL
     if attribute.ordered:
         length = (attribute.edges[1][attribute.size - 1] - attribute.edges[0][0]) / (attribute.span or 1.0)
         price = attribute.weight * max(NUMBER, float(length) / attribute.size)
-        own = Key(np.maximum(attribute.codes, 0), attribute.size, price, number=True)
+        own = SortKey(np.maximum(attribute.codes, 0), attribute.size, price, number=True)
     else:
         frequency = np.bincount(attribute.codes[~missing], minlength=attribute.size)
         rank = np.empty_like(frequency)
         rank[np.argsort(-frequency, kind="stable")] = np.arange(attribute.size)
-        own = Key(np.where(missing, 0, rank[attribute.codes]), attribute.size, attribute.weight * 2 / attribute.span)
-    return [Key(missing.astype(np.int64), 2, attribute.weight), own] if attribute.has_nulls else [own]
+        own = SortKey(
+            np.where(missing, 0, rank[attribute.codes]), attribute.size, attribute.weight * 2 / attribute.span
+        )
+    return [SortKey(missing.astype(np.int64), 2, attribute.weight), own] if attribute.has_nulls else [own]
 
 
-def _priorities(table: Table) -> Iterator[list[Key]]:
+def _priorities(table: Table) -> Iterator[list[SortKey]]:
     """By price. Where categories come behind a number, also with that number in bands, and with all of them before it.
 
     None of the three is best on every table: it depends on how fine the numbers are.
@@ -105,7 +107,7 @@ def _priorities(table: Table) -> Iterator[list[Key]]:
         yield shared(sorted(keys, key=lambda key: key.number), behind=0)
 
 
-def shared(keys: Sequence[Key], behind: int) -> list[Key]:
+def shared(keys: Sequence[SortKey], behind: int) -> list[SortKey]:
     """The keys in this order, with bands for numbers that have numbers behind them, or categories, if these count."""
     after = [[key.number for key in keys[i + 1 :]] for i in range(len(keys))]
     return [
@@ -114,7 +116,7 @@ def shared(keys: Sequence[Key], behind: int) -> list[Key]:
     ]
 
 
-def snake_order(keys: Sequence[Key], group: Ints, k: int) -> Ints:
+def snake_order(keys: Sequence[SortKey], group: Ints, k: int) -> Ints:
     """Rows in the order of the keys within each group; each key runs backwards in every second group before it."""
     # Bands are sorted inside at last, so that only equal records are left in the order in which they came.
     for key in (*keys, *(replace(key, parts=1) for key in keys if key.parts > 1)):
@@ -125,7 +127,7 @@ def snake_order(keys: Sequence[Key], group: Ints, k: int) -> Ints:
     return order
 
 
-def _bands(key: Key, group: Ints, k: int) -> tuple[Ints, int]:
+def _bands(key: SortKey, group: Ints, k: int) -> tuple[Ints, int]:
     """Within each group, as many bands as one of `parts` equal keys needs for runs of k; equal values stay together."""
     order, value = argsort_packed(group * key.size + key.codes)
     starts = starts_of(value)

@@ -90,7 +90,7 @@ class Distinct(Diversity):
         return distinct >= self.l
 
 
-class Entropy(Diversity):
+class EntropyDiversity(Diversity):
     """Entropy of the values at least log l."""
 
     def __init__(self, sensitive: Sensitive, l: float) -> None:  # noqa: E741

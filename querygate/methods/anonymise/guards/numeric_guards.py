@@ -29,7 +29,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedValues:
     """Entries ordered by class and value: `key` is class * stride + rank of the value, and missing values rank last."""
 
     key: Ints
@@ -59,17 +59,17 @@ class NumberGuard(ABC):
         """What is promised."""
 
     @abstractmethod
-    def holds(self, entries: Ranked, classes: int) -> Bools:
+    def holds(self, entries: RankedValues, classes: int) -> Bools:
         """Per class whether it may stand."""
 
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
         label, rank, count = self._held.of(rows, label)
         stride = self.values.size + 1
         order, key = argsort_packed(label * stride + rank)
-        return self.holds(Ranked(key, rank[order], count[order], label[order], stride), classes)
+        return self.holds(RankedValues(key, rank[order], count[order], label[order], stride), classes)
 
 
-class Spread(NumberGuard):
+class SpreadGuard(NumberGuard):
     """(k,e)-anonymity: values at least `e` apart and, if so wanted, at least `distinct` different ones.
 
     A missing value is no number: it neither widens a class nor counts as one of its values. A class without any value
@@ -84,7 +84,7 @@ class Spread(NumberGuard):
     def name(self) -> str:
         return f"({self.distinct},{self.e})-anonymity of {self.column}"
 
-    def holds(self, entries: Ranked, classes: int) -> Bools:
+    def holds(self, entries: RankedValues, classes: int) -> Bools:
         different = entries.rank[(first := starts_of(entries.key))]
         label = entries.label[first]
         label, different = label[different < self.values.size], different[different < self.values.size]
@@ -115,7 +115,7 @@ class Proximity(NumberGuard):
     def name(self) -> str:
         return f"({self.epsilon},{self.m})-anonymity of {self.column}"
 
-    def holds(self, entries: Ranked, classes: int) -> Bools:
+    def holds(self, entries: RankedValues, classes: int) -> Bools:
         base = entries.label * entries.stride
         before = np.append(0, np.cumsum(entries.count))
         low = np.searchsorted(entries.key, base + self._from[entries.rank])

@@ -15,7 +15,7 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.anonymise.guards.diversity import SLACK, Diversity, Sensitive
 
 
-class Personalised(Diversity):
+class PersonalGuard(Diversity):
     """In the class of each person at most `share` of the records have a value from that person's guarded set.
 
     `pairs` counts records by pair (value, set); `value` is the value of each pair and `guarded` the values of its set.

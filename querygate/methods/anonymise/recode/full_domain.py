@@ -21,7 +21,14 @@ from querygate.core.types import Floats, Ints
 from querygate.methods.anonymise.division.mondrian import Progress, check_feasible
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
-from querygate.methods.anonymise.recode.recoder import Draft, Recoded, Scale, grouped, relative_weights, scales_of
+from querygate.methods.anonymise.recode.recoder import (
+    RecodedTable,
+    Scale,
+    Stretches,
+    grouped,
+    relative_weights,
+    scales_of,
+)
 from querygate.methods.anonymise.recode.suppression import Promise, ask, recode
 from querygate.methods.anonymise.table import NULL, Table
 
@@ -50,7 +57,7 @@ def full_domain(
     cells: float = 0.0,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     progress: Progress | None = None,
-) -> Recoded:
+) -> RecodedTable:
     """One height for each attribute, with the least loss; `optimal` says that this is proven.
 
     Guards that are not monotone are asked at every choice that could still be the best, so that they cost time and
@@ -59,14 +66,14 @@ def full_domain(
     check_feasible(table, k, guards)
     scales = scales_of(table, hierarchies)
 
-    def make(promise: Promise) -> Draft:
-        lattice = Lattice(table, scales, promise, progress)
+    def make(promise: Promise) -> Stretches:
+        lattice = HeightLattice(table, scales, promise, progress)
         return lattice.draft(lattice.best())
 
     return recode(make, table, k, guards, suppress, cells)
 
 
-class Lattice:
+class HeightLattice:
     """All choices of heights, and what is known of them."""
 
     def __init__(
@@ -92,7 +99,7 @@ class Lattice:
         self.progress(1.0)
         return self.found
 
-    def draft(self, heights: Heights) -> Draft:
+    def draft(self, heights: Heights) -> Stretches:
         codes = [a.codes for a in self.table.attributes]
         first, last = (
             np.stack([ends[h][c] for ends, h, c in zip(side, heights, codes, strict=True)])
@@ -100,7 +107,7 @@ class Lattice:
         )
         label, rows = self._labels(heights), np.arange(self.table.combinations)
         out = ~self.promise.kept(rows, label)[label]
-        return Draft(self.table, self.scales, first, last, out, optimal=self.optimal)
+        return Stretches(self.table, self.scales, first, last, out, optimal=self.optimal)
 
     def _costs(self, place: int) -> Floats:
         """Loss of all records by height. Summed by code, so that it does not depend on the order of rows."""

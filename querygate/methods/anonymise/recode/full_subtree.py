@@ -15,9 +15,9 @@ import numpy as np
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.anonymise.division.mondrian import Progress, check_feasible
 from querygate.methods.anonymise.guards.guard import Guard
-from querygate.methods.anonymise.recode.full_domain import Lattice
+from querygate.methods.anonymise.recode.full_domain import HeightLattice
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
-from querygate.methods.anonymise.recode.recoder import Draft, Recoded, grouped, relative_weights, scales_of
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Stretches, grouped, relative_weights, scales_of
 from querygate.methods.anonymise.recode.suppression import Promise, recode
 from querygate.methods.anonymise.table import Table
 
@@ -33,13 +33,13 @@ def full_subtree(
     cells: float = 0.0,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     progress: Progress | None = None,
-) -> Recoded:
+) -> RecodedTable:
     """A cut for each attribute: a node, or nodes below it, with a loss at most that of `full_domain`."""
     check_feasible(table, k, guards)
     scales = scales_of(table, hierarchies)
 
-    def make(promise: Promise) -> Draft:
-        lattice = Lattice(table, scales, promise, progress)
+    def make(promise: Promise) -> Stretches:
+        lattice = HeightLattice(table, scales, promise, progress)
         starts = {lattice.best(): None, tuple(n - 1 for n in lattice.shape): None}
         return min((Specialisation(lattice.draft(start), promise).run() for start in starts), key=lambda d: d.loss)
 
@@ -60,7 +60,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Step:
+class SubtreeStep:
     """A node replaced by its children: new classes of its rows, and which of them stand."""
 
     node: Node
@@ -72,7 +72,7 @@ class Step:
 class Specialisation:
     """Cuts that become finer."""
 
-    def __init__(self, draft: Draft, promise: Promise) -> None:
+    def __init__(self, draft: Stretches, promise: Promise) -> None:
         self.draft, self.promise = draft, promise
         self.first, self.last, self.out = draft.first.copy(), draft.last.copy(), draft.out.copy()
         self.counts = draft.table.counts
@@ -82,7 +82,7 @@ class Specialisation:
         self.classes = int(self.label.max()) + 1
         self.left_out = draft.suppressed
 
-    def run(self) -> Draft:
+    def run(self) -> Stretches:
         nodes = [node for place in range(len(self.first)) for node in self._nodes(place, np.arange(self.counts.size))]
         while step := self._best(nodes):
             nodes.remove(step.node)
@@ -107,9 +107,9 @@ class Specialisation:
             most = float(saves @ self.counts[under])
             yield Node(place, under, child, saves, parts[child, 0], parts[child, 1], most)
 
-    def _best(self, nodes: list[Node]) -> Step | None:
+    def _best(self, nodes: list[Node]) -> SubtreeStep | None:
         """The step that saves most. One that breaks a monotone promise is forgotten: finer cuts break it as well."""
-        best: Step | None = None
+        best: SubtreeStep | None = None
         for node in sorted(nodes, key=lambda node: -node.most):
             if best is not None and node.most <= best.saved:
                 break
@@ -121,7 +121,7 @@ class Specialisation:
                 best = step
         return best
 
-    def _tried(self, node: Node) -> Step | None:
+    def _tried(self, node: Node) -> SubtreeStep | None:
         """A class lies under one node as a whole, so only classes under this one change."""
         rows = node.rows
         label = grouped([(self.label[rows], self.classes), (node.child, int(node.child.max()) + 1)], rows.size)
@@ -132,9 +132,9 @@ class Specialisation:
             return None
         before = np.where(self.out[rows], 1.0, self.lost[rows])
         after = np.where(out, 1.0, self.lost[rows] - node.saves)
-        return Step(node, label, standing, float((before - after) @ self.counts[rows]))
+        return SubtreeStep(node, label, standing, float((before - after) @ self.counts[rows]))
 
-    def _take(self, step: Step) -> Iterator[Node]:
+    def _take(self, step: SubtreeStep) -> Iterator[Node]:
         rows, place = step.node.rows, step.node.place
         out = ~step.standing[step.label]
         self.left_out += int(self.counts[rows] @ (out.astype(np.int64) - self.out[rows]))

@@ -19,7 +19,7 @@ LONGEST = 40
 """Characters of a value that the rule of digits takes one by one; the rest goes at once."""
 
 
-class Unreadable(ValueError):
+class UnreadableValues(ValueError):
     """Values that a rule cannot read. Says how many."""
 
     def __init__(self, count: int) -> None:
@@ -36,7 +36,7 @@ def preset_rows(name: str, values: Sequence[str]) -> list[tuple[str, ...]]:
     paths = [rule(value) for value in values]
     known = [(*path, ROOT) for path in paths if path is not None]
     if len(known) < len(paths):
-        raise Unreadable(len(paths) - len(known))
+        raise UnreadableValues(len(paths) - len(known))
     return known
 
 

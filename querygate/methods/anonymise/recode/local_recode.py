@@ -19,7 +19,7 @@ from querygate.methods.anonymise.division.mondrian import Progress, check_feasib
 from querygate.methods.anonymise.division.node_cells import starts_of
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
-from querygate.methods.anonymise.recode.recoder import Draft, Recoded, Scale, relative_weights
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Scale, Stretches, relative_weights
 from querygate.methods.anonymise.recode.suppression import Promise, recode
 from querygate.methods.anonymise.table import Attribute, Infeasible, Table
 
@@ -37,7 +37,7 @@ def local(
     cells: float = 0.0,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     progress: Progress | None = None,
-) -> Recoded:
+) -> RecodedTable:
     """Classes by an anonymiser of the registry, and their nodes.
 
     A method that divides records wants one combination for each record.
@@ -51,7 +51,7 @@ def local(
     check_feasible(table, k, guards)
     scales, searched = _scales(table, hierarchies or {}), _searched(table, hierarchies or {})
 
-    def make(promise: Promise) -> Draft:
+    def make(promise: Promise) -> Stretches:
         labels = divide(searched, k, guards, progress=progress)
         tries = [labels]
         without = ~_stretching(table, scales, labels, promise)
@@ -88,7 +88,7 @@ def _searched(table: Table, hierarchies: Mapping[str, Hierarchy]) -> Table:
     return Table(tuple(map(seen, table.attributes)), table.counts)
 
 
-def _settled(table: Table, scales: tuple[Scale, ...], labels: Ints, promise: Promise) -> Draft:
+def _settled(table: Table, scales: tuple[Scale, ...], labels: Ints, promise: Promise) -> Stretches:
     """Publish; where classes that look alike break a guard together, join further until none does."""
     kept = np.flatnonzero(labels != OUT)
     label = np.unique(labels[kept], return_inverse=True)[1].reshape(-1)
@@ -96,7 +96,7 @@ def _settled(table: Table, scales: tuple[Scale, ...], labels: Ints, promise: Pro
     while True:
         first, last = published(part, scales, label)
         codes = np.stack([a.codes for a in table.attributes])
-        draft = Draft(table, scales, codes.copy(), codes, labels == OUT)
+        draft = Stretches(table, scales, codes.copy(), codes, labels == OUT)
         draft.first[:, kept], draft.last[:, kept] = first[:, label], last[:, label]
         label = draft.groups_of(kept)
         if promise.kept(kept, label).all():

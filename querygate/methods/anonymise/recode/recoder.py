@@ -36,7 +36,7 @@ DENSE = 8
 
 
 @dataclass(frozen=True)
-class Recoded:
+class RecodedTable:
     """What would be published. A class is all records that are published alike.
 
     `labels` is the class of each combination, or -1 where its records are left out. Per attribute and class, `low` and
@@ -70,7 +70,7 @@ class Recoder(Protocol):
         cells: float = 0.0,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         progress: Progress | None = None,
-    ) -> Recoded: ...
+    ) -> RecodedTable: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def _stretches(level: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class Draft:
+class Stretches:
     """A stretch for each attribute and combination (`first`, `last`: attributes x combinations), and who is left out.
 
     Those left out have stretches too: what they would publish if they were not.
@@ -192,7 +192,7 @@ class Draft:
             columns += [(first + 1, size), (last + 1, size)]
         return grouped(columns, rows.size)
 
-    def recoded(self) -> Recoded:
+    def recoded(self) -> RecodedTable:
         kept = np.flatnonzero(~self.out)
         labels = np.full(self.table.combinations, -1)
         low, high, nulls = {}, {}, {}
@@ -203,7 +203,7 @@ class Draft:
             name, first, last = scale.attribute.name, first[kept[member]], last[kept[member]]
             nulls[name] = np.where(last == NULL, ALL_NULLS, np.where(first == NULL, SOME_NULLS, NO_NULLS))
             low[name], high[name] = np.where(last == NULL, NULL, np.maximum(first, 0)), last
-        return Recoded(labels, low, high, nulls, self.suppressed, self.loss, self.starred, self.optimal)
+        return RecodedTable(labels, low, high, nulls, self.suppressed, self.loss, self.starred, self.optimal)
 
 
 def relative_weights(table: Table) -> Floats:

@@ -10,17 +10,17 @@ import numpy as np
 
 from querygate.core.types import Bools, Ints
 from querygate.methods.anonymise.guards.closeness import TreeCloseness
-from querygate.methods.anonymise.guards.diversity import Alpha, Closeness, Distinct, Entropy, Recursive
+from querygate.methods.anonymise.guards.diversity import Alpha, Closeness, Distinct, EntropyDiversity, Recursive
 from querygate.methods.anonymise.guards.guard import Guard, NumericHull
-from querygate.methods.anonymise.guards.numeric_guards import Spread
+from querygate.methods.anonymise.guards.numeric_guards import SpreadGuard
 from querygate.methods.anonymise.guards.p_sensitive import PSensitive
-from querygate.methods.anonymise.recode.recoder import Draft, Recoded
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Stretches
 from querygate.methods.anonymise.table import Table
 
-KEPT_BY_MORE = (Distinct, PSensitive, Spread, NumericHull)
+KEPT_BY_MORE = (Distinct, PSensitive, SpreadGuard, NumericHull)
 """Whoever joins a class that keeps these, it still keeps them: they ask that something is there."""
 
-KEPT_BY_UNIONS = (Entropy, Recursive, Alpha, Closeness, TreeCloseness)
+KEPT_BY_UNIONS = (EntropyDiversity, Recursive, Alpha, Closeness, TreeCloseness)
 """Two classes that keep these make one that does: shares are averaged, entropy is concave, earth mover's distance is
 convex, and for recursive diversity: Machanavajjhala et al., TKDD 2007. A class that breaks them can spoil one that
 keeps them, so they are monotone only where no class is left out. Others (personalised, proximity, k-map) are not
@@ -70,8 +70,8 @@ def records_of(share: float, table: Table) -> int:
 
 
 def recode(
-    make: Callable[[Promise], Draft], table: Table, k: int, guards: Sequence[Guard], suppress: float, cells: float
-) -> Recoded:
+    make: Callable[[Promise], Stretches], table: Table, k: int, guards: Sequence[Guard], suppress: float, cells: float
+) -> RecodedTable:
     """Recode within the limits, with `*` in cells where that loses less.
 
     For cells, as many more records are left out first, and brought back with `*`.
@@ -87,7 +87,7 @@ def recode(
 # -- cells -----------------------------------------------------------------------------------------------------------
 
 
-def bring_back(draft: Draft, promise: Promise, most: int) -> Draft:
+def bring_back(draft: Stretches, promise: Promise, most: int) -> Stretches:
     """Records that are left out come back where `*` in some of their cells makes them alike; at most so many cells.
 
     Local suppression (Samarati, Sweeney, SRI-CSL-98-04, 1998), greedily: of the groups of equal records that do not
@@ -113,7 +113,7 @@ def bring_back(draft: Draft, promise: Promise, most: int) -> Draft:
     return found if _stands(found, promise) else draft
 
 
-def _stands(draft: Draft, promise: Promise) -> bool:
+def _stands(draft: Stretches, promise: Promise) -> bool:
     """Two groups that came to look alike are one class: some guards have to be asked again."""
     kept = np.flatnonzero(~draft.out)
     return not kept.size or bool(promise.kept(kept, draft.groups_of(kept)).all())
@@ -136,7 +136,7 @@ class _Groups:
     done: Bools
 
     @classmethod
-    def of(cls, draft: Draft, promise: Promise) -> _Groups:
+    def of(cls, draft: Stretches, promise: Promise) -> _Groups:
         key = 2 * draft.groups_of(np.arange(draft.out.size)) + draft.out
         _, member, of_row = np.unique(key, return_index=True, return_inverse=True)
         of_row = of_row.reshape(-1)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from querygate.methods.notes.finders.pattern import preceded_by, spans_of
 from querygate.methods.notes.lexicon import is_city, is_state_or_country, is_word
 from querygate.methods.notes.note_text import fold, listed
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _WORD = r"[^\W\d_][^\W\d_'.\-]{0,30}(?:['.\-][^\W\d_]{1,30}){0,3}"
 _SUFFIX = (
@@ -109,24 +109,24 @@ _CORNER = re.compile(
 )
 
 
-def find_addresses(text: str) -> Iterator[Span]:
+def find_addresses(text: str) -> Iterator[TextSpan]:
     for pattern in (_US, _FOREIGN_NUMBERED, _FOREIGN_BEFORE, _BOX):
         for match in pattern.finditer(text):
             words = re.findall(r"[^\W\d_]+", match.group())
             if pattern is _BOX or (_is_street(words) if pattern is _US else any(word[0].isupper() for word in words)):
-                yield Span(_before(text, match.start()), _rest(text, match.end()), Kind.PLACE, "address")
+                yield TextSpan(_before(text, match.start()), _rest(text, match.end()), IdentifierKind.PLACE, "address")
     yield from _with_foreign_endings(text)
     uncased = text == text.lower()
     for match in _NUMBERED.finditer(text):
         words = match["words"].split()
         if (words[0][0].isupper() or uncased) and not is_word(fold(words[0].strip(".'"))):
-            yield Span(_before(text, match.start()), _rest(text, match.end()), Kind.PLACE, "address")
-    yield from spans_of(_NAMED_STREET, text, Kind.PLACE, "street")
-    yield from spans_of(_UNIT, text, Kind.PLACE, "flat")
-    yield from spans_of(_CORNER, text, Kind.PLACE, "corner of streets", "streets")
+            yield TextSpan(_before(text, match.start()), _rest(text, match.end()), IdentifierKind.PLACE, "address")
+    yield from spans_of(_NAMED_STREET, text, IdentifierKind.PLACE, "street")
+    yield from spans_of(_UNIT, text, IdentifierKind.PLACE, "flat")
+    yield from spans_of(_CORNER, text, IdentifierKind.PLACE, "corner of streets", "streets")
 
 
-def _with_foreign_endings(text: str) -> Iterator[Span]:
+def _with_foreign_endings(text: str) -> Iterator[TextSpan]:
     """`Puruntie 82`, `Csabai kapu 39.`: from the number backwards, since every word may begin a street."""
     for match in _WORD_AND_NUMBER.finditer(text):
         at = match.start()
@@ -135,23 +135,23 @@ def _with_foreign_endings(text: str) -> Iterator[Span]:
             lead = text[max(0, at - 80) : at]
             words = _LAST_WORDS.search(lead)
             start = at - (len(lead) - words.start()) if words and word in (*_ENDINGS, "u") else at - len(word)
-            yield Span(_before(text, start), _rest(text, match.end()), Kind.PLACE, "address")
+            yield TextSpan(_before(text, start), _rest(text, match.end()), IdentifierKind.PLACE, "address")
 
 
-def find_postcodes(text: str) -> Iterator[Span]:
+def find_postcodes(text: str) -> Iterator[TextSpan]:
     """Postcodes that no number could be, behind a state, behind a label, or alone on their line."""
-    yield from spans_of(_UNMISTAKABLE, text, Kind.PLACE, "postcode")
-    yield from spans_of(_STATE_ZIP, text, Kind.PLACE, "postcode", "zip")
-    yield from spans_of(_LINE, text, Kind.PLACE, "postcode", "code")
+    yield from spans_of(_UNMISTAKABLE, text, IdentifierKind.PLACE, "postcode")
+    yield from spans_of(_STATE_ZIP, text, IdentifierKind.PLACE, "postcode", "zip")
+    yield from spans_of(_LINE, text, IdentifierKind.PLACE, "postcode", "code")
     for match in _POSTCODE.finditer(text):
         if preceded_by(_ZIP_CUE, text, match.start()):
-            yield Span(match.start(), match.end(), Kind.PLACE, "postcode")
+            yield TextSpan(match.start(), match.end(), IdentifierKind.PLACE, "postcode")
     for match in _CAPITALS_AND_CODE.finditer(text):
         town = fold(match["town"]).partition(" (")[0]
         if is_state_or_country(town) or is_city(town):
-            yield Span(match.start("code"), match.end("code"), Kind.PLACE, "postcode")
+            yield TextSpan(match.start("code"), match.end("code"), IdentifierKind.PLACE, "postcode")
     for match in _TOWN_STATE.finditer(text):
-        yield Span(match.start("town"), match.end("town"), Kind.PLACE, "town and state")
+        yield TextSpan(match.start("town"), match.end("town"), IdentifierKind.PLACE, "town and state")
 
 
 def _is_street(words: list[str]) -> bool:

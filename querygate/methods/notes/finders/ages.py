@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _NUMBER = r"(?P<age>9\d|1[0-2]\d)"
 _TENS = (
@@ -33,10 +33,10 @@ _PATTERNS = tuple(
 _ANY = re.compile(r"(?<!\d)(?:9\d|1[0-2]\d)(?!\d)|ninet|hundred|genarian|centenarian", re.I)
 
 
-def find_ages(text: str) -> Iterator[Span]:
+def find_ages(text: str) -> Iterator[TextSpan]:
     """Only the number is the span: `aged [94]`, `a [ninety-one]-year-old`."""
     if not _ANY.search(text):
         return
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            yield Span(match.start("age"), match.end("age"), Kind.AGE, "age over 89")
+            yield TextSpan(match.start("age"), match.end("age"), IdentifierKind.AGE, "age over 89")

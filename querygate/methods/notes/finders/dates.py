@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from querygate.methods.notes.finders.pattern import preceded_by, spans_of
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _MONTHS = (
     r"jan(?:uary|uar|vier)?|enero|feb(?:ruary|ruar)?|f[eé]vrier|febrero|mar(?:ch|s|zo)?|"
@@ -133,7 +133,7 @@ _JAPANESE = re.compile(
 _JAPANESE_DAY = re.compile(r"(?<!\d)(?<!年)\d{1,2}月\d{1,2}日(?: ?(?:午前|午後)?\d{1,2}(?:時(?:\d{1,2}分)?|:\d\d))?")
 
 
-def find_dates(text: str) -> Iterator[Span]:
+def find_dates(text: str) -> Iterator[TextSpan]:
     for match in _ISO.finditer(text):
         yield from _checked(match, int(match["y"]), int(match["m"]), int(match["d"]), "iso date")
     for match in _COMPACT.finditer(text):
@@ -141,16 +141,18 @@ def find_dates(text: str) -> Iterator[Span]:
     for match in _NUMERIC.finditer(text):
         yield from _numeric(match)
     for match in _MONTH_SLASH_YEAR.finditer(text):
-        yield Span(match.start(), match.end(), Kind.DATE, "month and year", f"{match['y']}-{int(match['m']):02}")
+        yield TextSpan(
+            match.start(), match.end(), IdentifierKind.DATE, "month and year", f"{match['y']}-{int(match['m']):02}"
+        )
     for match in _SHORT.finditer(text):
         if _month_and_day(int(match["a"]), int(match["b"])) and not preceded_by(_RATED, text, match.start()):
-            yield Span(match.start(), match.end(), Kind.DATE, "day and month")
+            yield TextSpan(match.start(), match.end(), IdentifierKind.DATE, "day and month")
 
 
 _ANY_MONTH = re.compile(rf"(?<![^\W\d_])(?:{_MONTHS})(?![^\W\d_])")
 
 
-def find_dates_in_words(text: str) -> Iterator[Span]:
+def find_dates_in_words(text: str) -> Iterator[TextSpan]:
     if not _ANY_MONTH.search(text.lower()):
         return
     for pattern in (_MONTH_FIRST, _DAY_FIRST, _GLUED):
@@ -158,29 +160,29 @@ def find_dates_in_words(text: str) -> Iterator[Span]:
             day = int(re.match(r"\d+", match["d"])[0])  # type: ignore[index]
             year = _full_year(match["y"]) if match["y"] else 0
             value = f"{year:04}-{_MONTH_NUMBER[match['mon'].lower()[:3]]:02}-{day:02}" if year else ""
-            yield Span(match.start(), match.end(), Kind.DATE, "date in words", value)
+            yield TextSpan(match.start(), match.end(), IdentifierKind.DATE, "date in words", value)
     for match in _MONTH_YEAR.finditer(text):
         if match["mon"] not in ("may", "mar", "march") or preceded_by(_IN, text, match.start()):
             month = _MONTH_NUMBER[match["mon"].lower()[:3]]
             value = f"{_full_year(match['y']):04}-{month:02}"
-            yield Span(match.start(), match.end(), Kind.DATE, "month and year", value)
-    yield from spans_of(_MONTH_ALONE, text, Kind.DATE, "month", "mon")
-    yield from spans_of(_MONTH_UNMISTAKABLE, text, Kind.DATE, "month")
+            yield TextSpan(match.start(), match.end(), IdentifierKind.DATE, "month and year", value)
+    yield from spans_of(_MONTH_ALONE, text, IdentifierKind.DATE, "month", "mon")
+    yield from spans_of(_MONTH_UNMISTAKABLE, text, IdentifierKind.DATE, "month")
 
 
 _IN = re.compile(r"\b(?:in|since|of|until|from|by|to|during)\s$", re.I)
 
 
-def find_days(text: str) -> Iterator[Span]:
+def find_days(text: str) -> Iterator[TextSpan]:
     """Days of the week and holidays."""
     low = text.lower()
     if "day" in low:
-        yield from spans_of(_WEEKDAY, text, Kind.DATE, "weekday")
+        yield from spans_of(_WEEKDAY, text, IdentifierKind.DATE, "weekday")
     if any(word in low for word in _FESTIVE):
-        yield from spans_of(_HOLIDAY, text, Kind.DATE, "holiday")
+        yield from spans_of(_HOLIDAY, text, IdentifierKind.DATE, "holiday")
 
 
-def find_japanese_dates(text: str) -> Iterator[Span]:
+def find_japanese_dates(text: str) -> Iterator[TextSpan]:
     """Years of an era or of the common one; a year alone may stay."""
     for match in _JAPANESE.finditer(text):
         month, day = match["m"] or match["m2"], match["d"] or match["d2"]
@@ -188,11 +190,11 @@ def find_japanese_dates(text: str) -> Iterator[Span]:
             continue
         year = int(match["y"]) if match["y"] else _ERA[match["era"]] + (1 if match["ey"] == "元" else int(match["ey"]))
         value = f"{year:04}-{int(month):02}" + (f"-{int(day):02}" if day else "")
-        yield Span(match.start(), match.end(), Kind.DATE, "japanese date", value)
-    yield from spans_of(_JAPANESE_DAY, text, Kind.DATE, "japanese date")
+        yield TextSpan(match.start(), match.end(), IdentifierKind.DATE, "japanese date", value)
+    yield from spans_of(_JAPANESE_DAY, text, IdentifierKind.DATE, "japanese date")
 
 
-def _numeric(match: re.Match[str]) -> Iterator[Span]:
+def _numeric(match: re.Match[str]) -> Iterator[TextSpan]:
     """Month first as in the United States, day first if it cannot be otherwise or dots divide."""
     a, b, year = int(match["a"]), int(match["b"]), _full_year(match["y"])
     first = (b, a) if match["s"] == "." else (a, b)
@@ -205,12 +207,12 @@ def _numeric(match: re.Match[str]) -> Iterator[Span]:
         yield from _checked(match, two, b, int(match["y"]), "date in numbers")
 
 
-def _checked(match: re.Match[str], year: int, month: int, day: int, rule: str) -> Iterator[Span]:
+def _checked(match: re.Match[str], year: int, month: int, day: int, rule: str) -> Iterator[TextSpan]:
     try:
         value = dt.date(year, month, day).isoformat()
     except ValueError:
         return
-    yield Span(match.start(), match.end(), Kind.DATE, rule, value)
+    yield TextSpan(match.start(), match.end(), IdentifierKind.DATE, rule, value)
 
 
 def _month_and_day(a: int, b: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from querygate.methods.notes.finders.pattern import spans_of
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w'\-]{0,30}"
 _JOIN = r"(?: (?:of|the|and|for|de|del|la|&) (?:the )?| )"
@@ -31,7 +31,7 @@ _ARTICLES = re.compile(
 )
 
 
-def find_facilities(text: str) -> Iterator[Span]:
+def find_facilities(text: str) -> Iterator[TextSpan]:
     for match in _FACILITY.finditer(text):
         start = match.start()
         lead = _ARTICLES.match(text, start)
@@ -39,5 +39,5 @@ def find_facilities(text: str) -> Iterator[Span]:
             if lead.end() > match.end("name"):
                 continue
             start = lead.end()
-        yield Span(start, match.end(), Kind.PLACE, "facility")
-    yield from spans_of(_OF, text, Kind.PLACE, "facility")
+        yield TextSpan(start, match.end(), IdentifierKind.PLACE, "facility")
+    yield from spans_of(_OF, text, IdentifierKind.PLACE, "facility")

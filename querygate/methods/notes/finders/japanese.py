@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from querygate.methods.notes.finders.pattern import spans_of
 from querygate.methods.notes.note_text import listed
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _PERSON = (
@@ -69,7 +69,7 @@ _NO_PERSON = frozenset(
 )
 
 
-def find_japanese(text: str) -> Iterator[Span]:
+def find_japanese(text: str) -> Iterator[TextSpan]:
     if not _JAPANESE.search(text):
         return
     for pattern, rule in (
@@ -82,12 +82,12 @@ def find_japanese(text: str) -> Iterator[Span]:
     ):
         for match in pattern.finditer(text):
             if match["name"] not in _NO_PERSON:
-                yield Span(match.start("name"), match.end("name"), Kind.NAME, f"japanese {rule}")
-    yield from spans_of(_AGE, text, Kind.AGE, "age over 89", "age")
-    yield from spans_of(_TOWN, text, Kind.PLACE, "japanese town")
-    yield from spans_of(_QUOTED, text, Kind.PLACE, "japanese facility", "name")
-    yield from spans_of(_WHOLE, text, Kind.PLACE, "japanese address")
-    yield from spans_of(_POSTCODE, text, Kind.PLACE, "japanese postcode")
+                yield TextSpan(match.start("name"), match.end("name"), IdentifierKind.NAME, f"japanese {rule}")
+    yield from spans_of(_AGE, text, IdentifierKind.AGE, "age over 89", "age")
+    yield from spans_of(_TOWN, text, IdentifierKind.PLACE, "japanese town")
+    yield from spans_of(_QUOTED, text, IdentifierKind.PLACE, "japanese facility", "name")
+    yield from spans_of(_WHOLE, text, IdentifierKind.PLACE, "japanese address")
+    yield from spans_of(_POSTCODE, text, IdentifierKind.PLACE, "japanese postcode")
     for match in _FACILITY.finditer(text):
         if not _GENERIC.fullmatch(match["name"]):
-            yield Span(match.start("name"), match.end("name"), Kind.PLACE, "japanese facility")
+            yield TextSpan(match.start("name"), match.end("name"), IdentifierKind.PLACE, "japanese facility")

@@ -5,25 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
-_LABELS: tuple[tuple[Kind, str], ...] = (
-    (Kind.SSN, r"ssn|social security(?: (?:no|number|num))?|last (?:four|4)(?: of (?:ssn|social))?"),
+_LABELS: tuple[tuple[IdentifierKind, str], ...] = (
+    (IdentifierKind.SSN, r"ssn|social security(?: (?:no|number|num))?|last (?:four|4)(?: of (?:ssn|social))?"),
     (
-        Kind.RECORD,
+        IdentifierKind.RECORD,
         r"mrn|medical record|med rec|chart|record|hospital (?:no|number|id)|patient (?:id|"
         r"no|number|identifier)|pt id|case|"
         r"accession|encounter|visit (?:id|no|number)|specimen|nhs(?: no| number)?|id",
     ),
-    (Kind.PLAN, r"health plan|insurance|member|beneficiary|policy|medicare|medicaid|subscriber|group (?:no|number|id)"),
-    (Kind.ACCOUNT, r"account|acct|a/c|bank account|routing|sort code|invoice|reference|ref|confirmation|order"),
     (
-        Kind.LICENCE,
+        IdentifierKind.PLAN,
+        r"health plan|insurance|member|beneficiary|policy|medicare|medicaid|subscriber|group (?:no|number|id)",
+    ),
+    (
+        IdentifierKind.ACCOUNT,
+        r"account|acct|a/c|bank account|routing|sort code|invoice|reference|ref|confirmation|order",
+    ),
+    (
+        IdentifierKind.LICENCE,
         r"(?:driver'?s? )?licen[cs]e|dl|dea|npi|certificate|permit|registration|passport|visa no",
     ),
-    (Kind.VEHICLE, r"vin|licen[cs]e plate|number plate|plate|vehicle"),
-    (Kind.DEVICE, r"serial|s/n|sn|device|lot|implant|imei|udi|pacemaker|model no"),
-    (Kind.OTHER, r"pin|badge|employee|student|trial|study id|subject|barcode|token|username|user id|login|password"),
+    (IdentifierKind.VEHICLE, r"vin|licen[cs]e plate|number plate|plate|vehicle"),
+    (IdentifierKind.DEVICE, r"serial|s/n|sn|device|lot|implant|imei|udi|pacemaker|model no"),
+    (
+        IdentifierKind.OTHER,
+        r"pin|badge|employee|student|trial|study id|subject|barcode|token|username|user id|login|password",
+    ),
 )
 _BETWEEN = (
     r"(?: ?(?:no|nr|num|number|id|code))?\.?[\"']?(?: is| was|:|#|=|\b)[ \t]{0,3}(?:is |was |no\.? |# ?|: ?){0,2}[\"']?"
@@ -46,7 +55,7 @@ _BARE_DATE = re.compile(r"\d{1,4}[\-/.]\d{1,2}[\-/.]\d{1,4}|(?:19|20)\d\d")
 _FEWEST_DIGITS = 3
 
 
-def find_labelled(text: str) -> Iterator[Span]:
+def find_labelled(text: str) -> Iterator[TextSpan]:
     """`MRN 00112233`, `Policy no. AB-12`: the code behind the label, not the label."""
     for match in _LABELLED.finditer(text):
         code, start = match["code"].rstrip("."), match.start("code")
@@ -55,13 +64,13 @@ def find_labelled(text: str) -> Iterator[Span]:
             and not _UNIT.fullmatch(code)
             and not _BARE_DATE.fullmatch(code)
         ):
-            kind = next(kind for kind in Kind if match.groupdict().get(kind))
-            yield Span(start, start + len(code), kind, f"labelled {kind.lower()}")
+            kind = next(kind for kind in IdentifierKind if match.groupdict().get(kind))
+            yield TextSpan(start, start + len(code), kind, f"labelled {kind.lower()}")
 
 
-def find_long_codes(text: str) -> Iterator[Span]:
+def find_long_codes(text: str) -> Iterator[TextSpan]:
     """Seven digits in a row, four within a code of letters and digits, or groups of digits: no measurement looks so."""
     for pattern, rule in ((_LONG, "long number"), (_MIXED, "long code"), (_HYPHENATED, "number in groups")):
         for match in pattern.finditer(text):
             if not _UNIT.fullmatch(match.group()):
-                yield Span(match.start(), match.end(), Kind.OTHER, rule)
+                yield TextSpan(match.start(), match.end(), IdentifierKind.OTHER, rule)

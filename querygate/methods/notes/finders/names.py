@@ -18,7 +18,7 @@ from querygate.methods.notes.finders.capitals import Word, begins_sentence, city
 from querygate.methods.notes.finders.pattern import preceded_by
 from querygate.methods.notes.lexicon import is_city, is_first_name, is_last_name, is_state_or_country, is_word
 from querygate.methods.notes.note_text import fold, listed
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _TITLE_WORDS = frozenset(
     listed(
@@ -120,8 +120,8 @@ class _Part:
     def before(self, cue: re.Pattern[str]) -> re.Match[str] | None:
         return cue.match(self.text[self.end : self.end + 60])
 
-    def span(self, kind: Kind, rule: str, more: int = 0) -> Span:
-        return Span(self.start, self.end + more, kind, rule)
+    def span(self, kind: IdentifierKind, rule: str, more: int = 0) -> TextSpan:
+        return TextSpan(self.start, self.end + more, kind, rule)
 
 
 class NameFinder:
@@ -130,11 +130,11 @@ class NameFinder:
     def __init__(self, unknown: bool = True) -> None:
         self._unknown = unknown
 
-    def __call__(self, text: str) -> Iterator[Span]:
+    def __call__(self, text: str) -> Iterator[TextSpan]:
         latin = text.isascii() or not _BLANKED.search(text)
         for run in runs(text):
             for part in _parts(text, run):
-                if isinstance(part, Span):
+                if isinstance(part, TextSpan):
                     yield part
                     continue
                 found = _judge(part) or (_judge_unknown(part) if self._unknown and latin else None)
@@ -144,7 +144,7 @@ class NameFinder:
             yield from _in_lower_case(text)
 
 
-def _parts(text: str, run: list[Word]) -> Iterator[_Part | Span]:
+def _parts(text: str, run: list[Word]) -> Iterator[_Part | TextSpan]:
     """A run cut where a word is no name; cities are places at once."""
     shouted = is_shouted(text, run)
     at = 0
@@ -153,7 +153,7 @@ def _parts(text: str, run: list[Word]) -> Iterator[_Part | Span]:
         titled = preceded_by(_TITLE, text, word.start, 14)
         many = 0 if titled else _as_city(text, run, at)
         if many:
-            yield Span(word.start, run[at + many - 1].end, Kind.PLACE, "city")
+            yield TextSpan(word.start, run[at + many - 1].end, IdentifierKind.PLACE, "city")
         elif titled or not _is_title(word, text):
             many = _extent(run, at, titled or preceded_by(_LABEL, text, word.start))
             if many:
@@ -164,45 +164,45 @@ def _parts(text: str, run: list[Word]) -> Iterator[_Part | Span]:
                 and preceded_by(_TOWN_CUE, text, word.start)
                 and not shouted
             ):
-                yield Span(word.start, word.end, Kind.PLACE, "unknown capitalised word")
+                yield TextSpan(word.start, word.end, IdentifierKind.PLACE, "unknown capitalised word")
         at += max(1, many)
 
 
-def _judge(part: _Part) -> Span | None:
+def _judge(part: _Part) -> TextSpan | None:
     """Is it a name by what the dictionaries and its neighbours say?"""
     if part.titled:
-        return part.span(Kind.NAME, "title and name")
+        return part.span(IdentifierKind.NAME, "title and name")
     if part.before(_EPONYM):
         return None
     if part.after(_LABEL):
-        return part.span(Kind.NAME, "label and name")
+        return part.span(IdentifierKind.NAME, "label and name")
     if part.before(_FACILITY_END):
-        return part.span(Kind.PLACE, "facility")
+        return part.span(IdentifierKind.PLACE, "facility")
     if part.has("name"):
         if part.alone and is_city(fold(part.words[0].text)) and part.after(_TOWN_CUE):
-            return part.span(Kind.PLACE, "city")
-        return part.span(Kind.NAME, "name in dictionary")
+            return part.span(IdentifierKind.PLACE, "city")
+        return part.span(IdentifierKind.NAME, "name in dictionary")
     if part.before(_DEGREE) and any(word.kind != "word" for word in part.words):
-        return part.span(Kind.NAME, "name and degree")
+        return part.span(IdentifierKind.NAME, "name and degree")
     if part.has("maybe") and part.after(_RELATION):
-        return part.span(Kind.NAME, "relation and name")
+        return part.span(IdentifierKind.NAME, "relation and name")
     if part.shouted:
         return None
     if _is_first_and_last(part.words):
-        return part.span(Kind.NAME, "first and last name")
+        return part.span(IdentifierKind.NAME, "first and last name")
     if part.has("maybe") and not part.has("unknown") and part.alone and not begins_sentence(part.text, part.start):
-        return part.span(Kind.NAME, "capitalised in a sentence")
+        return part.span(IdentifierKind.NAME, "capitalised in a sentence")
     return None
 
 
-def _judge_unknown(part: _Part) -> Span | None:
+def _judge_unknown(part: _Part) -> TextSpan | None:
     """Capitalised words that no dictionary knows: a place after "in" or before a house number, else a name."""
     if not part.has("unknown") or part.shouted or part.before(_EPONYM) or part.before(_DOSE):
         return None
     house = part.before(_HOUSE)
     place = house or part.after(_PLACE_CUE)
     more = len(house.group()) if house else 0
-    return part.span(Kind.PLACE if place else Kind.NAME, "unknown capitalised word", more)
+    return part.span(IdentifierKind.PLACE if place else IdentifierKind.NAME, "unknown capitalised word", more)
 
 
 def _is_title(word: Word, text: str) -> bool:
@@ -270,7 +270,7 @@ def _is_plain(word: str) -> bool:
     return not word[0].islower() or (word.isascii() and is_word(fold(word)))
 
 
-def _in_lower_case(text: str) -> Iterator[Span]:
+def _in_lower_case(text: str) -> Iterator[TextSpan]:
     """First names typed in small letters, with what follows if that is a last name or no word at all."""
     words = list(_LOWER.finditer(text))
     uncased = len(words) > 3 and text == text.lower()
@@ -293,7 +293,7 @@ def _in_lower_case(text: str) -> Iterator[Span]:
             end = other.end()
         past = end
         if named or cued or end > match.end():  # of unknown words, two side by side
-            yield Span(match.start(), end, Kind.NAME, "name in small letters")
+            yield TextSpan(match.start(), end, IdentifierKind.NAME, "name in small letters")
 
 
 _NAMED = re.compile(r"\b(?:name is|name:|name's|named|last name\??|first name\??)\s{1,3}$", re.I)

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
-Finder = Callable[[str], Iterator[Span]]
+Finder = Callable[[str], Iterator[TextSpan]]
 
 
-def spans_of(pattern: re.Pattern[str], text: str, kind: Kind, rule: str, group: int | str = 0) -> Iterator[Span]:
+def spans_of(
+    pattern: re.Pattern[str], text: str, kind: IdentifierKind, rule: str, group: int | str = 0
+) -> Iterator[TextSpan]:
     """A span for each match of the pattern, or of a group of it."""
     for match in pattern.finditer(text):
         if match.start(group) >= 0:
-            yield Span(match.start(group), match.end(group), kind, rule)
+            yield TextSpan(match.start(group), match.end(group), kind, rule)
 
 
 def preceded_by(cue: re.Pattern[str], text: str, start: int, reach: int = 40) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from querygate.methods.notes.finders.pattern import preceded_by
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _EXTENSION = r"(?:[ ,]{0,2}(?:x|ext\.?|extension) ?\d{1,6})?"
 _INTERNATIONAL = re.compile(rf"(?<![\w+])(?:\+|00)\d(?:[ .\-/()]{{0,3}}\d){{6,14}}(?![\w]){_EXTENSION}", re.I)
@@ -35,7 +35,7 @@ _MEASURED = re.compile(r"\s?(?:mg|mcg|ml|cm|mm|kg|units?|bpm|beats|cells|year)\b
 _FEWEST, _MOST = 7, 15
 
 
-def find_phones(text: str) -> Iterator[Span]:
+def find_phones(text: str) -> Iterator[TextSpan]:
     for pattern, rule in ((_INTERNATIONAL, "international phone"), (_NORTH_AMERICAN, "phone"), (_LOCAL, "local phone")):
         for match in pattern.finditer(text):
             yield _span(text, match.start(), match.end(), rule)
@@ -48,5 +48,7 @@ def find_phones(text: str) -> Iterator[Span]:
         yield _span(text, match.start("number"), match.end("extension"), "labelled phone")
 
 
-def _span(text: str, start: int, end: int, rule: str) -> Span:
-    return Span(start, end, Kind.FAX if preceded_by(_FAX, text, start, 25) else Kind.PHONE, rule)
+def _span(text: str, start: int, end: int, rule: str) -> TextSpan:
+    return TextSpan(
+        start, end, IdentifierKind.FAX if preceded_by(_FAX, text, start, 25) else IdentifierKind.PHONE, rule
+    )

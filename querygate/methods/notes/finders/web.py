@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from querygate.methods.notes.finders.pattern import spans_of
-from querygate.methods.notes.spans import Kind, Span
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _EMAIL = re.compile(r"(?<![\w.%+\-])[\w.%+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}")
 _SPOKEN_EMAIL = re.compile(
@@ -27,22 +27,22 @@ _MAC = re.compile(r"(?<![\w:\-])[0-9a-f]{2}([:\-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4
 _TRAILING = ".,;:!?)]}"
 
 
-def find_emails(text: str) -> Iterator[Span]:
+def find_emails(text: str) -> Iterator[TextSpan]:
     if "@" in text:
-        yield from spans_of(_EMAIL, text, Kind.EMAIL, "email")
+        yield from spans_of(_EMAIL, text, IdentifierKind.EMAIL, "email")
     if "dot" in text.lower():
-        yield from spans_of(_SPOKEN_EMAIL, text, Kind.EMAIL, "email in words")
+        yield from spans_of(_SPOKEN_EMAIL, text, IdentifierKind.EMAIL, "email in words")
 
 
-def find_urls(text: str) -> Iterator[Span]:
+def find_urls(text: str) -> Iterator[TextSpan]:
     """Whole addresses, and bare names of hosts under common top-level domains."""
     for pattern, rule in ((_URL, "url"), (_DOMAIN, "domain")):
         for match in pattern.finditer(text):
             end = match.start() + len(match.group().rstrip(_TRAILING))
-            yield Span(match.start(), end, Kind.URL, rule)
+            yield TextSpan(match.start(), end, IdentifierKind.URL, rule)
 
 
-def find_network(text: str) -> Iterator[Span]:
+def find_network(text: str) -> Iterator[TextSpan]:
     """Network addresses that can be one: four numbers up to 255, or what reads as version 6; and hardware addresses."""
     for pattern in (_IP4, _IP6) if "." in text or ":" in text else ():
         for match in pattern.finditer(text):
@@ -51,5 +51,5 @@ def find_network(text: str) -> Iterator[Span]:
             except ValueError:
                 continue
             if sum(map(str.isalnum, match.group())) >= 3:
-                yield Span(match.start(), match.end(), Kind.IP, "ip")
-    yield from spans_of(_MAC, text, Kind.DEVICE, "hardware address")
+                yield TextSpan(match.start(), match.end(), IdentifierKind.IP, "ip")
+    yield from spans_of(_MAC, text, IdentifierKind.DEVICE, "hardware address")

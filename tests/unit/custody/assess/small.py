@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.risk_assessment import Asked, assess_source
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
 
 POLICY = """
@@ -74,4 +74,4 @@ def assess(folder: Path, *, register: bool = True, release: bool = True, **more:
     files = write(folder)
     asked: dict[str, Any] = {"population": str(files["register"]), "count": "people"} if register else {}
     asked |= {"released": files["release"]} if release else {}
-    return assess_source(parse_policy(POLICY), open_source(str(files["source"])), Asked(**asked, **more))
+    return assess_source(parse_policy(POLICY), open_source(str(files["source"])), RiskOptions(**asked, **more))

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.extract_builder import make_extract
-from querygate.custody.roots.risk_assessment import Asked, assess_source
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
 from tests.unit.custody.extract.study import POLICY, records
 
@@ -41,9 +41,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(("k", "form"), [(5, "csv"), (12, "parquet")])
 def test_of_an_extract(folder: Path, tmp_path: Path, k: int, form: Any) -> None:
     policy, source = parse_policy(MAPPED), open_source(str(folder / "trial.parquet"))
-    wish = Wish.of({"dataset": "trial", "purpose": "test", "k": k, "method": "mondrian", "formats": [form]})
+    wish = ExtractSpec.of({"dataset": "trial", "purpose": "test", "k": k, "method": "mondrian", "formats": [form]})
     own = make_extract(policy, source, wish, tmp_path, secret=b"s", beside=folder)
-    body = assess_source(policy, source, Asked(released=tmp_path), beside=folder)
+    body = assess_source(policy, source, RiskOptions(released=tmp_path), beside=folder)
     assert body["after"] == "release"
     after = json.loads(json.dumps(body["sides"]["after"]["attackers"]))
     assert after == json.loads(json.dumps(own["risk"]["attackers"]))
@@ -61,7 +61,7 @@ def assert_monotone(body: dict[str, Any]) -> None:
 
 def test_of_what_the_policy_would_make(folder: Path) -> None:
     policy = parse_policy(MAPPED.replace("[columns.name]", '[anonymise]\nmethod = "mondrian"\n[columns.name]'))
-    body = assess_source(policy, open_source(str(folder / "trial.parquet")), Asked(), beside=folder)
+    body = assess_source(policy, open_source(str(folder / "trial.parquet")), RiskOptions(), beside=folder)
     assert body["after"] == "policy"
     assert body["sides"]["after"]["attackers"]["k"] >= 5
     assert body["register"]["people"] == 1100
@@ -71,4 +71,4 @@ def test_of_what_the_policy_would_make(folder: Path) -> None:
 def test_synthetic_records_are_nobodys(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text('{"kind": "condensed"}')
     with pytest.raises(Exception, match="synthetic"):
-        assess_source(parse_policy(POLICY), open_source(str(folder / "trial.parquet")), Asked(released=tmp_path))
+        assess_source(parse_policy(POLICY), open_source(str(folder / "trial.parquet")), RiskOptions(released=tmp_path))

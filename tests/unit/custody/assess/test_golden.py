@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.custody.assess.sides import Disease
+from querygate.custody.assess.sides import DiseaseScope
 from querygate.methods.risk import THRESHOLDS, attack
 from tests.unit.custody.assess import small as ward
 from tests.unit.custody.assess.small import assess
@@ -93,7 +93,7 @@ def test_against_safe_harbor_in_words(body: dict[str, Any]) -> None:
 
 def test_one_disease_is_measured_for_those_who_have_it(tmp_path: Path) -> None:
     """Scurvy: one of 2 people, one of 4; under Safe Harbor one of 2, one of 10; after one of 5 twice."""
-    body = assess(tmp_path, disease=Disease("illness", "scurvy"))
+    body = assess(tmp_path, disease=DiseaseScope("illness", "scurvy"))
     assert line(body, "instance_greatest") == pytest.approx([1 / 2, 1 / 2, 1 / 5])
     assert line(body, "instance_average") == pytest.approx([(1 / 2 + 1 / 4) / 2, (1 / 2 + 1 / 10) / 2, 1 / 5])
     assert body["disease"] == {"column": "illness"}
@@ -101,12 +101,12 @@ def test_one_disease_is_measured_for_those_who_have_it(tmp_path: Path) -> None:
 
 
 def test_a_number_may_mark_the_disease(tmp_path: Path) -> None:
-    body = assess(tmp_path, disease=Disease("dose", "50"))
+    body = assess(tmp_path, disease=DiseaseScope("dose", "50"))
     assert line(body, "instance_average") == pytest.approx([1 / 2, 1 / 2, 1 / 5])
 
 
 def test_same_disease_is_everybody(tmp_path: Path) -> None:
-    body = assess(tmp_path, disease=Disease())
+    body = assess(tmp_path, disease=DiseaseScope())
     assert line(body, "instance_average") == pytest.approx(BY_HAND["instance_average"])
     assert "Being in the file is the disclosure here" in body["words"][-1]
 
@@ -115,7 +115,7 @@ def test_a_register_tells_records_apart_by_what_it_has(tmp_path: Path) -> None:
     """By age alone 3 of 5 people of 30, 1 of 1 of 91 and 2 of 4 of 95; the prosecutor knows all columns."""
     ward.write(tmp_path)
     (tmp_path / "fewer.csv").write_text("age,people\n30,5\n91,1\n95,4\n96,5\n")
-    asked = ward.Asked(population=str(tmp_path / "fewer.csv"), count="people", released=tmp_path / "release.csv")
+    asked = ward.RiskOptions(population=str(tmp_path / "fewer.csv"), count="people", released=tmp_path / "release.csv")
     source = ward.open_source(str(tmp_path / "source.csv"))
     body = ward.assess_source(ward.parse_policy(ward.POLICY), source, asked)
     assert line(body, "prosecutor_average") == pytest.approx(BY_HAND["prosecutor_average"])

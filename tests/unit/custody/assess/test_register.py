@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from querygate.custody.assess.register_matches import Boxed, Side, people_in_boxes, people_of_values
+from querygate.custody.assess.register_matches import BoxColumn, Side, people_in_boxes, people_of_values
 
 
 def table(rng: np.random.Generator, rows: int) -> np.ndarray:
@@ -50,7 +50,7 @@ def test_by_boxes(seed: int) -> None:
     values = [rng.integers(0, 30, 90).astype(float), rng.integers(0, 4, 90).astype(float), rng.random(90) * 30]
     for column in values:
         column[rng.random(90) < 0.1] = np.nan
-    columns = [Boxed(of, rng.integers(0, len(of), 70), people) for of, people in zip(told, values, strict=True)]
+    columns = [BoxColumn(of, rng.integers(0, len(of), 70), people) for of, people in zip(told, values, strict=True)]
     expected = [
         sum(
             int(persons[kind])
@@ -63,5 +63,5 @@ def test_by_boxes(seed: int) -> None:
 
 
 def test_one_column_and_an_interval_the_wrong_way_round() -> None:
-    box = Boxed([(5.0, 2.0), (2.0, 5.0)], np.array([0, 1]), np.array([1.0, 3.0]))
+    box = BoxColumn([(5.0, 2.0), (2.0, 5.0)], np.array([0, 1]), np.array([1.0, 3.0]))
     assert people_in_boxes([box], np.array([1, 1])).tolist() == [0, 1]

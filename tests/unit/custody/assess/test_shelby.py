@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.risk_assessment import Asked, assess_source
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.policy_search import safe_harbor
 from querygate_adapters.sources.open_source import open_source
 from tests.unit.methods.policy_search.shelby import LATTICE, adult, study
@@ -43,7 +43,7 @@ def body(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     pq.write_table(pa.table({**columns, "people": people.reshape(-1)}), folder / "county.parquet")
     whole = pa.table({"sex": records["sex"], "age": ["17+"] * len(records["age"])})
     pq.write_table(whole, folder / "release.parquet")
-    asked = Asked(str(folder / "county.parquet"), "people", folder / "release.parquet")
+    asked = RiskOptions(str(folder / "county.parquet"), "people", folder / "release.parquet")
     return assess_source(parse_policy(POLICY), open_source(str(folder / "adult.parquet")), asked)
 
 

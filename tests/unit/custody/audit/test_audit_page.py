@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.custody.audit.audit import Entry, Options, audit
-from querygate.custody.audit.audit_body import Audited, make_body
+from querygate.custody.audit.audit import AuditOptions, LogStatement, audit
+from querygate.custody.audit.audit_body import AuditOutcome, make_body
 from querygate.custody.audit.audit_page import MOST_CASES, MOST_USERS, make_audit_page, make_bar, make_timeline
 from querygate.custody.audit.true_totals import exact_totals
 from querygate_adapters.sources.open_source import open_source
@@ -27,11 +27,11 @@ def audited(tmp_path: Path) -> Any:
     path = tmp_path / "people.parquet"
     pyarrow.parquet.write_table(pa.table(PEOPLE), path)
 
-    def made(entries: list[Entry], **options: Any) -> Audited:
+    def made(entries: list[LogStatement], **options: Any) -> AuditOutcome:
         records = DuckDBRecords(open_source(str(path)))
-        given = Options(k=3, **options)
+        given = AuditOptions(k=3, **options)
         found = audit(entries, records, given)
-        return Audited(found, entries, 3, given.groups, 0, exact_totals(found, records), given.domains)
+        return AuditOutcome(found, entries, 3, given.groups, 0, exact_totals(found, records), given.domains)
 
     return made
 
@@ -54,7 +54,7 @@ class Marks(HTMLParser):
             assert self.open.pop() == tag
 
 
-def page_of(*audited: Audited, reveal: bool = True) -> str:
+def page_of(*audited: AuditOutcome, reveal: bool = True) -> str:
     page = make_audit_page(make_body(audited, "t", reveal=reveal), audited)
     marks = Marks()
     marks.feed(page)
@@ -63,9 +63,9 @@ def page_of(*audited: Audited, reveal: bool = True) -> str:
     return page
 
 
-def sums(user: str, *below: int, time: str = "", **more: Any) -> list[Entry]:
+def sums(user: str, *below: int, time: str = "", **more: Any) -> list[LogStatement]:
     return [
-        Entry(f"{user}-{n}", user, f"SELECT SUM(sbp) FROM t WHERE age < {n}", time and f"{time}:{i:02}Z", **more)
+        LogStatement(f"{user}-{n}", user, f"SELECT SUM(sbp) FROM t WHERE age < {n}", time and f"{time}:{i:02}Z", **more)
         for i, n in enumerate(below)
     ]
 
@@ -74,9 +74,9 @@ def test_whatever_stands_in_a_log_is_escaped(audited: Any) -> None:
     evil = "<script>alert('x')</script>"
     entries = [
         *sums(evil, 50, 51),
-        Entry(f'"><b>{evil}', evil, f"SELECT {evil}", evil),
-        Entry("q", "r", "SELECT SUM(sbp) FROM t WHERE age < 90 AND '</pre><svg onload=alert(1)>' <> ''"),
-        Entry("p", "r", "SELECT SUM(sbp) FROM t WHERE age < 91"),
+        LogStatement(f'"><b>{evil}', evil, f"SELECT {evil}", evil),
+        LogStatement("q", "r", "SELECT SUM(sbp) FROM t WHERE age < 90 AND '</pre><svg onload=alert(1)>' <> ''"),
+        LogStatement("p", "r", "SELECT SUM(sbp) FROM t WHERE age < 91"),
     ]
     page = page_of(audited(entries))
     assert "<script" not in page
@@ -100,12 +100,12 @@ def test_a_long_log_makes_a_page_that_can_be_read(audited: Any) -> None:
 
 
 def test_an_empty_log_and_one_without_findings(audited: Any) -> None:
-    assert "No group of fewer than" in page_of(audited([Entry("q", "r", "SELECT SUM(sbp) FROM t")]))
+    assert "No group of fewer than" in page_of(audited([LogStatement("q", "r", "SELECT SUM(sbp) FROM t")]))
     assert "Timeline" not in page_of()
 
 
 def test_what_is_not_covered_is_on_the_page(audited: Any) -> None:
-    page = page_of(audited([Entry("odd one", "r", "SELECT nonsense FROM"), *sums("r", 50, 51)]))
+    page = page_of(audited([LogStatement("odd one", "r", "SELECT nonsense FROM"), *sums("r", 50, 51)]))
     assert "1 query could not be audited" in page
     assert "odd one" in page
 

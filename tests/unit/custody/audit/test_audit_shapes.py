@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from querygate.custody.audit.audit import Entry
+from querygate.custody.audit.audit import LogStatement
 from querygate.methods.inference import Finding
 from tests.unit.custody.audit.test_audit import audited
 
@@ -16,7 +16,7 @@ SECRET = ("sbp", "dx")
 
 
 def of_51(folder: Path, *asked: tuple[str, Any], dialect: str = "duckdb", **options: Any) -> Finding:
-    entries = [Entry(f"q{i}", "r", sql, answer=answer) for i, (sql, answer) in enumerate(asked, 1)]
+    entries = [LogStatement(f"q{i}", "r", sql, answer=answer) for i, (sql, answer) in enumerate(asked, 1)]
     found = audited(folder, *entries, secret=SECRET, dialect=dialect, **options)
     assert found.unread == ()
     (finding,) = [one for one, where in found.findings if where == "age = 51" and one.severity != "notice"]
@@ -161,7 +161,7 @@ def test_too_many_secret_conditions_are_looked_at_one_by_one(tmp_path: Path) -> 
         "sbp": [100 + i for i in range(360)],
         "dx": ["a"] * 360,
     }
-    entries = [Entry(f"q{i}", "r", sql) for i, (sql, _) in enumerate(many)]
+    entries = [LogStatement(f"q{i}", "r", sql) for i, (sql, _) in enumerate(many)]
     found = audited(tmp_path, *entries, people=people, secret=SECRET, k=20)
     assert ["each was looked at by itself" in one.reason for _, one in found.left] == [True]
     assert [where for _, where in found.findings if _.severity != "notice"] == ["age = 51"]
@@ -176,7 +176,7 @@ def test_too_many_secret_conditions_are_looked_at_one_by_one(tmp_path: Path) -> 
     ],
 )
 def test_what_is_still_not_read_says_why(sql: str, why: str, tmp_path: Path) -> None:
-    found = audited(tmp_path, Entry("q1", "r", sql), secret=SECRET)
+    found = audited(tmp_path, LogStatement("q1", "r", sql), secret=SECRET)
     assert [why in reason for _, reason in found.unread] == [True]
 
 
@@ -191,7 +191,7 @@ def test_what_is_still_not_read_says_why(sql: str, why: str, tmp_path: Path) -> 
     ],
 )
 def test_failures_that_depend_on_a_secret_are_told(sql: str, severity: str, tmp_path: Path) -> None:
-    found = audited(tmp_path, Entry("q1", "r", sql), secret=SECRET)
+    found = audited(tmp_path, LogStatement("q1", "r", sql), secret=SECRET)
     assert [one.severity for one, _ in found.findings if one.kind == "error"] == [severity]
 
 
@@ -205,7 +205,7 @@ def test_failures_that_depend_on_a_secret_are_told(sql: str, severity: str, tmp_
     ],
 )
 def test_ordinary_arithmetic_is_no_error_channel(sql: str, tmp_path: Path) -> None:
-    found = audited(tmp_path, Entry("q1", "r", sql), secret=SECRET)
+    found = audited(tmp_path, LogStatement("q1", "r", sql), secret=SECRET)
     assert [one for one, _ in found.findings if one.kind == "error"] == []
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.core.types import Catalog
 from querygate.custody.codes import code_items
 from querygate.custody.extract.extract_scope import narrowed
@@ -27,7 +27,7 @@ from querygate.custody.publish.publish import Report
 from querygate.methods.code_lists import Items
 from querygate.methods.code_lists import catalogue as code_methods
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.vault.version_writer import PublisherShelf
+from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.places import ROOT
 from tests.unit.custody.publish.publications import AGE, ends, new_site, put, raw_rows, shelf_of
 
@@ -338,7 +338,7 @@ Change = Callable[[Catalog, dict[str, pa.Table], CodeSets], tuple[Catalog, dict[
 class Miswriter:
     """A shelf whose writer changes what it is given."""
 
-    def __init__(self, shelf: PublisherShelf, change: Change) -> None:
+    def __init__(self, shelf: DuckDBVersionWriter, change: Change) -> None:
         self._shelf, self._change = shelf, change
 
     @contextmanager
@@ -428,10 +428,10 @@ def test_synthetic_records_have_no_lists(tmp_path: Path) -> None:
     """A list has no mean: an extract of everything has all but it, and one that names it is refused."""
     tmp_path.joinpath("codes.csv").write_text(ROWS, encoding="utf-8")
     policy = parse_policy(policy_text(KNOWN), folder=tmp_path)
-    assert [c.name for c in narrowed(policy, Wish("t", "a study", kind="condensed")).columns] == ["age"]
-    assert [c.name for c in narrowed(policy, Wish("t", "a study")).columns] == ["age", "dx"]
+    assert [c.name for c in narrowed(policy, ExtractSpec("t", "a study", kind="condensed")).columns] == ["age"]
+    assert [c.name for c in narrowed(policy, ExtractSpec("t", "a study")).columns] == ["age", "dx"]
     with pytest.raises(ExtractRefused, match="dx is a list of codes"):
-        narrowed(policy, Wish("t", "a study", kind="condensed", columns=("age", "dx")))
+        narrowed(policy, ExtractSpec("t", "a study", kind="condensed", columns=("age", "dx")))
 
 
 # -- the policy ----------------------------------------------------------------------------------------------------

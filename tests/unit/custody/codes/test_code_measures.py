@@ -15,14 +15,14 @@ import pytest
 from querygate.cli.dataset import explain_report
 from querygate.custody.codes import code_measures
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
-from querygate.custody.codes.code_reader import Lists
+from querygate.custody.codes.code_reader import CodeLists
 from querygate.custody.codes.code_systems import CodeSystem, Places
 from querygate.custody.pages.fill import make_page
 from querygate.custody.policy import CodesPolicy, parse_policy
 from querygate.custody.policy.code_columns import UtilityPolicy
 from querygate.custody.policy.column_rules import ColumnPolicy
 from querygate.custody.roots.publish_with_report import publish_with_report
-from querygate.methods.code_lists import Baskets, CodeTree, Items, Recoded
+from querygate.methods.code_lists import Baskets, CodeTree, Items, LocalItems
 from querygate.methods.code_lists.diseases import Disease, case_counts, surviving
 from querygate.methods.code_lists.systems import tree_of
 from tests.bench.codes import synpuf
@@ -33,16 +33,16 @@ from tests.unit.methods.code_lists.worlds import world
 ASTHMA = ("493.00", "493.01", "V10.3", "V10.42")
 
 
-def lists_of(baskets: Baskets, codes: tuple[str, ...] = (), system: str = "") -> Lists:
+def lists_of(baskets: Baskets, codes: tuple[str, ...] = (), system: str = "") -> CodeLists:
     """Lists in which every code occurs; without names they have groups of two."""
     rows = [(f"{i:03d}", str(i // 2), "*") for i in range(baskets.size)]
     tree = tree_of(system, codes) if system else CodeTree.of(rows)
     column = ColumnPolicy("dx", "codes", codes=CodesPolicy(utility=UtilityPolicy("level", 1)))
     nothing = Places(np.zeros(0, dtype=np.int64), 0, 0)
-    return Lists(column, CodeSystem(tree, system), np.arange(baskets.size), baskets, nothing)
+    return CodeLists(column, CodeSystem(tree, system), np.arange(baskets.size), baskets, nothing)
 
 
-def measured(baskets: Baskets, recoding: Items | Recoded, k: int = 2, **named: Any) -> CodeMeasures:
+def measured(baskets: Baskets, recoding: Items | LocalItems, k: int = 2, **named: Any) -> CodeMeasures:
     found = measure_recoding(lists_of(baskets, **named), recoding, k)
     assert found is not None
     return found
@@ -72,7 +72,7 @@ def test_counts_are_those_of_frequent_sets() -> None:
 def test_records_that_are_told_nothing_may_have_any_code() -> None:
     """Local recoding: code 1 alone of some, with code 0 of others; the last record's codes are not told."""
     baskets = Baskets.of([[0], [1], [1], [1], [2]], size=3)
-    made = Recoded(Baskets.of([[0], [0], [1], [1], []], size=2), ((0, 1), (1,)), suppressed=1, loss=0.5)
+    made = LocalItems(Baskets.of([[0], [0], [1], [1], []], size=2), ((0, 1), (1,)), suppressed=1, loss=0.5)
     found = measured(baskets, made)
     assert found.kept == 0
     assert found.suppressed_of_entries == 1 / 5
@@ -90,7 +90,7 @@ def test_groups_told_exactly_survive_by_records_too(seed: int) -> None:
     items = Items(np.where(drawn < 0, -1, np.unique(np.maximum(drawn, 0), return_inverse=True)[1]))
     label = np.arange(made.baskets.size) // 2
     groups = [np.flatnonzero(label == group) for group in range(label[-1] + 1)]
-    published = code_measures.Published.of(made.baskets, items)
+    published = code_measures.PublishedRecords.of(made.baskets, items)
     kept = code_measures.told_exactly(published, label, len(groups))
     for group, exact in zip(groups, kept.tolist(), strict=True):
         counted = case_counts(made.baskets, items, Disease("", tuple(group.tolist())))

@@ -15,7 +15,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.codes import code_items
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import Report
-from querygate.methods.code_lists import Items, Recoded
+from querygate.methods.code_lists import Items, LocalItems
 from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.site.open_gate import OpenSite
 from tests.unit.custody.publish.publications import ends, new_site, put
@@ -139,11 +139,11 @@ def test_what_is_asked_for_is_kept(kind: str, seed: int, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_method_that_does_nothing_is_not_believed(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def locally(lists: Any) -> Recoded:
+    def locally(lists: Any) -> LocalItems:
         groups = tuple((code,) for code in range(lists.baskets.size))
-        return Recoded(lists.baskets, groups, 0, 0.0)
+        return LocalItems(lists.baskets, groups, 0, 0.0)
 
-    def nothing(lists: Any, *_: Any) -> Items | Recoded:
+    def nothing(lists: Any, *_: Any) -> Items | LocalItems:
         return locally(lists) if kind == "complete" else Items.unchanged(lists.baskets.size)
 
     def nothing_in_classes(lists: Any, _: int, classes: Any, __: Any) -> CodesInClasses:

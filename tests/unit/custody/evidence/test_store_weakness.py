@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, Classified, CodeColumn, CodeSets, NumberColumn
+from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeColumn, CodeSets, NumberColumn, RowClasses
 from querygate.core.types import Catalog, Column
 from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
@@ -91,7 +91,7 @@ class Made:
     def by_class(self, names: Collection[str]) -> Block:
         labels, low, high, null, n = self.cells.T
         held = {"sbp": NumberColumn(low, high, null)} if "sbp" in names else {}
-        return Block(n, held, classified=Classified(labels, np.arange(n.size), {}))
+        return Block(n, held, classified=RowClasses(labels, np.arange(n.size), {}))
 
 
 def test_numbers_are_measured_by_the_hull_of_their_class() -> None:
@@ -127,7 +127,7 @@ class MadeOfCodes:
     def by_class(self, names: Collection[str]) -> Block:
         labels, sets, n = self.cells.T
         held = {"dx": CodeColumn(sets, self.sets)} if "dx" in names else {}
-        return Block(n, held, classified=Classified(labels, np.arange(n.size), {}))
+        return Block(n, held, classified=RowClasses(labels, np.arange(n.size), {}))
 
 
 def test_code_lists_are_known_where_each_item_is_one_code() -> None:

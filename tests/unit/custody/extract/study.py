@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.extract_builder import make_extract
 from querygate_adapters.sources.open_source import open_source
@@ -90,5 +90,5 @@ def extract(
     source, out = folder / "trial.parquet", folder / "out"
     pq.write_table(records() if table is None else table, source)
     out.mkdir()
-    asked = Wish.of({"dataset": "trial", "purpose": "to see", **wish})
+    asked = ExtractSpec.of({"dataset": "trial", "purpose": "to see", **wish})
     return make_extract(parse_policy(policy), open_source(str(source)), asked, out, secret=secret)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.custody.extract.extract_files import make_files, stata_names
-from querygate.custody.extract.protected_records import Field, Protected
+from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from tests.unit.custody.extract.study import extract
 
 
@@ -60,7 +60,7 @@ def test_labels_that_are_too_long_together_are_texts() -> None:
     texts = [" | ".join(f"{n}{i:05d}" for i in range(100)) for n in range(40)]
     table = pa.table({"zip": texts})
     field = Field("zip", "zip", "where", labels=tuple(texts))
-    protected = Protected("same-disease", "partition", 1, table, table, table, np.arange(40), (field,), 40)
+    protected = ProtectedRecords("same-disease", "partition", 1, table, table, table, np.arange(40), (field,), 40)
     assert pd.read_stata(io.BytesIO(make_files(protected, ("stata",))["extract.dta"]))["zip"].tolist() == texts
 
 

@@ -16,7 +16,7 @@ from querygate.custody.extract import note_columns as making
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.residue_check import count_left
 from querygate.custody.policy import ColumnPolicy
-from querygate.methods.notes import Kind, Scrubbed, Scrubber
+from querygate.methods.notes import IdentifierKind, ScrubbedNote, Scrubber
 from tests.unit.custody.extract.study import extract
 from tests.unit.custody.extract.texts_study import POLICY, people
 
@@ -149,7 +149,7 @@ def test_days_move_together_and_years_before_the_earliest_go(tmp_path: Path) -> 
 def test_terms_are_as_general_as_t_needs(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("diabetes;hormone disease\ngoitre;hormone disease\nhormone disease;disease\n")
     policy = POLICY.replace('role = "note"', 'role = "note"\nterms = "terms.csv"\nt = 2')
-    from querygate.core.extract_spec import Wish
+    from querygate.core.extract_spec import ExtractSpec
     from querygate.custody.policy import parse_policy
     from querygate.custody.roots.extract_builder import make_extract
     from querygate_adapters.sources.open_source import open_source
@@ -157,7 +157,7 @@ def test_terms_are_as_general_as_t_needs(tmp_path: Path) -> None:
     pq.write_table(people(24), tmp_path / "p.parquet")
     out = tmp_path / "out"
     out.mkdir()
-    wish = Wish.of({"dataset": "trial", "purpose": "to see", **WISH})
+    wish = ExtractSpec.of({"dataset": "trial", "purpose": "to see", **WISH})
     source = open_source(str(tmp_path / "p.parquet"))
     body = make_extract(parse_policy(policy, folder=tmp_path), source, wish, out, secret=b"s")
     texts = [text for text in leaving(out).values() if text]
@@ -170,7 +170,7 @@ def test_terms_are_as_general_as_t_needs(tmp_path: Path) -> None:
 
 
 def test_what_is_left_refuses_the_extract_and_says_how_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Scrubber, "scrub", lambda self, text, record=None, person=None: Scrubbed(text, (), ()))
+    monkeypatch.setattr(Scrubber, "scrub", lambda self, text, record=None, person=None: ScrubbedNote(text, (), ()))
     with pytest.raises(ExtractRefused) as refused:
         extract(tmp_path, table=people(24), policy=POLICY, **WISH)
     assert refused.value.code == "QG605"
@@ -211,20 +211,20 @@ def test_long_texts_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("name", "values", "kind"),
     [
-        ("patientLastName", ["x1"], Kind.NAME),
-        ("DOB", ["1980-05-03"], Kind.DATE),
-        ("birth_place", ["Oslo"], Kind.PLACE),
-        ("home_phone", ["1"], Kind.PHONE),
-        ("fax", ["1"], Kind.FAX),
-        ("insurance_no", ["1"], Kind.PLAN),
-        ("plate", ["B-XY 1"], Kind.VEHICLE),
-        ("city", ["Oslo"], Kind.PLACE),
-        ("x", ["ann@example.org"], Kind.EMAIL),
-        ("x", ["Ann Lee", "Bo Ek"], Kind.NAME),
-        ("x", ["a1", "b2"], Kind.RECORD),
-        ("x", [], Kind.OTHER),
+        ("patientLastName", ["x1"], IdentifierKind.NAME),
+        ("DOB", ["1980-05-03"], IdentifierKind.DATE),
+        ("birth_place", ["Oslo"], IdentifierKind.PLACE),
+        ("home_phone", ["1"], IdentifierKind.PHONE),
+        ("fax", ["1"], IdentifierKind.FAX),
+        ("insurance_no", ["1"], IdentifierKind.PLAN),
+        ("plate", ["B-XY 1"], IdentifierKind.VEHICLE),
+        ("city", ["Oslo"], IdentifierKind.PLACE),
+        ("x", ["ann@example.org"], IdentifierKind.EMAIL),
+        ("x", ["Ann Lee", "Bo Ek"], IdentifierKind.NAME),
+        ("x", ["a1", "b2"], IdentifierKind.RECORD),
+        ("x", [], IdentifierKind.OTHER),
     ],
 )
-def test_what_an_identifier_column_is_taken_for(name: str, values: list[str | None], kind: Kind) -> None:
+def test_what_an_identifier_column_is_taken_for(name: str, values: list[str | None], kind: IdentifierKind) -> None:
     assert kind_of(ColumnPolicy(name, "identifier"), values) is kind
-    assert kind_of(ColumnPolicy(name, "identifier", kind="url"), values) is Kind.URL
+    assert kind_of(ColumnPolicy(name, "identifier", kind="url"), values) is IdentifierKind.URL

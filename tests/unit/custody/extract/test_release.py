@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.custody.columns.population import Population, records_of
 from querygate.custody.extract import release_extract as making
 from querygate.custody.extract.release_check import look_up
@@ -71,7 +71,7 @@ def place(folder: Path, release: dict[str, Any], columns: dict[str, Any] | None 
 def make(folder: Path, **wish: Any) -> dict[str, Any]:
     out = folder / "out"
     out.mkdir()
-    asked = Wish.of({"dataset": "trial", "purpose": "to see", "kind": "release", **wish})
+    asked = ExtractSpec.of({"dataset": "trial", "purpose": "to see", "kind": "release", **wish})
     source = open_source(str(folder / "trial.parquet"))
     return make_extract(load_policy(folder / "p.toml"), source, asked, out, secret=b"s", beside=folder)
 

@@ -15,16 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Wish
+from querygate.core.extract_spec import ExtractSpec
 from querygate.custody.assess.extract_side import released_side
-from querygate.custody.assess.sides import Disease, raw_sides
+from querygate.custody.assess.sides import DiseaseScope, raw_sides
 from querygate.custody.columns.population import Population, read_register
 from querygate.custody.extract import same_disease_extract as making
 from querygate.custody.extract.same_disease_check import look_up
 from querygate.custody.policy import load_policy, parse_policy
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.roots.extract_builder import make_extract
-from querygate.custody.roots.risk_assessment import Asked, assess_source
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.same_disease import Partition, instance_risk, partition, tightened
 from querygate_adapters.sources.open_source import open_source
 
@@ -88,7 +88,7 @@ def make(folder: Path, **wish: Any) -> dict[str, Any]:
     (folder / "out").mkdir()
     asked = {"dataset": "registry", "purpose": "to see", "kind": "same-disease", "columns": [*LINKED, "stage", "ldl"]}
     source = open_source(str(folder / "file.parquet"))
-    made = Wish.of({**asked, **wish, "formats": ["parquet"]})
+    made = ExtractSpec.of({**asked, **wish, "formats": ["parquet"]})
     return make_extract(load_policy(folder / "p.toml"), source, made, folder / "out", secret=b"s", beside=folder)
 
 
@@ -102,10 +102,10 @@ def check_round_trip(folder: Path, body: dict[str, Any], where: Any = None) -> N
     register = read_register(policy, lambda name: open_source(name, folder))
     categories = [c for c in policy.named("quasi-identifier") if not c.is_numeric]
     texts = {c.name: sorted({*c.values, *raw[c.name].drop_null().to_pylist()}) for c in categories}
-    side, unread = released_side(policy, left(folder), register, Disease(), texts=texts, rows=raw.num_rows)
-    harbor = raw_sides(policy, raw if where is None else raw.filter(where), register, Disease(), time.gmtime().tm_year)[
-        1
-    ]
+    side, unread = released_side(policy, left(folder), register, DiseaseScope(), texts=texts, rows=raw.num_rows)
+    harbor = raw_sides(
+        policy, raw if where is None else raw.filter(where), register, DiseaseScope(), time.gmtime().tm_year
+    )[1]
     assert not unread
     own = body["risk"]["same_disease"]
     for mine, read in (("partition", side), ("safe_harbor", harbor)):
@@ -167,7 +167,10 @@ def test_a_file_keeps_its_promise_and_reads_back_the_same(tmp_path: Path) -> Non
     everybody = register.to_pylist()
     shares = [1 / matching(record, everybody) for record in table.to_pylist()]
     assert ours["average_match"] == pytest.approx(sum(shares) / 150)
-    asked, source = Asked(released=tmp_path / "out", disease=Disease()), open_source(str(tmp_path / "file.parquet"))
+    asked, source = (
+        RiskOptions(released=tmp_path / "out", disease=DiseaseScope()),
+        open_source(str(tmp_path / "file.parquet")),
+    )
     report = assess_source(load_policy(tmp_path / "p.toml"), source, asked, beside=tmp_path)
     read = report["sides"]["after"]["instance"]
     assert {key: read[key] for key in ours} == pytest.approx(ours, rel=1e-12)

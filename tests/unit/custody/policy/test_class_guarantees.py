@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.custody.policy import Diversity, KMapPolicy, parse_policy
+from querygate.custody.policy import DiversityPolicy, KMapPolicy, parse_policy
 
 TOP = 'dataset = "d"\nk = 5\n[columns.q]\nrole = "quasi-identifier"\ntype = "category"\n'
 ILL = '[columns.ill]\nrole = "sensitive"\ntype = "category"\nvalues = ["a", "b", "c"]\n'
@@ -14,7 +14,7 @@ MASS = '[columns.mass]\nrole = "sensitive"\ntype = "number"\ndomain = [0, 300]\n
 WISH = '[columns.wish]\nrole = "withheld"\n'
 
 
-def kept(text: str) -> tuple[Diversity, ...]:
+def kept(text: str) -> tuple[DiversityPolicy, ...]:
     (column,) = (column for column in parse_policy(TOP + text).columns if column.role == "sensitive")
     return column.diversity
 
@@ -22,24 +22,30 @@ def kept(text: str) -> tuple[Diversity, ...]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (ILL + 'diversity = { kind = "p-sensitive", p = 2 }', Diversity("p-sensitive", p=2)),
-        (ILL + 'diversity = { kind = "t-closeness", t = 0.2 }', Diversity("t-closeness", t=0.2)),
-        (ILL + 'diversity = { kind = "t-closeness", t = 0.2, distance = "equal" }', Diversity("t-closeness", t=0.2)),
-        (SBP + 'diversity = { kind = "t-closeness", t = 0.2 }', Diversity("t-closeness", t=0.2, distance="ordered")),
+        (ILL + 'diversity = { kind = "p-sensitive", p = 2 }', DiversityPolicy("p-sensitive", p=2)),
+        (ILL + 'diversity = { kind = "t-closeness", t = 0.2 }', DiversityPolicy("t-closeness", t=0.2)),
+        (
+            ILL + 'diversity = { kind = "t-closeness", t = 0.2, distance = "equal" }',
+            DiversityPolicy("t-closeness", t=0.2),
+        ),
+        (
+            SBP + 'diversity = { kind = "t-closeness", t = 0.2 }',
+            DiversityPolicy("t-closeness", t=0.2, distance="ordered"),
+        ),
         (
             SBP + 'diversity = { kind = "t-closeness", t = 0.2, distance = "equal" }',
-            Diversity("t-closeness", t=0.2, distance="equal"),
+            DiversityPolicy("t-closeness", t=0.2, distance="equal"),
         ),
-        (SBP + 'diversity = { kind = "ke", e = 10 }', Diversity("ke", e=10)),
-        (SBP + 'diversity = { kind = "ke", e = 10, distinct = 3 }', Diversity("ke", e=10, distinct=3)),
-        (MASS + 'diversity = { kind = "ke", e = 0.5 }', Diversity("ke", e=0.5)),
-        (SBP + 'diversity = { kind = "em", epsilon = 0, m = 2.5 }', Diversity("em", epsilon=0, m=2.5)),
-        (SBP + 'diversity = { kind = "entropy", l = 2 }', Diversity("entropy", l=2)),
+        (SBP + 'diversity = { kind = "ke", e = 10 }', DiversityPolicy("ke", e=10)),
+        (SBP + 'diversity = { kind = "ke", e = 10, distinct = 3 }', DiversityPolicy("ke", e=10, distinct=3)),
+        (MASS + 'diversity = { kind = "ke", e = 0.5 }', DiversityPolicy("ke", e=0.5)),
+        (SBP + 'diversity = { kind = "em", epsilon = 0, m = 2.5 }', DiversityPolicy("em", epsilon=0, m=2.5)),
+        (SBP + 'diversity = { kind = "entropy", l = 2 }', DiversityPolicy("entropy", l=2)),
         (
             ILL
             + 'diversity = { kind = "personalised", by = "wish", share = 0.5, groups = { g = ["b", "a"] } }\n'
             + WISH,
-            Diversity("personalised", by="wish", share=0.5, groups=(("g", ("a", "b")),)),
+            DiversityPolicy("personalised", by="wish", share=0.5, groups=(("g", ("a", "b")),)),
         ),
     ],
 )
@@ -49,7 +55,7 @@ def test_every_kind(text, expected):
 
 def test_a_list_keeps_them_all():
     text = ILL + 'diversity = [{ kind = "distinct", l = 2 }, { kind = "alpha", alpha = 0.5 }]'
-    assert kept(text) == (Diversity("distinct", l=2), Diversity("alpha", alpha=0.5))
+    assert kept(text) == (DiversityPolicy("distinct", l=2), DiversityPolicy("alpha", alpha=0.5))
 
 
 @pytest.mark.parametrize(

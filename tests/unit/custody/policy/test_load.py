@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from querygate.core.errors import ConfigError
-from querygate.custody.policy import ColumnPolicy, Diversity, load_policy, parse_policy
+from querygate.custody.policy import ColumnPolicy, DiversityPolicy, load_policy, parse_policy
 
 STUDY = """
 dataset = "patients"
@@ -83,7 +83,7 @@ def test_the_study_is_read_as_written():
         ),
         ColumnPolicy("sex", "quasi-identifier", "category", weight=1.0, values=("F", "M")),
         ColumnPolicy(*("sbp", "sensitive", "integer"), low=40, high=300, grid=5, carry="bins", bins=10, guard=10),
-        ColumnPolicy("disease", "sensitive", "category", diversity=(Diversity("distinct", l=2),)),
+        ColumnPolicy("disease", "sensitive", "category", diversity=(DiversityPolicy("distinct", l=2),)),
     )
     assert policy.answers.modes == ("interval",)
     assert policy.warnings == ()
@@ -173,11 +173,11 @@ def test_public_numbers_need_no_domain_and_may_have_one():
 @pytest.mark.parametrize(
     ("written", "diversity"),
     [
-        ('{ kind = "distinct", l = 3 }', Diversity("distinct", l=3)),
-        ('{ kind = "entropy", l = 1.5 }', Diversity("entropy", l=1.5)),
-        ('{ kind = "recursive", c = 3, l = 2 }', Diversity("recursive", c=3.0, l=2)),
-        ('{ kind = "t-closeness", t = 0.2 }', Diversity("t-closeness", t=0.2)),
-        ('{ kind = "alpha", alpha = 1 }', Diversity("alpha", alpha=1.0)),
+        ('{ kind = "distinct", l = 3 }', DiversityPolicy("distinct", l=3)),
+        ('{ kind = "entropy", l = 1.5 }', DiversityPolicy("entropy", l=1.5)),
+        ('{ kind = "recursive", c = 3, l = 2 }', DiversityPolicy("recursive", c=3.0, l=2)),
+        ('{ kind = "t-closeness", t = 0.2 }', DiversityPolicy("t-closeness", t=0.2)),
+        ('{ kind = "alpha", alpha = 1 }', DiversityPolicy("alpha", alpha=1.0)),
     ],
 )
 def test_every_kind_of_diversity(written, diversity):

@@ -15,17 +15,17 @@ import pyarrow.parquet
 from querygate.core.types import Ints, Principal, Request
 from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.publish.publish import Report, publish
-from querygate.custody.publish.republication_guard import Handling
+from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.methods.anonymise import Method, Table
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.vault.version_writer import PublisherShelf
+from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 RESEARCHER = Principal("tester", "researcher")
-ALONE = Handling(compare=False)
+ALONE = VersionHandling(compare=False)
 Anonymise = Callable[..., Ints]
 
 AGE = """
@@ -41,8 +41,8 @@ def new_site(folder: Path) -> OpenSite:
     return open_gate(init_site(folder / "site"))
 
 
-def shelf_of(opened: OpenSite) -> PublisherShelf:
-    return PublisherShelf(opened.site.store, opened.site.vault)
+def shelf_of(opened: OpenSite) -> DuckDBVersionWriter:
+    return DuckDBVersionWriter(opened.site.store, opened.site.vault)
 
 
 def write_parquet(path: Path, columns: Mapping[str, Any]) -> Path:
@@ -58,7 +58,7 @@ def put(
     *,
     anonymiser: Anonymise | None = None,
     shelf: Any = None,
-    handling: Handling | None = ALONE,
+    handling: VersionHandling | None = ALONE,
 ) -> Report:
     """Publish columns, or a file, under a policy or its text. Earlier versions are left alone unless `handling` says
     otherwise; None is as the policy says.
@@ -79,7 +79,7 @@ def put(
 
 def ask(opened: OpenSite, sql: str, dataset: str = "t") -> list[dict[str, Any]]:
     """The rows of the answer, as the JSON of the contract has them."""
-    rows: list[dict[str, Any]] = to_dict(answer(Request(RESEARCHER, dataset, sql), opened.gate))["rows"]
+    rows: list[dict[str, Any]] = make_body(answer(Request(RESEARCHER, dataset, sql), opened.gate))["rows"]
     return rows
 
 

@@ -13,7 +13,7 @@ import pytest
 from querygate_adapters.sources.files import ParquetFile
 from querygate_adapters.vault import staging_tables, verifier_counts
 from querygate_adapters.vault.distinct_rows import distinct_rows
-from querygate_adapters.vault.staging_tables import DuckDBWorkshop
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 from querygate_adapters.vault.verifier_counts import Checks
 from tests.unit.custody.publish.publications import write_parquet
 
@@ -43,9 +43,9 @@ class Watched(ParquetFile):
         return super().batches(columns)
 
 
-def coded(path: Path, source: ParquetFile) -> DuckDBWorkshop:
+def coded(path: Path, source: ParquetFile) -> DuckDBStagingTables:
     """A workshop in which every value has its rank as its code."""
-    workshop = DuckDBWorkshop(path)
+    workshop = DuckDBStagingTables(path)
     workshop.load(source, TYPES)
     for name in TYPES:
         values = workshop.profile(name).values
@@ -94,7 +94,7 @@ def test_rows_that_were_read_are_not_read_again(tmp_path: Path) -> None:
     cut_off.combinations()
     cut_off._db.close()  # as a kill leaves it: nothing is cleared away
 
-    workshop = DuckDBWorkshop(tmp_path / "vault.duckdb")
+    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb")
     assert workshop.load(source, TYPES) == 300
     assert source.reads == 1
     tables = {name for (name,) in workshop._db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
@@ -109,7 +109,7 @@ def test_rows_that_were_read_are_not_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["source", "touched", "columns", "unreadable"])
 def test_anything_else_is_read_anew(tmp_path: Path, change: str) -> None:
     path, file = tmp_path / "p.parquet", tmp_path / "vault.duckdb"
-    DuckDBWorkshop(file).load(ParquetFile(str(write_parquet(path, people()))), TYPES)
+    DuckDBStagingTables(file).load(ParquetFile(str(write_parquet(path, people()))), TYPES)
     types = dict(TYPES)
     if change == "source":
         write_parquet(path, people(310))
@@ -121,7 +121,7 @@ def test_anything_else_is_read_anew(tmp_path: Path, change: str) -> None:
         file.write_bytes(b"nonsense")
 
     source = Watched(str(path))
-    workshop = DuckDBWorkshop(file)
+    workshop = DuckDBStagingTables(file)
     assert workshop.load(source, types) == (310 if change == "source" else 300)
     assert source.reads == 1
     workshop.close()
@@ -129,12 +129,12 @@ def test_anything_else_is_read_anew(tmp_path: Path, change: str) -> None:
 
 def test_nothing_of_rows_that_are_read_anew_stays_in_the_file(tmp_path: Path) -> None:
     path, file, name = tmp_path / "p.parquet", tmp_path / "vault.duckdb", b"Methuselah the very last"
-    DuckDBWorkshop(file).load(
+    DuckDBStagingTables(file).load(
         ParquetFile(str(write_parquet(path, {"sex": [name.decode()] * 500}))), {"sex": "category"}
     )
     assert name in file.read_bytes()
 
-    workshop = DuckDBWorkshop(file)
+    workshop = DuckDBStagingTables(file)
     workshop.load(ParquetFile(str(write_parquet(path, {"sex": ["F", "M"] * 20}))), {"sex": "category"})
     workshop.close()
     assert name not in file.read_bytes()
@@ -148,7 +148,7 @@ def test_a_source_that_cannot_tell_is_read_anew(tmp_path: Path) -> None:
 
     source = Watched(str(write_parquet(tmp_path / "p.parquet", people())))
     for _ in range(2):
-        DuckDBWorkshop(tmp_path / "vault.duckdb").load(Unknown(source), TYPES)
+        DuckDBStagingTables(tmp_path / "vault.duckdb").load(Unknown(source), TYPES)
     assert source.reads == 2
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from querygate.custody.policy import StatisticPolicy
-from querygate.custody.publish.method_comparison import Tried
-from querygate.custody.publish.width_limits import Limits, _shown
+from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.width_limits import WidthLimits, _shown
 from querygate.methods.anonymise import Attribute, Table
 
 MEAN = StatisticPolicy("mean", ("age",))
-LIMITS = Limits(((MEAN, 10.0),))
+LIMITS = WidthLimits(((MEAN, 10.0),))
 TABLE = Table(
     (
         Attribute.ordered_by("age", np.arange(100) % 8, np.arange(9.0)),
@@ -28,7 +28,7 @@ def maker(width_of):
     def make(k, table=TABLE):
         made.append(k)
         width = width_of(k) / (1 if len(table.attributes) == 2 else 4)
-        return np.full(1, k), Tried("m", k, 1, 0.0, {"mean(age)": width}, 0.0)
+        return np.full(1, k), Trial("m", k, 1, 0.0, {"mean(age)": width}, 0.0)
 
     return make, made
 
@@ -49,7 +49,7 @@ def test_a_gap_does_not_hide_a_larger_k():
 def test_excess():
     assert LIMITS.excess(maker(lambda k: 25.0)[0](2)[1]) == 2.5
     assert LIMITS.excess(maker(lambda k: 2.0)[0](2)[1]) == 1.0
-    assert Limits(()).excess(maker(lambda k: 99.0)[0](2)[1]) == 1.0
+    assert WidthLimits(()).excess(maker(lambda k: 99.0)[0](2)[1]) == 1.0
 
 
 def test_a_refusal_has_the_figures():

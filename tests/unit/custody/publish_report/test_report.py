@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,18 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.custody.pages.fill import make_page
+from querygate.custody.pages.fill import fill
 from querygate.custody.policy import parse_policy
-from querygate.custody.publish_report.report import SECTIONS
+from querygate.custody.publish_report.report import TEMPLATE
+from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.roots.delete_person import delete_from
 from querygate.custody.roots.publish_version import retire_version
-from querygate.custody.roots.publish_with_report import Reported, find_report, publish_with_report, read_report
+from querygate.custody.roots.publish_with_report import (
+    ReportedPublication,
+    find_report,
+    publish_with_report,
+    read_report,
+)
 from querygate.site.open_gate import OpenSite
 from tests.places import ROOT
 from tests.unit.custody.publish.publications import ends, new_site, staged_files, write_parquet
@@ -85,7 +92,7 @@ def study(rows: int = 240, seed: int = 7) -> dict[str, Any]:
     }
 
 
-def put(opened: OpenSite, columns: dict[str, Any], policy: str = POLICY, **more: Any) -> Reported:
+def put(opened: OpenSite, columns: dict[str, Any], policy: str = POLICY, **more: Any) -> ReportedPublication:
     source = write_parquet(opened.site.folder.parent / "source.parquet", columns)
     done = publish_with_report(opened, parse_policy(policy), str(source), user="tester", **more)
     assert done.problem is None, done.problem
@@ -93,13 +100,13 @@ def put(opened: OpenSite, columns: dict[str, Any], policy: str = POLICY, **more:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[OpenSite, Reported]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[OpenSite, ReportedPublication]:
     opened = new_site(tmp_path_factory.mktemp("report"))
     return opened, put(opened, study())
 
 
 @pytest.fixture(scope="module")
-def body(site: tuple[OpenSite, Reported]) -> dict[str, Any]:
+def body(site: tuple[OpenSite, ReportedPublication]) -> dict[str, Any]:
     return read_report(find_report(site[0], "t", 1))
 
 
@@ -114,7 +121,9 @@ BOXES = "SELECT SUM(n) AS size FROM cells GROUP BY c0_lo, c0_hi, c1_set, c2_lo, 
 CLASSED = "rows JOIN row_class USING (row_id)"
 
 
-def test_headline_and_risk_follow_from_the_boxes(site: tuple[OpenSite, Reported], body: dict[str, Any]) -> None:
+def test_headline_and_risk_follow_from_the_boxes(
+    site: tuple[OpenSite, ReportedPublication], body: dict[str, Any]
+) -> None:
     [(classes, least, most, rows)] = read(
         site[0], "store", f"SELECT COUNT(*), MIN(size), MAX(size), SUM(size) FROM ({BOXES})"
     )
@@ -145,7 +154,9 @@ def test_guarantees_have_what_was_asked_and_what_was_measured(body: dict[str, An
         assert line["asked"] is None or (line["rule"] == "at least" and line["measured"] >= line["asked"])
 
 
-def test_widths_are_those_of_the_written_cells(site: tuple[OpenSite, Reported], body: dict[str, Any]) -> None:
+def test_widths_are_those_of_the_written_cells(
+    site: tuple[OpenSite, ReportedPublication], body: dict[str, Any]
+) -> None:
     lines = {line["column"]: line for line in body["widths"]}
     for name, index, domain in (("age", 0, 120), ("seen", 2, 365), ("cost", 5, 1000)):
         [(mean,)] = read(
@@ -164,7 +175,9 @@ def test_widths_are_those_of_the_written_cells(site: tuple[OpenSite, Reported], 
         assert lines[name]["share"] == pytest.approx(loss)
 
 
-def test_ranges_are_those_of_the_gate_and_hold_the_truth(site: tuple[OpenSite, Reported], body: dict[str, Any]) -> None:
+def test_ranges_are_those_of_the_gate_and_hold_the_truth(
+    site: tuple[OpenSite, ReportedPublication], body: dict[str, Any]
+) -> None:
     people = study()
     lines = {line["statistic"]: line for line in body["statistics"]}
     known = np.array([x for x in people["sbp"].to_pylist() if x is not None])
@@ -184,7 +197,7 @@ def test_ranges_are_those_of_the_gate_and_hold_the_truth(site: tuple[OpenSite, R
         assert line["low"] <= line["truth"] <= line["high"]
 
 
-def test_what_classes_give_away(site: tuple[OpenSite, Reported], body: dict[str, Any]) -> None:
+def test_what_classes_give_away(site: tuple[OpenSite, ReportedPublication], body: dict[str, Any]) -> None:
     by_class = (
         f"SELECT COUNT(*) AS n, COUNT(DISTINCT ward) AS l, MAX(cost) - MIN(cost) AS w FROM {CLASSED} GROUP BY class"
     )
@@ -281,7 +294,7 @@ class Strict(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_one_file_that_fetches_and_runs_nothing(site: tuple[OpenSite, Reported]) -> None:
+def test_the_page_is_one_file_that_fetches_and_runs_nothing(site: tuple[OpenSite, ReportedPublication]) -> None:
     assert site[1].file is not None
     text = site[1].file.read_text(encoding="utf-8")
     page = Strict()
@@ -298,7 +311,7 @@ def test_the_page_is_one_file_that_fetches_and_runs_nothing(site: tuple[OpenSite
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
 
 
-def test_pictures_are_there_and_named(site: tuple[OpenSite, Reported]) -> None:
+def test_pictures_are_there_and_named(site: tuple[OpenSite, ReportedPublication]) -> None:
     assert site[1].file is not None
     names = sorted(path.name for path in site[1].file.parent.iterdir())
     assert names == [
@@ -315,12 +328,12 @@ def test_pictures_are_there_and_named(site: tuple[OpenSite, Reported]) -> None:
 
 
 def test_without_matplotlib_the_page_says_how_to_get_pictures(body: dict[str, Any]) -> None:
-    text = make_page(body, {}, can_draw=False)
+    text = fill(TEMPLATE, report=body, images={}, can_draw=False)
     assert "pip install &#39;querygate[plot]&#39;" in text or "pip install 'querygate[plot]'" in text
     assert "<img" not in text
 
 
-def test_nothing_that_names_a_person_is_in_it(site: tuple[OpenSite, Reported]) -> None:
+def test_nothing_that_names_a_person_is_in_it(site: tuple[OpenSite, ReportedPublication]) -> None:
     assert site[1].file is not None
     for path in site[1].file.parent.iterdir():
         assert MARKER.encode() not in path.read_bytes()
@@ -345,7 +358,7 @@ def test_figures_have_no_raw_values(body: dict[str, Any]) -> None:
 
 def test_every_key_is_documented(body: dict[str, Any]) -> None:
     text = DOCUMENTED.read_text(encoding="utf-8")
-    assert {name for name, _ in SECTIONS} <= body.keys()
+    assert [field.name for field in fields(PublishReport)] == list(body)
     for name, section in body.items():
         assert f"`{name}`" in text
         first = section[0] if isinstance(section, list) and section else section
@@ -356,7 +369,7 @@ def test_every_key_is_documented(body: dict[str, Any]) -> None:
 # -- where it is kept ------------------------------------------------------------------------------------------------
 
 
-def test_it_is_closed_to_others(site: tuple[OpenSite, Reported]) -> None:
+def test_it_is_closed_to_others(site: tuple[OpenSite, ReportedPublication]) -> None:
     assert site[1].file is not None
     folder = site[1].file.parent
     assert folder == site[0].site.vault / "t" / "reports" / "v00001"
@@ -424,7 +437,7 @@ def test_a_report_that_fails_leaves_the_version_serving(tmp_path: Path) -> None:
     assert staged_files(opened) == []
 
 
-def test_the_command_shows_and_copies_it(site: tuple[OpenSite, Reported], tmp_path: Path) -> None:
+def test_the_command_shows_and_copies_it(site: tuple[OpenSite, ReportedPublication], tmp_path: Path) -> None:
     folder = str(site[0].site.folder)
 
     def run(*words: str) -> Any:

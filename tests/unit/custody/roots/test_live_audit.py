@@ -13,7 +13,7 @@ import pytest
 from querygate.control import Log, load_key, rotate
 from querygate.control.alerts import KIND, Alerts
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.live_audit import Watching, explain_alert
+from querygate.custody.roots.live_audit import LiveAudit, explain_alert
 from querygate.custody.roots.log_coalitions import views_of
 from querygate.custody.roots.outbox import MAIL, TRIES, WEBHOOK, NotSent, deliver, mail_by, post_to
 from querygate.site.layout import open_site
@@ -43,8 +43,8 @@ def receiver() -> Iterator[Receiver]:
         yield server
 
 
-def watch(opened: OpenSite, *channels: str) -> Watching:
-    return Watching(opened, "clinic", user="local", channels=channels)
+def watch(opened: OpenSite, *channels: str) -> LiveAudit:
+    return LiveAudit(opened, "clinic", user="local", channels=channels)
 
 
 def alerts_of(opened: OpenSite) -> Alerts:

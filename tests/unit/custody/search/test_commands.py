@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from querygate.cli import main
 from querygate.custody.policy import load_policy, parse_policy
-from querygate.methods.policy_search import Study, safe_harbor, within
+from querygate.methods.policy_search import LatticeCubes, safe_harbor, within
 from tests.unit.custody.search.county import POLICY, write
 from tests.unit.methods.policy_search.shelby import LATTICE, study
 
@@ -61,7 +61,7 @@ def test_safe_harbor_is_that_of_the_county_study(county: Path, found: dict[str, 
     from querygate.methods.policy_search import cube
 
     columns = {"sex": [r[0] for r in rows], "race": [r[1] for r in rows], "age": [int(r[2]) for r in rows]}
-    other = Study(LATTICE, cube(LATTICE, columns), study().population)
+    other = LatticeCubes(LATTICE, cube(LATTICE, columns), study().population)
     assert found["safe_harbor"]["risk"] == pytest.approx(other.risk(safe_harbor(LATTICE)), rel=1e-12)
 
 

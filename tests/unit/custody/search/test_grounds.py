@@ -13,7 +13,7 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.columns.population import Population, records_of
 from querygate.custody.policy import ColumnPolicy, parse_policy
-from querygate.custody.search.lattice_study import Ground, harbor, lay_out
+from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
 
 HEAD = 'dataset = "d"\nk = 2\n'
 AGE = '[columns.age]\nrole = "quasi-identifier"\ntype = "integer"\ndomain = [0, 100]\n'
@@ -45,7 +45,7 @@ def drawn(columns: Sequence[ColumnPolicy], rows: int, seed: int, missing: float 
     return {name: array.cast(pa.date32()) if name == "born" else array for name, array in arrays.items()}
 
 
-def by_hand(ground: Ground, records: Population, others: Population, kept: str) -> tuple[float, float, int]:
+def by_hand(ground: LatticeStudy, records: Population, others: Population, kept: str) -> tuple[float, float, int]:
     """Average and greatest risk and k-map, record by record: what is told of each is the place of its group."""
     policy = ground.lattice.policy(kept)
     told: list[list[Any]] = [[], []]

@@ -12,16 +12,16 @@ from querygate.methods.anonymise import (
     Alpha,
     Closeness,
     Distinct,
-    Entropy,
+    EntropyDiversity,
     Guard,
     KMap,
     Numbers,
-    Personalised,
+    PersonalGuard,
     Proximity,
     PSensitive,
     Recursive,
     Sensitive,
-    Spread,
+    SpreadGuard,
     Table,
     TreeCloseness,
     partition_check,
@@ -93,7 +93,7 @@ def personalised(seed: int, table: Table) -> Guarded:
     found, count = np.unique(np.stack([combination, value * 4 + wish]), axis=1, return_counts=True)
     combination, value, wish = found[0], found[1] // 4, found[1] % 4
     pairs, code = np.unique(found[1], return_inverse=True)
-    guard = Personalised(
+    guard = PersonalGuard(
         Sensitive("disease", combination, code.reshape(-1), count, pairs.size),
         pairs // 4,
         [WISHES[pair % 4] for pair in pairs.tolist()],
@@ -142,7 +142,7 @@ def boxes_of(table: Table, labels: Ints, names: list[str]) -> list[list[partitio
 
 GUARDS: dict[str, Callable[[int, Table], Guarded]] = {
     "distinct": of_disease(lambda s: Distinct(s, 3), lambda *a: partition_check.distinct_values(*a[:2]) >= 3),
-    "entropy": of_disease(lambda s: Entropy(s, 2.0), lambda *a: partition_check.entropy_l(*a) >= 2.0),
+    "entropy": of_disease(lambda s: EntropyDiversity(s, 2.0), lambda *a: partition_check.entropy_l(*a) >= 2.0),
     "recursive": of_disease(lambda s: Recursive(s, 2.0, 2), lambda *a: partition_check.recursive_ratio(*a, l=2) < 2.0),
     "alpha": of_disease(lambda s: Alpha(s, 0.6), lambda *a: partition_check.largest_share(*a) <= 0.6),
     "t-closeness": of_disease(lambda s: Closeness(s, 0.2), lambda *a: partition_check.closeness(*a) <= 0.2),
@@ -155,7 +155,7 @@ GUARDS: dict[str, Callable[[int, Table], Guarded]] = {
     "p-sensitive": p_sensitive,
     "numeric hull": hull,
     "(k,e)": of_numbers(
-        lambda n: Spread(n, 15.0, 3),
+        lambda n: SpreadGuard(n, 15.0, 3),
         lambda c, v, n: partition_check.narrowest_hull(c, v, v) >= 15.0 and partition_check.distinct_numbers(c, v) >= 3,
     ),
     "(epsilon,m)": of_numbers(

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, NULL, SOME_NULLS, Attribute, Hierarchy, Recoded, Table
+from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, NULL, SOME_NULLS, Attribute, Hierarchy, RecodedTable, Table
 
 Side = tuple[int, int, int]
 Row = tuple[Side, ...]
 
 
-def rows_of(table: Table, recoded: Recoded) -> Iterator[tuple[int, Row]]:
+def rows_of(table: Table, recoded: RecodedTable) -> Iterator[tuple[int, Row]]:
     """(combination, what is published of each of its records), without those left out."""
     for combination, label in enumerate(recoded.labels.tolist()):
         if label >= 0:
@@ -21,7 +21,7 @@ def rows_of(table: Table, recoded: Recoded) -> Iterator[tuple[int, Row]]:
             yield combination, tuple((int(low[label]), int(high[label]), int(no[label])) for low, high, no in parts)
 
 
-def check(table: Table, recoded: Recoded, k: int) -> None:
+def check(table: Table, recoded: RecodedTable, k: int) -> None:
     """Every record is in what is published of it, alike ones are a class of k, and the figures are right."""
     sizes: Counter[Row] = Counter()
     labels = defaultdict(set)

@@ -14,11 +14,11 @@ from querygate.methods.anonymise import (
     Infeasible,
     KMap,
     Numbers,
-    Personalised,
+    PersonalGuard,
     Proximity,
     PSensitive,
     Sensitive,
-    Spread,
+    SpreadGuard,
     Table,
     TreeCloseness,
     blind,
@@ -85,8 +85,8 @@ def test_what_is_no_tree(levels):
 def test_range_and_number_of_values():
     # (3, 2000)-anonymity, as Zhang, Koudas, Srivastava and Yu (2007) count it on salaries.
     salaries = numbers([3000, 4000, 5000], [3000, 4000, 4900], [3000, 3000, 5000], [3000, np.nan, 5000], [np.nan])
-    assert judged(Spread(salaries, 2000), 5) == [True, False, True, True, False]
-    assert judged(Spread(salaries, 2000, 3), 5) == [True, False, False, False, False]
+    assert judged(SpreadGuard(salaries, 2000), 5) == [True, False, True, True, False]
+    assert judged(SpreadGuard(salaries, 2000, 3), 5) == [True, False, False, False, False]
 
 
 def test_crowding_by_definition():
@@ -122,7 +122,7 @@ def test_numbers_by_brute_force(seed):
                 for v in everybody
             ]
             assert verdict[number] == (max(near) * m <= len(everybody))
-    verdict = Spread(held, 3.0, 4).classes(np.arange(60), label, 8)
+    verdict = SpreadGuard(held, 3.0, 4).classes(np.arange(60), label, 8)
     for number in range(8):
         known = values[(label == number) & ~np.isnan(values)]
         assert verdict[number] == (len(set(known)) >= 4 and known.max() - known.min() >= 3)
@@ -144,8 +144,8 @@ def test_everybody_guards_what_they_wish():
     # pairs: flu/nothing, cancer/nothing, HIV/nothing, HIV/cancer or HIV
     pairs = Sensitive("disease", np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 3]), np.full(6, 2), 4)
     value, guarded = np.array([0, 1, 2, 2]), [(), (), (), (1, 2)]
-    assert judged(Personalised(pairs, value, guarded, 0.6), 2) == [True, False]
-    assert judged(Personalised(pairs, value, guarded, 0.7), 2) == [True, True]
+    assert judged(PersonalGuard(pairs, value, guarded, 0.6), 2) == [True, False]
+    assert judged(PersonalGuard(pairs, value, guarded, 0.7), 2) == [True, True]
     worst = partition_check.guarded_share(pairs.combination, value[pairs.value], pairs.value, pairs.count, guarded)
     assert worst == pytest.approx(2 / 3)
 

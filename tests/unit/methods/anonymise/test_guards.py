@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise import Alpha, Closeness, Distinct, Entropy, NumericHull, Recursive, Sensitive
+from querygate.methods.anonymise import Alpha, Closeness, Distinct, EntropyDiversity, NumericHull, Recursive, Sensitive
 from querygate.methods.anonymise.guards import diversity
 
 
@@ -24,7 +24,7 @@ def test_distinct():
 
 def test_entropy():
     # Two equal values have entropy log 2 exactly, 3 to 1 has less.
-    assert judged(Entropy, [[2, 2, 0], [3, 1, 0], [2, 1, 1]], l=2) == [True, False, True]
+    assert judged(EntropyDiversity, [[2, 2, 0], [3, 1, 0], [2, 1, 1]], l=2) == [True, False, True]
 
 
 def test_recursive():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Hierarchy, Intervals, Table, boxes, ncp, partition_check
-from querygate.methods.anonymise.recode.hierarchy_presets import PRESETS, Unreadable, preset_rows
+from querygate.methods.anonymise.recode.hierarchy_presets import PRESETS, UnreadableValues, preset_rows
 from querygate.methods.anonymise.recode.icd_ranges import icd9_path, icd10_path
 
 
@@ -131,7 +131,7 @@ def test_rules_make_trees(name):
 
 
 def test_rules_say_how_many_values_they_cannot_read():
-    with pytest.raises(Unreadable, match="2 values"):
+    with pytest.raises(UnreadableValues, match="2 values"):
         preset_rows("ages", ["7", "old", "-3"])
 
 

@@ -21,7 +21,7 @@ from querygate.methods.anonymise import (
     snake,
     snake_polished,
 )
-from querygate.methods.anonymise.clusters.exchange import Block
+from querygate.methods.anonymise.clusters.exchange import ExchangeBlock
 from querygate.methods.anonymise.division.districts import districts, districts_of
 from querygate.methods.anonymise.division.snake import snake_runs
 from tests.bench.adult import adult_records
@@ -81,7 +81,7 @@ def test_an_exchange_is_priced_exactly(seed):
     random, zeros = np.random.default_rng(seed), np.zeros(table.records, dtype=np.int64)
     before = total(table, labels)
     for _ in range(5):
-        block = Block(table, np.arange(table.records), labels, zeros, ())
+        block = ExchangeBlock(table, np.arange(table.records), labels, zeros, ())
         block.exchange(k, random)
         labels = block.home
         assert total(table, labels) <= before + 1e-7

@@ -5,14 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise import NO_NULLS, SOME_NULLS, Attribute, Recoded, Table, full_domain, loss, scales_of
+from querygate.methods.anonymise import (
+    NO_NULLS,
+    SOME_NULLS,
+    Attribute,
+    RecodedTable,
+    Table,
+    full_domain,
+    loss,
+    scales_of,
+)
 from tests.unit.methods.anonymise.recoded import hierarchical_table, tree_of
 
 PLACES = Attribute.hierarchical("place", np.array([0, 1, 2, 3]), tree_of(4, (2,)))
 AGES = Attribute.ordered_by("age", np.array([0, 4, 5, 9]), np.arange(11.0))
 TABLE = Table((PLACES, AGES), np.array([3, 2, 4, 1]))
 NONE = np.full(2, NO_NULLS)
-RECODED = Recoded(
+RECODED = RecodedTable(
     labels=np.array([0, 0, 1, -1]),
     low={"place": np.array([0, 2]), "age": np.array([0, 5])},
     high={"place": np.array([1, 2]), "age": np.array([4, 5])},
@@ -80,7 +89,7 @@ def test_a_missing_value_is_one_more_value():
     sex = Attribute.nominal("sex", np.array([0, 1, -1]), 3)
     table = Table((sex,), np.array([2, 1, 1]))
     one = np.zeros(1, dtype=int)
-    found = Recoded(np.zeros(3, dtype=int), {"sex": one}, {"sex": one + 2}, {"sex": one + SOME_NULLS}, 0, 1.0)
+    found = RecodedTable(np.zeros(3, dtype=int), {"sex": one}, {"sex": one + 2}, {"sex": one + SOME_NULLS}, 0, 1.0)
     assert loss.loss_metric(table, found) == pytest.approx([1.0])
     assert loss.ambiguity(table, found) == 4.0
     assert loss.average_relative_error(table, found, [{"sex": (0, 0)}]) == pytest.approx(abs(2 - 4 / 4) / 2)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise.class_disclosure import LIKELY, Told, fence, narrow_hulls, quantiles, shared_values
+from querygate.methods.anonymise.class_disclosure import (
+    LIKELY,
+    ClassDisclosure,
+    fence,
+    narrow_hulls,
+    quantiles,
+    shared_values,
+)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -23,12 +30,12 @@ def test_shared_values(seed: int) -> None:
         if max(held) >= LIKELY * sum(held):
             likely = [likely[0] + 1, likely[1] + sum(held)]
 
-    assert shared_values(classes, values, counts) == (Told(*same), Told(*likely))
+    assert shared_values(classes, values, counts) == (ClassDisclosure(*same), ClassDisclosure(*likely))
 
 
 def test_narrow_hulls_leave_classes_without_values_alone() -> None:
     low, high = np.array([1.0, 1.0, np.nan]), np.array([9.0, 11.0, np.nan])
-    assert narrow_hulls(np.array([5, 6, 7]), low, high, 10) == Told(1, 5)
+    assert narrow_hulls(np.array([5, 6, 7]), low, high, 10) == ClassDisclosure(1, 5)
 
 
 def test_quantiles_and_fence_count_records() -> None:

@@ -13,7 +13,7 @@ import pytest
 from querygate.methods.anonymise import Attribute, Distinct, Hierarchy, Infeasible, Table, ncp, partition_check, snake
 from querygate.methods.anonymise.division.districts import districts, districts_of
 from querygate.methods.anonymise.division.runs import cut_into_runs
-from querygate.methods.anonymise.division.snake import Key, snake_order
+from querygate.methods.anonymise.division.snake import SortKey, snake_order
 from tests.bench.adult import FAST, adult_records
 from tests.unit.methods.anonymise.naive import classes_of, loss
 from tests.unit.methods.anonymise.tables import by_record, random_hull, random_sensitive, random_table
@@ -90,7 +90,7 @@ def test_blocks_do_not_change_the_result(monkeypatch, seed):
 
 def test_each_key_turns_back_in_every_second_group():
     outer, inner = np.array([0, 0, 2, 2, 3, 3]), np.array([0, 1, 0, 1, 0, 1])
-    keys = [Key(outer, 4, 1.0), Key(inner, 2, 0.5)]
+    keys = [SortKey(outer, 4, 1.0), SortKey(inner, 2, 0.5)]
     # Group 1 does not occur, so the parity is that of the groups which do.
     assert snake_order(keys, np.zeros(6, dtype=np.int64), 2).tolist() == [0, 1, 3, 2, 4, 5]
 

@@ -13,8 +13,8 @@ from querygate.methods.anonymise import Attribute, Distinct, Sensitive, Table, p
 from querygate.methods.anonymise.stable_classes import NEWCOMER, stay_together
 from querygate.methods.anonymise.version_overlay import (
     ABSENT,
-    Small,
-    Verdict,
+    OverlayVerdict,
+    SmallParts,
     in_the_way,
     judge,
     lay_together,
@@ -37,7 +37,7 @@ def random_classes(seed: int, versions: int, people: int = 60) -> list[Ints]:
     return [classes[in_one] for classes in found]
 
 
-def judged_by_hand(earlier: list[Ints], now: Ints, values: Ints, k: int, l: int) -> Verdict:  # noqa: E741
+def judged_by_hand(earlier: list[Ints], now: Ints, values: Ints, k: int, l: int) -> OverlayVerdict:  # noqa: E741
     """Person by person: with whom they were, and with whom of these they are now."""
     before = [tuple(int(v[i]) for v in earlier) for i in range(now.size)]
     seen: dict[str, set[frozenset[int]]] = {"divided": set(), "left": set(), "came": set()}
@@ -57,8 +57,8 @@ def judged_by_hand(earlier: list[Ints], now: Ints, values: Ints, k: int, l: int)
             seen["divided"].add(part)
         elif classes and any(now[j] == ABSENT for j in group):
             seen["left"].add(part)
-    count = {name: Small(len(parts), sum(map(len, parts))) for name, parts in seen.items()}
-    return Verdict(min(stayed, default=0), **count)
+    count = {name: SmallParts(len(parts), sum(map(len, parts))) for name, parts in seen.items()}
+    return OverlayVerdict(min(stayed, default=0), **count)
 
 
 @pytest.mark.parametrize(("seed", "versions"), list(product(SEEDS, (1, 2, 3))))
@@ -94,7 +94,7 @@ def test_the_same_classes_tell_nothing() -> None:
     classes = np.repeat(np.arange(5), 3)
     found = judge(lay_together([classes, classes], classes), 3)
 
-    assert found == Verdict(3, Small(0, 0), Small(0, 0), Small(0, 0))
+    assert found == OverlayVerdict(3, SmallParts(0, 0), SmallParts(0, 0), SmallParts(0, 0))
     assert found.keeps(few_changes=False)
 
 
@@ -144,9 +144,9 @@ def test_groups_stay_together_and_every_promise_is_kept(seed: int, apart: bool) 
 
     assert partition_check.smallest_class(labels) >= 4
     assert partition_check.distinct_values(labels, ward.value) >= 2
-    assert judge(met, 4).divided == Small(0, 0)
+    assert judge(met, 4).divided == SmallParts(0, 0)
     if apart and gone.sum() >= 4:
-        assert judge(met, 4).came == Small(0, 0)
+        assert judge(met, 4).came == SmallParts(0, 0)
 
 
 def test_a_large_group_is_divided_and_a_small_one_joins_as_a_whole() -> None:

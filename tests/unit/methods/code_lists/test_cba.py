@@ -7,7 +7,7 @@ import pytest
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
 from querygate.methods.code_lists.cba import cba
-from querygate.methods.code_lists.code_policies import Privacy, Utility, violations
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
 from querygate.methods.code_lists.diseases import surviving
 from querygate.methods.code_lists.supports import Supports
 from querygate.methods.code_lists.ugaclip import ugaclip
@@ -18,7 +18,7 @@ from tests.unit.methods.code_lists.worlds import world
 def test_joining_without_gain_is_left_out():
     """Even as one item, codes 0 and 1 would leave {0, 2} with one record: code 1 is spared."""
     baskets = Baskets.of([[0, 2], [1], [1], [1], [2], [2], [2]], size=3)
-    policy, groups = Privacy(((0, 2),)), Utility(((0, 1),))
+    policy, groups = CodePrivacy(((0, 2),)), CodeUtility(((0, 1),))
     assert ugaclip(baskets, 2, policy, groups).groups() == [(2,)]
     assert cba(baskets, 2, policy, groups).groups() == [(1,), (2,)]
 
@@ -27,8 +27,8 @@ def test_joining_without_gain_is_left_out():
 @pytest.mark.parametrize("seed", range(40))
 def test_no_suppressed_code_could_be_published(seed, residue):
     made = world(seed)
-    policy = Privacy.from_visits(made.baskets.lists(), residue=residue)
-    items = cba(made.baskets, made.k, policy, Utility())
+    policy = CodePrivacy.from_visits(made.baskets.lists(), residue=residue)
+    items = cba(made.baskets, made.k, policy, CodeUtility())
     assert violations(made.baskets, items, policy, made.k) == ()
     for code in np.flatnonzero(items.of == SUPPRESSED).tolist():
         more = items.of.copy()
@@ -39,9 +39,9 @@ def test_no_suppressed_code_could_be_published(seed, residue):
 def test_a_needless_suppression_is_taken_back():
     """{0, 1} first loses code 1, the rarer; {0, 2} then loses code 0, and code 1 does no harm any more."""
     baskets = Baskets.of([[0, 1], [0, 2], *[[1]] * 2, *[[0]] * 3, *[[2]] * 6], size=3)
-    policy = Privacy(((0, 1), (0, 2))).literal()
-    assert cba(baskets, 2, policy, Utility()).groups() == [(1,), (2,)]
-    assert ugaclip(baskets, 2, policy, Utility()).groups() == [(2,)]
+    policy = CodePrivacy(((0, 1), (0, 2))).literal()
+    assert cba(baskets, 2, policy, CodeUtility()).groups() == [(1,), (2,)]
+    assert ugaclip(baskets, 2, policy, CodeUtility()).groups() == [(2,)]
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -62,4 +62,4 @@ def test_visits_of_a_hospital():
     items, _ = anonymise(study, Setting("residue", 5, "diseases", "cba"))
     kept = [one.name for one in surviving(study.baskets, items, study.diseases)]
     assert kept == ["Coronary disease", "Diabetes mellitus type 2"]
-    assert violations(study.baskets, items, Privacy.from_visits(study.visits), 5) == ()
+    assert violations(study.baskets, items, CodePrivacy.from_visits(study.visits), 5) == ()

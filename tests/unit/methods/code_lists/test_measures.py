@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import Disease, case_counts, gwas_diseases, surviving
-from querygate.methods.code_lists.local_items import Recoded
+from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, frequent_sets, published_loss, workload_errors
-from querygate.methods.code_lists.record_matches import Published, estimates, matches, unchanged
+from querygate.methods.code_lists.record_matches import PublishedRecords, estimates, matches, unchanged
 from querygate.methods.code_lists.reidentification import reidentification, unique_records
 from querygate.methods.code_lists.set_partition import partitioned
 from querygate.methods.code_lists.systems import lines_of
@@ -52,7 +52,7 @@ QUERIES = Baskets.of([(), *((c,) for c in range(SIZE)), *combinations(range(SIZE
 @given(worlds())
 def test_matches_and_estimates_are_as_defined(world: tuple[list[set[int]], Items]) -> None:
     records, items = world
-    published = Published.of(baskets_of(records), items)
+    published = PublishedRecords.of(baskets_of(records), items)
     told = published_sets(records, items)
     covers = [set().union(*groups) for groups in told]
     hidden = {code for code in range(SIZE) if items.of[code] == -1}
@@ -68,10 +68,10 @@ def test_matches_and_estimates_are_as_defined(world: tuple[list[set[int]], Items
 def test_counts_add_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     baskets = baskets_of([set(np.flatnonzero(rng.random(SIZE) < 0.4).tolist()) for _ in range(203)])
-    whole = matches(unchanged(baskets), QUERIES), estimates(Published.of(baskets, JOINED), QUERIES)
+    whole = matches(unchanged(baskets), QUERIES), estimates(PublishedRecords.of(baskets, JOINED), QUERIES)
     monkeypatch.setattr("querygate.methods.code_lists.record_matches._BLOCK_BYTES", 64)
     assert matches(unchanged(baskets), QUERIES).tolist() == whole[0].tolist()
-    assert estimates(Published.of(baskets, JOINED), QUERIES).tolist() == pytest.approx(whole[1].tolist())
+    assert estimates(PublishedRecords.of(baskets, JOINED), QUERIES).tolist() == pytest.approx(whole[1].tolist())
 
 
 def test_errors_by_hand() -> None:
@@ -257,7 +257,7 @@ def test_whole_sets_and_unique_records_are_as_defined(world: tuple[list[set[int]
 def test_random_sets_are_codes_of_the_record() -> None:
     """Records share no code, so every known set has one match; joined two and two, two."""
     baskets = Baskets.of([[0, 1], [2, 3], [4, 5], []], SIZE)
-    joined = Recoded(Baskets.of([[0], [0], [1], []], 2), ((0, 1, 2, 3), (4, 5)), suppressed=0, loss=0.0)
+    joined = LocalItems(Baskets.of([[0], [0], [1], []], 2), ((0, 1, 2, 3), (4, 5)), suppressed=0, loss=0.0)
     curve = reidentification(baskets, joined, longest=3, draws=5, rng=np.random.default_rng(1))
     assert curve.before.tolist() == [[1] * 15 + [4] * 5] * 3
     assert curve.after.tolist() == [[2] * 10 + [1] * 5 + [4] * 5] * 3
@@ -297,7 +297,7 @@ def test_no_records_and_no_codes_are_measured_as_nothing() -> None:
 def test_measures_of_local_recoding() -> None:
     """Code 1 alone of one pair of records and with 0 of another; a record that is suppressed may be anything."""
     baskets = Baskets.of([[0, 2], [1, 2], [1], [1], [3]], 4)
-    local = Recoded(Baskets.of([[0, 2], [0, 2], [1], [1], []], 3), ((0, 1), (1,), (2,)), suppressed=1, loss=0.0)
+    local = LocalItems(Baskets.of([[0, 2], [0, 2], [1], [1], []], 3), ((0, 1), (1,), (2,)), suppressed=1, loss=0.0)
     found = changes(baskets, local)
     assert (found.entries, found.entries_suppressed, found.entries_generalised) == (7, 1, 2)
     assert (found.codes, found.codes_suppressed, found.codes_generalised) == (4, 1, 2)
@@ -307,7 +307,7 @@ def test_measures_of_local_recoding() -> None:
     errors = workload_errors(baskets, local, Baskets.of([[1], [1, 2], [3]], 4))
     assert errors.actual.tolist() == [3, 1, 1]
     assert errors.estimated.tolist() == [3, 1, 0]
-    assert matches(Published.of(baskets, local), Baskets.of([[1], [1, 2], [3]], 4)).tolist() == [5, 3, 1]
+    assert matches(PublishedRecords.of(baskets, local), Baskets.of([[1], [1, 2], [3]], 4)).tolist() == [5, 3, 1]
     assert not case_counts(baskets, local, Disease("one", (1,))).exact
     counted = case_counts(baskets, local, Disease("both", (0, 1)))
     assert (counted.cases, counted.least, counted.most) == (4, 4, 5)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from querygate.methods.code_lists.baskets import Baskets
-from querygate.methods.code_lists.local_items import Recoded
+from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.set_partition import partitioned
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries
 from tests.unit.methods.code_lists.test_km import nodes, random_case
 
 
-def check(baskets: Baskets, levels: Sequence[np.ndarray], made: Recoded, k: int) -> None:
+def check(baskets: Baskets, levels: Sequence[np.ndarray], made: LocalItems, k: int) -> None:
     """Each record like k - 1 others; each item has a code of the record; each code is in one item, or all in none."""
     published = [tuple(record) for record in made.published.lists()]
     assert min(Counter(published).values()) >= k
@@ -30,7 +30,7 @@ def check(baskets: Baskets, levels: Sequence[np.ndarray], made: Recoded, k: int)
     assert emptied == made.suppressed
 
 
-def loss(baskets: Baskets, made: Recoded) -> float:
+def loss(baskets: Baskets, made: LocalItems) -> float:
     total = []
     for codes, record in zip(baskets.lists(), made.published.lists(), strict=True):
         size = {code: len(made.groups[item]) for item in record for code in made.groups[item]}

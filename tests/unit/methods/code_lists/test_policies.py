@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
-from querygate.methods.code_lists.code_policies import Privacy, Utility, violations
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
 from querygate.methods.code_lists.supports import Supports, rare_itemsets
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.unit.methods.code_lists import brute
@@ -32,7 +32,7 @@ def test_an_itemset_is_supported_by_items_that_cover_it():
 def test_a_suppressed_code_leaves_no_support_but_what_is_left_can_be_looked_for():
     baskets = Baskets.of([[0, 1], [0]], size=2)
     without_0 = Items(np.array([SUPPRESSED, 0]))
-    policy = Privacy(((0, 1),))
+    policy = CodePrivacy(((0, 1),))
     assert violations(baskets, without_0, policy.literal(), 2) == ()
     assert violations(baskets, without_0, policy, 2) == ((0, 1),)  # code 1 alone is of one record
     assert violations(baskets, Items(np.array([0, SUPPRESSED])), policy, 2) == ()
@@ -54,7 +54,7 @@ def test_violations_are_those_of_the_brute_force_checker(seed):
 def test_all_itemsets_up_to_m_are_those_of_the_brute_force_checker(seed, most):
     made = world(seed)
     items = random_items(seed, made.baskets.size)
-    found = violations(made.baskets, items, Privacy.all_itemsets(most), made.k)
+    found = violations(made.baskets, items, CodePrivacy.all_itemsets(most), made.k)
     every = brute.all_sets((f"c{code}" for code in range(made.baskets.size)), most)
     expected = brute.unsafe(made.records(), items_as_texts(items), every, made.k, residue=False)
     assert bool(found) == bool(expected)
@@ -62,7 +62,7 @@ def test_all_itemsets_up_to_m_are_those_of_the_brute_force_checker(seed, most):
 
 
 def test_visits_become_itemsets_and_empty_ones_tell_nothing():
-    policy = Privacy.from_visits([[3, 1], [], [1, 3], [1]])
+    policy = CodePrivacy.from_visits([[3, 1], [], [1, 3], [1]])
     assert policy.itemsets == ((1, 3), (1,))
     assert policy.residue
 
@@ -78,32 +78,32 @@ def test_supports_follow_merging_and_suppression():
 
 
 def test_groups_by_level_by_disease_and_by_hand():
-    level = Utility.by_level(["295", "295", "296", None])
+    level = CodeUtility.by_level(["295", "295", "296", None])
     assert level.of(4).tolist() == [0, 0, 1, 2]
-    assert Utility.from_diseases([(1, 2)], rest=level).groups == ((1, 2), (0,))
-    assert Utility(((0, 1),)).breaches(Items(np.array([0, 0, 1, 1]))) == ((2, 3),)
-    assert Utility(((0, 1), (2, 3))).breaches(Items(np.array([0, 0, 1, 1]))) == ()
+    assert CodeUtility.from_diseases([(1, 2)], rest=level).groups == ((1, 2), (0,))
+    assert CodeUtility(((0, 1),)).breaches(Items(np.array([0, 0, 1, 1]))) == ((2, 3),)
+    assert CodeUtility(((0, 1), (2, 3))).breaches(Items(np.array([0, 0, 1, 1]))) == ()
 
 
 def test_contradictory_groups_are_refused():
     with pytest.raises(Unprotectable, match="Groups 0 and 1 both have code 3") as refused:
-        Utility((numbers({"296.00", "296.01"}), numbers({"296.00", "296.02"})))
+        CodeUtility((numbers({"296.00", "296.01"}), numbers({"296.00", "296.02"})))
     assert "Join the two groups" in refused.value.remedy
 
 
 @pytest.mark.parametrize(
     "refused",
     [
-        lambda: Privacy(((0,), ())),
-        lambda: Privacy.all_itemsets(0),
-        lambda: Privacy(upto=-1),
-        lambda: violations(GOLDEN, Items.unchanged(6), Privacy(((0, 6),)), 2),
-        lambda: violations(GOLDEN, Items.unchanged(6), Privacy(((-1, 2),)), 2),
+        lambda: CodePrivacy(((0,), ())),
+        lambda: CodePrivacy.all_itemsets(0),
+        lambda: CodePrivacy(upto=-1),
+        lambda: violations(GOLDEN, Items.unchanged(6), CodePrivacy(((0, 6),)), 2),
+        lambda: violations(GOLDEN, Items.unchanged(6), CodePrivacy(((-1, 2),)), 2),
         lambda: violations(GOLDEN, Items.unchanged(5), GOLDEN_PRIVACY, 2),
-        lambda: Utility(((0, 9),)).of(6),
-        lambda: Privacy().check(GOLDEN, 4),
-        lambda: Privacy().check(GOLDEN, 0),
-        lambda: Privacy().check(Baskets.of([], size=3), 1),
+        lambda: CodeUtility(((0, 9),)).of(6),
+        lambda: CodePrivacy().check(GOLDEN, 4),
+        lambda: CodePrivacy().check(GOLDEN, 0),
+        lambda: CodePrivacy().check(Baskets.of([], size=3), 1),
     ],
 )
 def test_what_cannot_be_meant_is_refused(refused):
@@ -116,7 +116,7 @@ def test_what_cannot_be_meant_is_refused(refused):
 def test_more_sets_than_can_be_counted_are_refused():
     wide = Baskets.of([range(300)] * 3, size=300)
     with pytest.raises(Unprotectable, match="more than"):
-        violations(wide, Items.unchanged(300), Privacy.all_itemsets(6), 2)
+        violations(wide, Items.unchanged(300), CodePrivacy.all_itemsets(6), 2)
 
 
 def test_rare_itemsets_are_of_the_smallest_size():

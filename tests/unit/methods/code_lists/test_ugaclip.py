@@ -9,7 +9,7 @@ import pytest
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
 from querygate.methods.code_lists.catalogue import METHODS
 from querygate.methods.code_lists.cba import cba
-from querygate.methods.code_lists.code_policies import Privacy, Utility
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.least_frequent import least_frequent
 from querygate.methods.code_lists.ugaclip import aclip, ugaclip
@@ -49,7 +49,7 @@ def test_the_policies_are_met(method, seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_all_itemsets_up_to_m_beside_a_list(method, seed):
     made = world(seed)
-    policy = Privacy(made.privacy.itemsets, upto=2)
+    policy = CodePrivacy(made.privacy.itemsets, upto=2)
     texts = items_as_texts(METHODS.get(method).run(made.baskets, made.k, policy, made.utility))
     every = brute.all_sets((f"c{code}" for code in range(made.baskets.size)), 2)
     assert not brute.unsafe(made.records(), texts, [*every, *made.policy()], made.k, residue=True)
@@ -59,14 +59,14 @@ def test_all_itemsets_up_to_m_beside_a_list(method, seed):
 def test_what_is_safe_stays_as_it_is(method):
     baskets = Baskets.of([[0, 1, 2], [0, 1], [], [0]], size=4)
     run = METHODS.get(method).run
-    assert run(baskets, 2, Privacy(((0, 1), (2, 3))), Utility.together(4)).of.tolist() == [0, 1, 2, 3]
-    assert run(baskets, 2, Privacy(), Utility()).of.tolist() == [0, 1, 2, 3]
+    assert run(baskets, 2, CodePrivacy(((0, 1), (2, 3))), CodeUtility.together(4)).of.tolist() == [0, 1, 2, 3]
+    assert run(baskets, 2, CodePrivacy(), CodeUtility()).of.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("method", POLICY_METHODS)
 def test_an_itemset_of_thirty_codes(method):
     baskets = Baskets.of([range(30), range(15), range(15, 30)], size=31)
-    items = METHODS.get(method).run(baskets, 2, Privacy((tuple(range(30)),)), Utility.together(31))
+    items = METHODS.get(method).run(baskets, 2, CodePrivacy((tuple(range(30)),)), CodeUtility.together(31))
     records = [{f"c{code}" for code in record} for record in baskets.lists()]
     policy = [{f"c{code}" for code in range(30)}]
     assert not brute.unsafe(records, items_as_texts(items), policy, 2, residue=True)
@@ -76,7 +76,7 @@ def test_an_itemset_of_thirty_codes(method):
 @pytest.mark.parametrize("method", ["ugaclip", "cba", "least-frequent"])
 def test_a_code_in_every_record_is_published_as_it_is(method):
     baskets = Baskets.of([[0, code] for code in range(1, 6)], size=6)
-    items = METHODS.get(method).run(baskets, 3, Privacy.from_visits(baskets.lists()), Utility())
+    items = METHODS.get(method).run(baskets, 3, CodePrivacy.from_visits(baskets.lists()), CodeUtility())
     assert items.groups() == [(0,)]
 
 
@@ -86,8 +86,8 @@ def test_a_code_in_every_record_is_published_as_it_is(method):
     [
         (4, GOLDEN_PRIVACY, GOLDEN_UTILITY),
         (0, GOLDEN_PRIVACY, GOLDEN_UTILITY),
-        (2, Privacy(((0, 6),)), GOLDEN_UTILITY),
-        (2, GOLDEN_PRIVACY, Utility(((0, 6),))),
+        (2, CodePrivacy(((0, 6),)), GOLDEN_UTILITY),
+        (2, GOLDEN_PRIVACY, CodeUtility(((0, 6),))),
     ],
 )
 def test_what_cannot_be_followed_is_refused(method, k, privacy, utility):
@@ -96,24 +96,24 @@ def test_what_cannot_be_followed_is_refused(method, k, privacy, utility):
 
 
 def test_aclip_joins_any_codes():
-    items = aclip(GOLDEN, 2, GOLDEN_PRIVACY, Utility())
+    items = aclip(GOLDEN, 2, GOLDEN_PRIVACY, CodeUtility())
     assert all(item != SUPPRESSED for item in items.of.tolist())
     assert GOLDEN_UTILITY.breaches(items)
 
 
 def test_least_frequent_suppresses_a_shortest_run_of_the_rarest():
     baskets = Baskets.of([[0, 1, 2], [0, 1], [0, 2], [0, 1, 3]], size=4)
-    assert least_frequent(baskets, 2, Privacy(((0, 1, 2),)), Utility()).groups() == [(0,), (1,)]
-    assert least_frequent(baskets, 2, Privacy(((0, 3),)), Utility()).groups() == [(0,), (1,), (2,)]
+    assert least_frequent(baskets, 2, CodePrivacy(((0, 1, 2),)), CodeUtility()).groups() == [(0,), (1,)]
+    assert least_frequent(baskets, 2, CodePrivacy(((0, 3),)), CodeUtility()).groups() == [(0,), (1,), (2,)]
 
 
 def test_weights_move_the_choice_of_a_partner():
     baskets = Baskets.of([[0, 3], [1, 3], [1, 3], [2, 3], [2, 3], [2, 3]], size=4)
-    policy, group = Privacy(((0, 3),)), Utility(((0, 1, 2),))
+    policy, group = CodePrivacy(((0, 3),)), CodeUtility(((0, 1, 2),))
     assert (0, 1) in ugaclip(baskets, 2, policy, group).groups()
     tree = CodeTree.of([("a1", "a", "*"), ("b1", "b", "*"), ("b2", "b", "*"), ("c1", "c", "*")])
     assert tree.spread([1, 2]) < tree.spread([0, 1])
-    turned = Privacy(((1, 3),))
+    turned = CodePrivacy(((1, 3),))
     assert (0, 1) in ugaclip(baskets, 3, turned, group).groups()
     assert (1, 2) in ugaclip(baskets, 3, turned, group, weights=tree.spread).groups()
 
@@ -131,16 +131,16 @@ def test_losses_are_compared_where_numbers_end():
 def test_spared_codes_are_given_up_last(method):
     """{0, 1} must lose a code. Code 0 is rarer, and goes unless it is spared."""
     baskets = Baskets.of([[0, 1], [0], *[[1]] * 3], size=2)
-    policy = Privacy(((0, 1),))
-    assert method(baskets, 2, policy, Utility()).of.tolist() == [SUPPRESSED, 0]
-    assert method(baskets, 2, policy, Utility(spared=frozenset({0}))).of.tolist() == [0, SUPPRESSED]
+    policy = CodePrivacy(((0, 1),))
+    assert method(baskets, 2, policy, CodeUtility()).of.tolist() == [SUPPRESSED, 0]
+    assert method(baskets, 2, policy, CodeUtility(spared=frozenset({0}))).of.tolist() == [0, SUPPRESSED]
 
 
 @pytest.mark.parametrize("method", [ugaclip, cba])
 @pytest.mark.parametrize("seed", range(20))
 def test_sparing_keeps_the_promise(seed, method):
     made = world(seed)
-    spared = Utility.from_diseases(made.utility.groups[:2], rest=made.utility, spare=True)
+    spared = CodeUtility.from_diseases(made.utility.groups[:2], rest=made.utility, spare=True)
     items = method(made.baskets, made.k, made.privacy, spared)
     texts = items_as_texts(items)
     assert not brute.unsafe(made.records(), texts, made.policy(), made.k, residue=made.privacy.residue)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.code_policies import Privacy, Utility
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 
 CODES = ("295.00", "295.01", "295.02", "296.00", "296.01", "296.02")
 NUMBER = {code: number for number, code in enumerate(CODES)}
@@ -23,8 +23,8 @@ def numbers(codes: set[str]) -> tuple[int, ...]:
 
 
 GOLDEN = Baskets.of([numbers(record) for record in RECORDS], size=len(CODES))
-GOLDEN_PRIVACY = Privacy((numbers({"296.00", "296.01", "296.02"}),))
-GOLDEN_UTILITY = Utility((numbers({"296.00", "296.01"}),))
+GOLDEN_PRIVACY = CodePrivacy((numbers({"296.00", "296.01", "296.02"}),))
+GOLDEN_UTILITY = CodeUtility((numbers({"296.00", "296.01"}),))
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class World:
     """Random records, itemsets and groups. Codes as texts are for the checker that shares nothing."""
 
     baskets: Baskets
-    privacy: Privacy
-    utility: Utility
+    privacy: CodePrivacy
+    utility: CodeUtility
     k: int
 
     def records(self) -> list[set[str]]:
@@ -57,6 +57,6 @@ def world(seed: int) -> World:
     lists = [np.flatnonzero(row).tolist() for row in held]
     visits = [[code for code in codes if random.random() < 0.5] for codes in lists]
     invented = [random.permutation(size)[: int(random.integers(1, 5))].tolist() for _ in range(5)]
-    privacy = Privacy.from_visits(visits + invented, residue=bool(seed % 2))
-    groups = Utility.by_level(random.integers(0, 5, size).tolist())
+    privacy = CodePrivacy.from_visits(visits + invented, residue=bool(seed % 2))
+    groups = CodeUtility.by_level(random.integers(0, 5, size).tolist())
     return World(Baskets.of(lists, size), privacy, groups, int(random.integers(1, min(records, 6) + 1)))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from querygate.core.budget import Cost, Scope, Total
-from querygate.methods.dp import MECHANISMS, Composed, Spent, parallel, pure
+from querygate.core.budget import Cost, Scope, SpentTotal
+from querygate.methods.dp import MECHANISMS, ComposedAccounting, Spent, parallel, pure
 
 DELTA = 1e-6
 epsilons = some.floats(0.001, 2.0).map(lambda number: round(number, 4))
@@ -141,16 +141,16 @@ def test_parallel_is_the_most_of_each() -> None:
 def test_a_ledger_is_read_the_same_way(each: list[float], limit: float, delta: float) -> None:
     """Units of 10^-12 are rounded up, so a ledger may only be stricter."""
     scope = Scope("user", "ann", "study", limit, delta)
-    total, reference = Total(), Spent()
+    total, reference = SpentTotal(), Spent()
     for epsilon in each:
         fitted = reference.fits(pure(epsilon), limit, delta)
         total, reference = total.plus(pure(epsilon)), reference.plus(pure(epsilon))
-        assert fitted or not Composed().fits(total, scope)
-        assert Composed().left(total, scope) <= reference.left(limit, delta) + 1e-15
-        assert Composed().left(total, scope) == pytest.approx(reference.left(limit, delta), abs=1e-8)
+        assert fitted or not ComposedAccounting().fits(total, scope)
+        assert ComposedAccounting().left(total, scope) <= reference.left(limit, delta) + 1e-15
+        assert ComposedAccounting().left(total, scope) == pytest.approx(reference.left(limit, delta), abs=1e-8)
 
 
 def test_a_ledger_without_rho_is_not_taken_for_free() -> None:
-    total = Total().plus(Cost(5.0))
-    assert not Composed().fits(total, Scope("user", "ann", "study", 1.0, 1e-6))
-    assert Composed().fits(total, Scope("user", "ann", "study", 5.0, 1e-6))
+    total = SpentTotal().plus(Cost(5.0))
+    assert not ComposedAccounting().fits(total, Scope("user", "ann", "study", 1.0, 1e-6))
+    assert ComposedAccounting().fits(total, Scope("user", "ann", "study", 5.0, 1e-6))

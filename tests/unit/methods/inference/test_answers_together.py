@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from querygate.methods.inference import VARIANCE, Base, Domain, Inferred, Total, find, notices
+from querygate.methods.inference import VARIANCE, Base, Domain, Inference, QueryTotal, find, notices
 from querygate.methods.inference.feasible_totals import Allowance
 from querygate.methods.inference.power_sums import two_values
 
@@ -16,9 +16,9 @@ ONES = {"sbp": np.ones(len(AGES), dtype=np.int64)}
 PUBLIC = {"sbp": Domain(Fraction(80), Fraction(200), whole=True, public=True)}
 
 
-def total(query: str, low: int, high: int, least: float, most: float) -> Total:
+def total(query: str, low: int, high: int, least: float, most: float) -> QueryTotal:
     ends = Fraction(least), Fraction(most)
-    return Total(
+    return QueryTotal(
         query,
         "r1",
         "sbp",
@@ -52,10 +52,10 @@ def test_there_are_only_so_many_programmes() -> None:
     assert Allowance(work=10).take(11) is False
 
 
-def squares(query: str, low: int, high: int, value: int | Fraction) -> Total:
+def squares(query: str, low: int, high: int, value: int | Fraction) -> QueryTotal:
     members = (low <= AGES) & (high >= AGES)
     number, spread, said = int(members.sum()), Fraction(value), f"({value})"
-    return Total(
+    return QueryTotal(
         query, "r1", "sbp^2", members, VARIANCE, spread, spread, said, "sbp^2", (((1,), members),), number, "sbp"
     )
 
@@ -82,7 +82,7 @@ def test_a_variance_of_few_by_itself_exposes() -> None:
 @pytest.mark.parametrize(("one", "other"), [(110, 165), (120, 120), (Fraction(1, 2), Fraction(7, 3))])
 def test_two_power_sums_tell_two_people(one: Fraction, other: Fraction) -> None:
     total_, squared = Fraction(one + other), Fraction(one**2 + other**2)
-    found = two_values(Inferred("sbp", total_, total_, ""), Inferred("sbp^2", squared, squared, ""))
+    found = two_values(Inference("sbp", total_, total_, ""), Inference("sbp^2", squared, squared, ""))
     assert found is not None
     assert [value.low for value in found] == sorted([one, other])
 
@@ -96,7 +96,9 @@ def test_a_group_of_two_is_disclosed_by_its_moments() -> None:
 
 def test_repeats_groups_and_dominance_are_notices() -> None:
     members = AGES < 10
-    counted = Total("q9", "r2", "dx = 'hiv'", members, low=Fraction(0), high=Fraction(0), said="0", base="(secrets)")
+    counted = QueryTotal(
+        "q9", "r2", "dx = 'hiv'", members, low=Fraction(0), high=Fraction(0), said="0", base="(secrets)"
+    )
     object.__setattr__(counted, "parts", (((0, 1), members),))
     object.__setattr__(counted, "counted", True)
     asked = [total(f"q{i}", 0, 9, 1000, 1000) for i in range(5)]
@@ -116,7 +118,7 @@ def test_repeats_groups_and_dominance_are_notices() -> None:
 
 
 def test_measures_that_do_not_combine_stay_apart() -> None:
-    one = Total("q1", "r1", "a", AGES < 10)
-    other = Total("q2", "r1", "b", AGES < 11)
+    one = QueryTotal("q1", "r1", "a", AGES < 10)
+    other = QueryTotal("q2", "r1", "b", AGES < 11)
     found, left = find([one, other], {"a": ONES["sbp"], "b": ONES["sbp"]}, 3, bases={"a": Base({"a": (1,)}, 1)})
     assert (found, left) == ([], [])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.methods.inference import Finding, Total, find
+from querygate.methods.inference import Finding, QueryTotal, find
 from querygate.methods.inference.cases import finding_id, make_cases
 
 AGES = np.arange(40)
@@ -24,12 +24,12 @@ class Asked:
     time: str = ""
 
 
-def total(query: str, low: int, high: int, user: str = "r1", answer: int | None = None) -> Total:
+def total(query: str, low: int, high: int, user: str = "r1", answer: int | None = None) -> QueryTotal:
     known = None if answer is None else Fraction(answer)
-    return Total(query, user, "sbp", (low <= AGES) & (high >= AGES), "", known, known, str(answer or ""))
+    return QueryTotal(query, user, "sbp", (low <= AGES) & (high >= AGES), "", known, known, str(answer or ""))
 
 
-def found(*totals: Total, k: int = 3, **more: Any) -> list[Finding]:
+def found(*totals: QueryTotal, k: int = 3, **more: Any) -> list[Finding]:
     return find(totals, ONES, k, **more)[0]
 
 

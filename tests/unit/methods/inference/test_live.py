@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from querygate.methods.inference.live import WHOLE, Verdict, Watch
+from querygate.methods.inference.live import WHOLE, LiveVerdict, Watch
 from querygate.methods.inference.null_space import SPARES, NullSpace
 from querygate.methods.inference.set_bits import atoms
 
@@ -133,9 +133,9 @@ def test_a_hidden_system_without_close_sets_is_seen_at_its_last_set() -> None:
 
 def test_the_whole_is_public_so_its_complement_is_a_pair() -> None:
     watch = Watch(np.array([50, 2, 40]), k=5)
-    assert watch.judge(np.array([1, 0, 1], bool)) == Verdict("pair", 2, WHOLE)
-    assert watch.judge(np.array([0, 1, 0], bool)) == Verdict("small", 2)
-    assert watch.judge(np.array([1, 1, 1], bool)) == Verdict()
+    assert watch.judge(np.array([1, 0, 1], bool)) == LiveVerdict("pair", 2, WHOLE)
+    assert watch.judge(np.array([0, 1, 0], bool)) == LiveVerdict("small", 2)
+    assert watch.judge(np.array([1, 1, 1], bool)) == LiveVerdict()
 
 
 def test_a_repeat_is_never_new() -> None:
@@ -157,8 +157,8 @@ def test_a_full_view_fails_closed() -> None:
         watch.take(row, "q")
     assert watch.is_full
     assert watch.judge(np.arange(40) < 30).rule == "cap"
-    assert watch.judge(rows[0]) == Verdict()  # what was answered is answered again
-    assert watch.judge(np.arange(40) < 0) == Verdict()
+    assert watch.judge(rows[0]) == LiveVerdict()  # what was answered is answered again
+    assert watch.judge(np.arange(40) < 0) == LiveVerdict()
 
 
 def test_judging_changes_nothing() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Bools
-from querygate.methods.inference import Base, Total, examine, make_findings, signs_left, verify
+from querygate.methods.inference import Base, QueryTotal, examine, make_findings, signs_left, verify
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 from tests.unit.methods.inference.exact import in_row_space
 
@@ -16,7 +16,7 @@ BASE = make_base("x", {"x": (1, 1, 1), "x where a": (0, 1, 1)}, ["none", "a alon
 PATTERNS = [(1, 1, 1), (0, 1, 1), (1, 0, 0), (0, 0, 1)]
 
 
-def some_totals(seed: int, places: int) -> list[Total]:
+def some_totals(seed: int, places: int) -> list[QueryTotal]:
     """Sums over random places; in each place one of the patterns that conditions make."""
     random = np.random.default_rng(seed)
     totals = []
@@ -29,11 +29,11 @@ def some_totals(seed: int, places: int) -> list[Total]:
             else [(PATTERNS[p], np.asarray(chosen == p)) for p in range(4) if (chosen == p).any()]
         )
         inside = np.logical_or.reduce([m for _, m in parts]) if parts else np.zeros(places, dtype=np.bool_)
-        totals.append(Total(f"q{i}", "u", "x by place", inside, base="x", parts=tuple(parts)))
+        totals.append(QueryTotal(f"q{i}", "u", "x by place", inside, base="x", parts=tuple(parts)))
     return [total for total in totals if total.members.any()]
 
 
-def rows_of(totals: list[Total]) -> list[list[int]]:
+def rows_of(totals: list[QueryTotal]) -> list[list[int]]:
     rows = []
     for total in totals:
         row = np.zeros((len(total.members), 3), dtype=int)
@@ -69,8 +69,8 @@ def test_what_nobody_asked_for_is_told_where_it_is_news() -> None:
     both: Bools = np.array([True, True])
     one: Bools = np.array([False, True])
     totals = [
-        Total("q1", "u", "x", both, base="x", parts=(((1, 1, 1), both),)),
-        Total("q2", "u", "x", both, base="x", parts=(((0, 1, 1), one), ((1, 1, 1), ~one))),
+        QueryTotal("q1", "u", "x", both, base="x", parts=(((1, 1, 1), both),)),
+        QueryTotal("q2", "u", "x", both, base="x", parts=(((0, 1, 1), one), ((1, 1, 1), ~one))),
     ]
     isolated, _, _ = examine(totals, {"x": np.array([9, 1])}, 2, {"x": BASE})
     assert [(i.measure, i.places.tolist()) for i in isolated] == [("x where none", [False, True])]
@@ -107,7 +107,7 @@ def test_a_pattern_without_a_name_is_told_by_its_minterms() -> None:
 
 def test_beyond_the_cap_pairs_are_still_found_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     places = np.arange(12)
-    totals = [Total(f"q{i}", "u", "x", places <= i) for i in range(4, 8)]
+    totals = [QueryTotal(f"q{i}", "u", "x", places <= i) for i in range(4, 8)]
     monkeypatch.setattr(import_module("querygate.methods.inference.examine"), "MOST_ROWS", 3)
     isolated, _, left = examine(totals, {"x": np.ones(12, dtype=np.int64)}, 2)
     assert [int(np.flatnonzero(one.places)[0]) for one in isolated] == [5, 6, 7]

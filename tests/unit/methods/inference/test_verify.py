@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.methods.inference import Finding, NotSound, Total, find, verify
+from querygate.methods.inference import Finding, NotSound, QueryTotal, find, verify
 from querygate.methods.inference.finding_check import evaluate
 
 AGES = np.arange(40)
 ONES = {"sbp": np.ones(len(AGES), dtype=np.int64)}
 
 
-def total(query: str, low: int, high: int, answer: int) -> Total:
+def total(query: str, low: int, high: int, answer: int) -> QueryTotal:
     value = Fraction(answer)
-    return Total(query, "r1", "sbp", (low <= AGES) & (high >= AGES), "", value, value, str(answer))
+    return QueryTotal(query, "r1", "sbp", (low <= AGES) & (high >= AGES), "", value, value, str(answer))
 
 
 def a_finding() -> Finding:

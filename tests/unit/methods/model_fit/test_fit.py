@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Model
+from querygate.core.extract_spec import RecipientModel
 from querygate.methods.model_fit import Fit, Unfit, design, fit, levels_of, parse_formula
-from querygate.methods.model_fit import fit as fitting
+from querygate.methods.model_fit import fitter as fitting
 from tests.unit.methods.model_fit.survival import survival
 
 
 def fitted(text: str, columns: dict[str, Any]) -> Fit:
-    model = Model.of(text)
+    model = RecipientModel.of(text)
     return fit(model, columns, levels_of([parse_formula(model)], columns))
 
 
@@ -60,7 +60,7 @@ def test_published_cox() -> None:
     """R's own example: coxph(Surv(time, status) ~ rx, colon, subset = etype == 1)."""
     colon = survival("colon")
     first = {name: values[colon["etype"] == 1] for name, values in colon.items()}
-    model = Model.of("cox: Surv(time, status) ~ rx")
+    model = RecipientModel.of("cox: Surv(time, status) ~ rx")
     found = fit(model, first, {"rx": ("Obs", "Lev", "Lev+5FU")})
     np.testing.assert_allclose(found.coefficients, [-0.01512, -0.51209], atol=1e-4)
     np.testing.assert_allclose(found.errors, [0.10708, 0.11863], atol=1e-4)
@@ -103,7 +103,7 @@ def test_design_of_products_and_categories() -> None:
         "g": np.array([1, 2, 3, 1]),
         "s": np.array(["a", "b", "a", "b"]),
     }
-    formula = parse_formula(Model.of("linear: y ~ sqrt(x) + C(g):s + x:s"))
+    formula = parse_formula(RecipientModel.of("linear: y ~ sqrt(x) + C(g):s + x:s"))
     levels = levels_of([formula], columns)
     assert levels == {"g": ("1", "2", "3"), "s": ("a", "b")}
     made = design(formula, columns, levels)
@@ -115,10 +115,10 @@ def test_design_of_products_and_categories() -> None:
 def test_a_level_stays_when_nobody_has_it() -> None:
     """The caller's levels fix the coefficients; a level without records cannot be estimated, and that is said."""
     columns: dict[str, Any] = {"y": np.arange(9.0), "s": np.array(["a", "b", "a"] * 3)}
-    made = design(parse_formula(Model.of("linear: y ~ s")), columns, {"s": ("a", "b", "c")})
+    made = design(parse_formula(RecipientModel.of("linear: y ~ s")), columns, {"s": ("a", "b", "c")})
     assert made.names == ("s[b]", "s[c]")
     with pytest.raises(Unfit, match=r"s\[c\] does not vary"):
-        fit(Model.of("linear: y ~ s"), columns, {"s": ("a", "b", "c")})
+        fit(RecipientModel.of("linear: y ~ s"), columns, {"s": ("a", "b", "c")})
 
 
 def test_the_event_may_be_a_category() -> None:
@@ -174,7 +174,7 @@ def test_what_has_no_solution_is_unfit(text: str, change: dict[str, Any], reason
 
 def test_a_value_that_is_no_level_is_unfit() -> None:
     with pytest.raises(Unfit, match="the original has not"):
-        fit(Model.of("linear: y ~ text"), GOOD, {"text": ("a", "c")})
+        fit(RecipientModel.of("linear: y ~ text"), GOOD, {"text": ("a", "c")})
 
 
 def test_without_the_libraries_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

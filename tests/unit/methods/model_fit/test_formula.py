@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Family, Model
+from querygate.core.extract_spec import Family, RecipientModel
 from querygate.core.types import Type
 from querygate.methods.model_fit import Factor, check_columns, parse_formula
 from querygate.methods.model_fit.formula import MOST_TERMS
 
 
 def test_a_cox_model() -> None:
-    found = parse_formula(Model("cox", "Surv(time, status) ~ age + sex + C(grade) + log(size) + age:sex"))
+    found = parse_formula(RecipientModel("cox", "Surv(time, status) ~ age + sex + C(grade) + log(size) + age:sex"))
     assert (found.response, found.status) == ("time", "status")
     assert found.columns == ("time", "status", "age", "sex", "grade", "size")
     assert found.terms[2].factors == (Factor("grade", "C"),)
@@ -24,9 +24,9 @@ def test_a_cox_model() -> None:
 
 
 def test_names_as_r_has_them() -> None:
-    found = parse_formula(Model("linear", "flc.grp~`marital-status` +Größe\n+ log(`a b`)+log"))
+    found = parse_formula(RecipientModel("linear", "flc.grp~`marital-status` +Größe\n+ log(`a b`)+log"))
     assert found.columns == ("flc.grp", "marital-status", "Größe", "a b", "log")
-    assert parse_formula(Model("linear", str(found))) == found
+    assert parse_formula(RecipientModel("linear", str(found))) == found
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_names_as_r_has_them() -> None:
 @pytest.mark.parametrize("family", ["linear", "logistic"])
 def test_what_is_not_plain_is_refused(family: Family, formula: str) -> None:
     with pytest.raises(ExtractRefused) as refused:
-        parse_formula(Model(family, formula))
+        parse_formula(RecipientModel(family, formula))
     assert refused.value.code == "QG604"
     assert refused.value.remedy
 
@@ -96,36 +96,36 @@ def test_what_is_not_plain_is_refused(family: Family, formula: str) -> None:
 )
 def test_what_is_no_cox_model_is_refused(formula: str) -> None:
     with pytest.raises(ExtractRefused):
-        parse_formula(Model("cox", formula))
+        parse_formula(RecipientModel("cox", formula))
 
 
 @pytest.mark.parametrize("formula", ["y ~ y", "y ~ x + x", "y ~ x:x", "y ~ x:z + z:x", "y ~ x:log(x)", "y ~ log(y)"])
 def test_nothing_stands_there_twice(formula: str) -> None:
     with pytest.raises(ExtractRefused):
-        parse_formula(Model("linear", formula))
+        parse_formula(RecipientModel("linear", formula))
 
 
 def test_the_place_is_told() -> None:
     with pytest.raises(ExtractRefused) as refused:
-        parse_formula(Model("linear", "y ~ x + exp(z)"))
+        parse_formula(RecipientModel("linear", "y ~ x + exp(z)"))
     assert refused.value.span is not None
     assert refused.value.span.column == 9
     with pytest.raises(ExtractRefused) as refused:
-        parse_formula(Model("linear", "y ~ x   ^ z"))
+        parse_formula(RecipientModel("linear", "y ~ x   ^ z"))
     assert refused.value.span is not None
     assert refused.value.span.column == 9
 
 
 def test_terms_are_bounded() -> None:
     with pytest.raises(ExtractRefused):
-        parse_formula(Model("linear", "y ~ " + " + ".join(f"x{place}" for place in range(MOST_TERMS + 1))))
+        parse_formula(RecipientModel("linear", "y ~ " + " + ".join(f"x{place}" for place in range(MOST_TERMS + 1))))
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(ExtractRefused):
-        found = parse_formula(Model("linear", f"y ~ {text}"))
-        assert parse_formula(Model("linear", str(found))) == found
+        found = parse_formula(RecipientModel("linear", f"y ~ {text}"))
+        assert parse_formula(RecipientModel("linear", str(found))) == found
 
 
 TYPES: dict[str, Type] = {"y": "number", "age": "integer", "sex": "category", "dx": "codes", "dead": "boolean"}
@@ -145,7 +145,7 @@ TYPES: dict[str, Type] = {"y": "number", "age": "integer", "sex": "category", "d
 )
 def test_columns_are_there_and_fit(family: Family, formula: str, word: str) -> None:
     with pytest.raises(ExtractRefused, match=word) as refused:
-        check_columns(parse_formula(Model(family, formula)), TYPES)
+        check_columns(parse_formula(RecipientModel(family, formula)), TYPES)
     assert refused.value.code == "QG604"
 
 
@@ -154,6 +154,6 @@ def test_columns_are_there_and_fit(family: Family, formula: str, word: str) -> N
     [("linear", "y ~ log(age) + sex + C(dead)"), ("logistic", "sex ~ age"), ("cox", "Surv(y, dead) ~ age:sex")],
 )
 def test_good_columns_pass(family: Family, formula: str) -> None:
-    found = parse_formula(Model(family, formula))
+    found = parse_formula(RecipientModel(family, formula))
     check_columns(found, TYPES)
     assert set(found.columns) <= set(TYPES)

@@ -9,37 +9,37 @@ import json
 import re
 from collections.abc import Iterator
 
-from querygate.methods.notes import Annotation, Kind
+from querygate.methods.notes import Annotation, IdentifierKind
 from querygate.methods.notes.lexicon import is_state_or_country
 from tests.places import DATA
 
 FOLDER = DATA / "phi_text"
 
 PRESIDIO = {
-    "PERSON": Kind.NAME,
-    "STREET_ADDRESS": Kind.PLACE,
-    "ZIP_CODE": Kind.PLACE,
-    "GPE": Kind.PLACE,
-    "CREDIT_CARD": Kind.OTHER,
-    "DATE_TIME": Kind.DATE,
-    "PHONE_NUMBER": Kind.PHONE,
-    "EMAIL_ADDRESS": Kind.EMAIL,
-    "DOMAIN_NAME": Kind.URL,
-    "IBAN_CODE": Kind.ACCOUNT,
-    "US_SSN": Kind.SSN,
-    "IP_ADDRESS": Kind.IP,
-    "US_DRIVER_LICENSE": Kind.LICENCE,
+    "PERSON": IdentifierKind.NAME,
+    "STREET_ADDRESS": IdentifierKind.PLACE,
+    "ZIP_CODE": IdentifierKind.PLACE,
+    "GPE": IdentifierKind.PLACE,
+    "CREDIT_CARD": IdentifierKind.OTHER,
+    "DATE_TIME": IdentifierKind.DATE,
+    "PHONE_NUMBER": IdentifierKind.PHONE,
+    "EMAIL_ADDRESS": IdentifierKind.EMAIL,
+    "DOMAIN_NAME": IdentifierKind.URL,
+    "IBAN_CODE": IdentifierKind.ACCOUNT,
+    "US_SSN": IdentifierKind.SSN,
+    "IP_ADDRESS": IdentifierKind.IP,
+    "US_DRIVER_LICENSE": IdentifierKind.LICENCE,
 }
 """Not here: ages (none over 89), nationalities and job titles. Safe Harbor lets them stand: removed, they are wrong."""
 
 JAPANESE = (
-    (r"PHONE|TEL|CONTACT(?!NAME)", Kind.PHONE),
-    (r"ADDRESS|LOCATION|HOSPITAL|FACILITY|POSTAL|INSTITUTION|CLINIC", Kind.PLACE),
-    (r"NAME|DOCTOR|TECHNICIAN|RADIOLOGIST|PHYSICIAN|REPORTER|PERSON", Kind.NAME),
-    (r"FAX", Kind.FAX),
-    (r"EMAIL", Kind.EMAIL),
-    (r"DATE|BIRTH", Kind.DATE),
-    (r"ID|NUMBER", Kind.RECORD),
+    (r"PHONE|TEL|CONTACT(?!NAME)", IdentifierKind.PHONE),
+    (r"ADDRESS|LOCATION|HOSPITAL|FACILITY|POSTAL|INSTITUTION|CLINIC", IdentifierKind.PLACE),
+    (r"NAME|DOCTOR|TECHNICIAN|RADIOLOGIST|PHYSICIAN|REPORTER|PERSON", IdentifierKind.NAME),
+    (r"FAX", IdentifierKind.FAX),
+    (r"EMAIL", IdentifierKind.EMAIL),
+    (r"DATE|BIRTH", IdentifierKind.DATE),
+    (r"ID|NUMBER", IdentifierKind.RECORD),
 )
 
 
@@ -82,7 +82,12 @@ def japanese() -> Iterator[tuple[str, list[Annotation], dict[str, str]]]:
             yield text, found, record
 
 
-OWN = {"PATIENTNAME": Kind.NAME, "PATIENTID": Kind.RECORD, "DATEOFBIRTH": Kind.DATE, "PHONENUMBER": Kind.PHONE}
+OWN = {
+    "PATIENTNAME": IdentifierKind.NAME,
+    "PATIENTID": IdentifierKind.RECORD,
+    "DATEOFBIRTH": IdentifierKind.DATE,
+    "PHONENUMBER": IdentifierKind.PHONE,
+}
 """What a file with these reports would have in identifier columns."""
 
 

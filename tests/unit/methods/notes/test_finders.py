@@ -6,84 +6,88 @@ import time
 
 import pytest
 
-from querygate.methods.notes import Kind, Options, Scrubber
+from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, NameFinder
 from querygate.methods.notes.scrub import LONGEST
 
-SCRUBBER = Scrubber(b"0123456789abcdef", options=Options(tags="kind", dates="tag"))
+SCRUBBER = Scrubber(b"0123456789abcdef", options=ScrubOptions(tags="kind", dates="tag"))
 
 FOUND = [
     # numbers and codes
-    ("mail me: j.doe+x@mail.example.org.", Kind.EMAIL, "j.doe+x@mail.example.org"),
-    ("jane at example dot com", Kind.EMAIL, "jane at example dot com"),
-    ("see https://example.org/a?b=c, ok", Kind.URL, "https://example.org/a?b=c"),
-    ("on www.example.de now", Kind.URL, "www.example.de"),
-    ("on example.org now", Kind.URL, "example.org"),
-    ("from 10.0.0.254 today", Kind.IP, "10.0.0.254"),
-    ("from fe80::1ff:fe23:4567:890a today", Kind.IP, "fe80::1ff:fe23:4567:890a"),
-    ("port 00:1B:44:11:3A:B7 up", Kind.DEVICE, "00:1B:44:11:3A:B7"),
-    ("SSN 054-28-6917", Kind.SSN, "054-28-6917"),
-    ("it is 912-28-6917", Kind.OTHER, "912-28-6917"),
-    ("social security number 054286917", Kind.SSN, "054286917"),
-    ("card 4007 0707 5369 0781 lost", Kind.OTHER, "4007 0707 5369 0781"),
-    ("pay GB82 WEST 1234 5698 7654 32 now", Kind.ACCOUNT, "GB82 WEST 1234 5698 7654 32"),
-    ("VIN 1M8GDM9AXKP042788 seen", Kind.VEHICLE, "1M8GDM9AXKP042788"),
-    ("plate: ABC-1234", Kind.VEHICLE, "ABC-1234"),
-    ("MRN: 00112233", Kind.RECORD, "00112233"),
-    ("patient ID 99887766", Kind.RECORD, "99887766"),
-    ("policy no. XB-1234", Kind.PLAN, "XB-1234"),
-    ("account number 445566", Kind.ACCOUNT, "445566"),
-    ("driver's license number is F162823540116", Kind.LICENCE, "F162823540116"),
-    ("pacemaker serial no. PX99-1234", Kind.DEVICE, "PX99-1234"),
-    ("passport no X1234567", Kind.LICENCE, "X1234567"),
-    ("and 123456789012 too", Kind.OTHER, "123456789012"),
+    ("mail me: j.doe+x@mail.example.org.", IdentifierKind.EMAIL, "j.doe+x@mail.example.org"),
+    ("jane at example dot com", IdentifierKind.EMAIL, "jane at example dot com"),
+    ("see https://example.org/a?b=c, ok", IdentifierKind.URL, "https://example.org/a?b=c"),
+    ("on www.example.de now", IdentifierKind.URL, "www.example.de"),
+    ("on example.org now", IdentifierKind.URL, "example.org"),
+    ("from 10.0.0.254 today", IdentifierKind.IP, "10.0.0.254"),
+    ("from fe80::1ff:fe23:4567:890a today", IdentifierKind.IP, "fe80::1ff:fe23:4567:890a"),
+    ("port 00:1B:44:11:3A:B7 up", IdentifierKind.DEVICE, "00:1B:44:11:3A:B7"),
+    ("SSN 054-28-6917", IdentifierKind.SSN, "054-28-6917"),
+    ("it is 912-28-6917", IdentifierKind.OTHER, "912-28-6917"),
+    ("social security number 054286917", IdentifierKind.SSN, "054286917"),
+    ("card 4007 0707 5369 0781 lost", IdentifierKind.OTHER, "4007 0707 5369 0781"),
+    ("pay GB82 WEST 1234 5698 7654 32 now", IdentifierKind.ACCOUNT, "GB82 WEST 1234 5698 7654 32"),
+    ("VIN 1M8GDM9AXKP042788 seen", IdentifierKind.VEHICLE, "1M8GDM9AXKP042788"),
+    ("plate: ABC-1234", IdentifierKind.VEHICLE, "ABC-1234"),
+    ("MRN: 00112233", IdentifierKind.RECORD, "00112233"),
+    ("patient ID 99887766", IdentifierKind.RECORD, "99887766"),
+    ("policy no. XB-1234", IdentifierKind.PLAN, "XB-1234"),
+    ("account number 445566", IdentifierKind.ACCOUNT, "445566"),
+    ("driver's license number is F162823540116", IdentifierKind.LICENCE, "F162823540116"),
+    ("pacemaker serial no. PX99-1234", IdentifierKind.DEVICE, "PX99-1234"),
+    ("passport no X1234567", IdentifierKind.LICENCE, "X1234567"),
+    ("and 123456789012 too", IdentifierKind.OTHER, "123456789012"),
     # telephone
-    ("call (555) 867-5309 x12 now", Kind.PHONE, "(555) 867-5309 x12"),
-    ("at +44 7700 900 123 today", Kind.PHONE, "+44 7700 900 123"),
-    ("at 01.84.17.61.18 today", Kind.PHONE, "01.84.17.61.18"),
-    ("Fax: 555-867-5309", Kind.FAX, "555-867-5309"),
+    ("call (555) 867-5309 x12 now", IdentifierKind.PHONE, "(555) 867-5309 x12"),
+    ("at +44 7700 900 123 today", IdentifierKind.PHONE, "+44 7700 900 123"),
+    ("at 01.84.17.61.18 today", IdentifierKind.PHONE, "01.84.17.61.18"),
+    ("Fax: 555-867-5309", IdentifierKind.FAX, "555-867-5309"),
     # dates and ages
-    ("on 03/12/2098 he", Kind.DATE, "03/12/2098"),
-    ("on 3/12 he", Kind.DATE, "3/12"),
-    ("on 2098-03-12T14:05:00Z he", Kind.DATE, "2098-03-12T14:05:00Z"),
-    ("on 12.3.98 he", Kind.DATE, "12.3.98"),
-    ("on March 12th, 2098 he", Kind.DATE, "March 12th, 2098"),
-    ("on the 12th of March he", Kind.DATE, "12th of March"),
-    ("on 12-Mar-98 he", Kind.DATE, "12-Mar-98"),
-    ("on 12MAR2098 he", Kind.DATE, "12MAR2098"),
-    ("in March 2098 he", Kind.DATE, "March 2098"),
-    ("since May he", Kind.DATE, "May"),
-    ("in 03/2098 he", Kind.DATE, "03/2098"),
-    ("last Tuesday he", Kind.DATE, "Tuesday"),
-    ("since Christmas Eve he", Kind.DATE, "Christmas Eve"),
-    ("aged 94, frail", Kind.AGE, "94"),
-    ("a 91-year-old man", Kind.AGE, "91"),
-    ("102 y/o female", Kind.AGE, "102"),
-    ("a ninety-one year old man", Kind.AGE, "ninety-one"),
+    ("on 03/12/2098 he", IdentifierKind.DATE, "03/12/2098"),
+    ("on 3/12 he", IdentifierKind.DATE, "3/12"),
+    ("on 2098-03-12T14:05:00Z he", IdentifierKind.DATE, "2098-03-12T14:05:00Z"),
+    ("on 12.3.98 he", IdentifierKind.DATE, "12.3.98"),
+    ("on March 12th, 2098 he", IdentifierKind.DATE, "March 12th, 2098"),
+    ("on the 12th of March he", IdentifierKind.DATE, "12th of March"),
+    ("on 12-Mar-98 he", IdentifierKind.DATE, "12-Mar-98"),
+    ("on 12MAR2098 he", IdentifierKind.DATE, "12MAR2098"),
+    ("in March 2098 he", IdentifierKind.DATE, "March 2098"),
+    ("since May he", IdentifierKind.DATE, "May"),
+    ("in 03/2098 he", IdentifierKind.DATE, "03/2098"),
+    ("last Tuesday he", IdentifierKind.DATE, "Tuesday"),
+    ("since Christmas Eve he", IdentifierKind.DATE, "Christmas Eve"),
+    ("aged 94, frail", IdentifierKind.AGE, "94"),
+    ("a 91-year-old man", IdentifierKind.AGE, "91"),
+    ("102 y/o female", IdentifierKind.AGE, "102"),
+    ("a ninety-one year old man", IdentifierKind.AGE, "ninety-one"),
     # names
-    ("seen by Dr. Young today", Kind.NAME, "Young"),
-    ("her son Will came", Kind.NAME, "Will"),
-    ("Name: May Grant", Kind.NAME, "May Grant"),
-    ("Will Young came", Kind.NAME, "Will Young"),
-    ("spoke to Grant about it", Kind.NAME, "Grant"),
-    ("signed Xqwerty Zyxw, MD", Kind.NAME, "Xqwerty Zyxw"),
-    ("with patricia desrosiers in a week", Kind.NAME, "patricia desrosiers"),
-    ("Mrs. O'Neill-Żak left", Kind.NAME, "O'Neill-Żak"),
+    ("seen by Dr. Young today", IdentifierKind.NAME, "Young"),
+    ("her son Will came", IdentifierKind.NAME, "Will"),
+    ("Name: May Grant", IdentifierKind.NAME, "May Grant"),
+    ("Will Young came", IdentifierKind.NAME, "Will Young"),
+    ("spoke to Grant about it", IdentifierKind.NAME, "Grant"),
+    ("signed Xqwerty Zyxw, MD", IdentifierKind.NAME, "Xqwerty Zyxw"),
+    ("with patricia desrosiers in a week", IdentifierKind.NAME, "patricia desrosiers"),
+    ("Mrs. O'Neill-Żak left", IdentifierKind.NAME, "O'Neill-Żak"),
     # places
-    ("lives at 12 Main St, Apt 4, Springfield, IL 62701.", Kind.PLACE, "12 Main St, Apt 4, Springfield, IL 62701"),
-    ("at Via Franscini 71 there", Kind.PLACE, "Via Franscini 71"),
-    ("P.O. Box 242 there", Kind.PLACE, "P.O. Box 242"),
-    ("from SW1A 1AA there", Kind.PLACE, "SW1A 1AA"),
-    ("from Kenosha he", Kind.PLACE, "Kenosha"),
-    ("at Cedar Grove Medical Center for", Kind.PLACE, "Cedar Grove Medical Center"),
+    (
+        "lives at 12 Main St, Apt 4, Springfield, IL 62701.",
+        IdentifierKind.PLACE,
+        "12 Main St, Apt 4, Springfield, IL 62701",
+    ),
+    ("at Via Franscini 71 there", IdentifierKind.PLACE, "Via Franscini 71"),
+    ("P.O. Box 242 there", IdentifierKind.PLACE, "P.O. Box 242"),
+    ("from SW1A 1AA there", IdentifierKind.PLACE, "SW1A 1AA"),
+    ("from Kenosha he", IdentifierKind.PLACE, "Kenosha"),
+    ("at Cedar Grove Medical Center for", IdentifierKind.PLACE, "Cedar Grove Medical Center"),
     # Japanese
-    ("患者名：山田太郎（ヤマダタロウ）", Kind.NAME, "山田太郎"),
-    ("鈴木一郎様は", Kind.NAME, "鈴木一郎"),
-    ("令和6年8月6日に", Kind.DATE, "令和6年8月6日"),
-    ("電話：０９０-3456-7890です", Kind.PHONE, "０９０-3456-7890"),
-    ("愛知県名古屋市中区栄3-15-33", Kind.PLACE, "愛知県名古屋市中区栄3-15-33"),
-    ("94歳の女性", Kind.AGE, "94"),
-    ("京都大学医学部附属病院にて", Kind.PLACE, "京都大学医学部附属病院"),
+    ("患者名：山田太郎（ヤマダタロウ）", IdentifierKind.NAME, "山田太郎"),
+    ("鈴木一郎様は", IdentifierKind.NAME, "鈴木一郎"),
+    ("令和6年8月6日に", IdentifierKind.DATE, "令和6年8月6日"),
+    ("電話：０９０-3456-7890です", IdentifierKind.PHONE, "０９０-3456-7890"),
+    ("愛知県名古屋市中区栄3-15-33", IdentifierKind.PLACE, "愛知県名古屋市中区栄3-15-33"),
+    ("94歳の女性", IdentifierKind.AGE, "94"),
+    ("京都大学医学部附属病院にて", IdentifierKind.PLACE, "京都大学医学部附属病院"),
 ]
 
 LEFT = [
@@ -99,7 +103,7 @@ LEFT = [
 
 
 @pytest.mark.parametrize(("text", "kind", "expected"), FOUND)
-def test_found(text: str, kind: Kind, expected: str) -> None:
+def test_found(text: str, kind: IdentifierKind, expected: str) -> None:
     spans = SCRUBBER.find(text)
     assert (kind, expected) in [(span.kind, text[span.start : span.end]) for span in spans]
 
@@ -117,7 +121,7 @@ def test_an_employee_called_may_is_a_name_and_the_month_is_a_date() -> None:
 
 
 def test_unknown_words_and_weekdays_may_stay() -> None:
-    careful = Scrubber(b"0123456789abcdef", options=Options(tags="kind", unknown_words=False, weekdays=False))
+    careful = Scrubber(b"0123456789abcdef", options=ScrubOptions(tags="kind", unknown_words=False, weekdays=False))
     assert careful.scrub("Seen by Xyzzyq on Monday.").text == "Seen by Xyzzyq on Monday."
     assert SCRUBBER.scrub("Seen by Xyzzyq on Monday.").text == "Seen by [NAME] on [DATE]."
 

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from querygate.methods.notes import Kind, Options, Scrubber, scrub_column
+from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions, scrub_column
 from querygate.methods.notes.identifier_values import Own, People, one_slip
-from querygate.methods.notes.note_text import Atoms, letters_and_digits
+from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 from querygate.methods.notes.written_forms import distinctive, forms, read_date
 from tests.unit.methods.notes.brute import inside, still_there
 
 SECRET = b"0123456789abcdef"
 COLUMNS = {
-    "first": Kind.NAME,
-    "last": Kind.NAME,
-    "address": Kind.PLACE,
-    "phone": Kind.PHONE,
-    "mrn": Kind.RECORD,
-    "born": Kind.DATE,
-    "mail": Kind.EMAIL,
+    "first": IdentifierKind.NAME,
+    "last": IdentifierKind.NAME,
+    "address": IdentifierKind.PLACE,
+    "phone": IdentifierKind.PHONE,
+    "mrn": IdentifierKind.RECORD,
+    "born": IdentifierKind.DATE,
+    "mail": IdentifierKind.EMAIL,
 }
 FIRST = ("Will", "May", "Grace", "José", "Anna-Lena", "Xu", "Bo", "Zbigniew", "O'Shea", "Siobhán", "太郎", "Mark")
 LAST = [
@@ -136,9 +136,9 @@ def planted(record: dict[str, str], others: list[dict[str, str]], draw: random.R
 
 
 @pytest.mark.parametrize(
-    "options", [Options(), Options(tags="numbered", dates="shift"), Options(tags="kind", dates="tag")]
+    "options", [ScrubOptions(), ScrubOptions(tags="numbered", dates="shift"), ScrubOptions(tags="kind", dates="tag")]
 )
-def test_no_value_of_the_own_record_is_left(options: Options) -> None:
+def test_no_value_of_the_own_record_is_left(options: ScrubOptions) -> None:
     everyone = people(1, 40)
     scrubber = Scrubber(SECRET, COLUMNS, options, everyone)
     draw = random.Random(2)
@@ -169,14 +169,19 @@ def test_no_distinctive_value_of_another_record_is_left() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.text(min_size=2, max_size=20), st.text(max_size=200), st.text(max_size=200), st.sampled_from(list(Kind)))
-def test_any_value_goes_from_any_text(value: str, before: str, after: str, kind: Kind) -> None:
+@given(
+    st.text(min_size=2, max_size=20),
+    st.text(max_size=200),
+    st.text(max_size=200),
+    st.sampled_from(list(IdentifierKind)),
+)
+def test_any_value_goes_from_any_text(value: str, before: str, after: str, kind: IdentifierKind) -> None:
     scrubber = Scrubber(SECRET, {"v": kind})
     text = f"{before} {value} {after}"
     done = scrubber.scrub(text, {"v": value})
     folded = letters_and_digits(value)
     if len(folded) >= 2:
-        assert People({}).find(Atoms(done.text), Own.of([(kind, value)])) == []
+        assert People({}).find(TextAtoms(done.text), Own.of([(kind, value)])) == []
     kept, at, placed_at = [], 0, 0
     for span, (start, end) in zip(done.found, done.placed, strict=True):
         assert text[at : span.start] == done.text[placed_at:start]
@@ -227,7 +232,7 @@ def test_forms_of_a_value(column: str, written: str) -> None:
         "mrn": "AB-123456",
         "address": "12 Oak Ridge Rd, Springfield",
     }
-    scrubber = Scrubber(SECRET, COLUMNS, Options(tags="kind"))
+    scrubber = Scrubber(SECRET, COLUMNS, ScrubOptions(tags="kind"))
     done = scrubber.scrub(f"xx yy {written} zz", record)
     assert any(span.rule.startswith("own column") for span in done.found)
     assert not still_there(written, done.text)
@@ -244,16 +249,16 @@ def test_all_forms_of_a_name_have_one_tag() -> None:
 
 
 def test_distinctive_values_are_long_or_full() -> None:
-    assert not list(distinctive(Kind.NAME, "Smith"))
-    assert not list(distinctive(Kind.RECORD, "1234"))
-    assert not list(distinctive(Kind.DATE, "1980-05-03"))
-    assert "janedoe" in set(distinctive(Kind.NAME, "Jane Doe"))
-    assert set(distinctive(Kind.RECORD, "12-3456")) == {"123456"}
+    assert not list(distinctive(IdentifierKind.NAME, "Smith"))
+    assert not list(distinctive(IdentifierKind.RECORD, "1234"))
+    assert not list(distinctive(IdentifierKind.DATE, "1980-05-03"))
+    assert "janedoe" in set(distinctive(IdentifierKind.NAME, "Jane Doe"))
+    assert set(distinctive(IdentifierKind.RECORD, "12-3456")) == {"123456"}
 
 
 def test_forms_are_at_least_two_characters() -> None:
-    assert list(forms(Kind.NAME, "J")) == []
-    assert min(map(len, forms(Kind.NAME, "Xu Li"))) == 2
+    assert list(forms(IdentifierKind.NAME, "J")) == []
+    assert min(map(len, forms(IdentifierKind.NAME, "Xu Li"))) == 2
 
 
 def test_one_slip_is_an_edit_distance_of_one_with_exchanges() -> None:
@@ -277,13 +282,15 @@ def _slips(word: str) -> set[str]:
 def test_a_column_of_notes() -> None:
     table = {"name": ["Jane Doe", "Tom Garcia", None], "mrn": ["00112233", "99887766", "55667788"]}
     notes = ["Jane Doe's friend Tom Garcia, 99887766", None, "nothing here"]
-    made = scrub_column(notes, table, {"name": Kind.NAME, "mrn": Kind.RECORD}, SECRET, Options(tags="kind"))
+    made = scrub_column(
+        notes, table, {"name": IdentifierKind.NAME, "mrn": IdentifierKind.RECORD}, SECRET, ScrubOptions(tags="kind")
+    )
     assert made.notes == ("[NAME]'s friend [NAME], [RECORD]", None, "nothing here")
     assert made.touched == 1
     with pytest.raises(ValueError, match="one value for each note"):
-        scrub_column(["a"], table, {"name": Kind.NAME}, SECRET)
+        scrub_column(["a"], table, {"name": IdentifierKind.NAME}, SECRET)
 
 
 def test_dates_that_cannot_be_read_are_text() -> None:
     assert read_date("2020-13-45") is None
-    assert "20201345" in set(forms(Kind.DATE, "2020-13-45"))
+    assert "20201345" in set(forms(IdentifierKind.DATE, "2020-13-45"))

@@ -8,9 +8,9 @@ import random
 
 import pytest
 
-from querygate.methods.notes import Hierarchy, Unreachable, explain_plausible, generalise_column, generalise_terms
+from querygate.methods.notes import TermHierarchy, Unreachable, explain_plausible, generalise_column, generalise_terms
 
-TREE = Hierarchy(
+TREE = TermHierarchy(
     [
         *((leaf, "infection") for leaf in ("flu", "measles", "whooping cough")),
         *((leaf, "lung disease") for leaf in ("asthma", "COPD")),
@@ -50,7 +50,7 @@ def test_refused_when_out_of_reach() -> None:
 def test_as_good_as_trying_everything(seed: int) -> None:
     draw = random.Random(seed)
     rows = [(f"n{i}x", f"n{draw.randrange(i)}x") for i in range(1, draw.randrange(6, 25))]
-    tree = Hierarchy(rows)
+    tree = TermHierarchy(rows)
     terms = draw.sample(sorted({term for term, _ in rows}), min(len(rows), draw.randrange(1, 5)))
     choices = [tree.choices(term) for term in sorted(terms)]
     products = [
@@ -76,7 +76,7 @@ def test_as_good_as_trying_everything(seed: int) -> None:
 )
 def test_wrong_hierarchies_are_refused(rows: list[tuple[str, str]]) -> None:
     with pytest.raises(ValueError, match="hierarchy"):
-        Hierarchy(rows)
+        TermHierarchy(rows)
 
 
 def test_t_is_positive() -> None:

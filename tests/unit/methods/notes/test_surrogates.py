@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from querygate.methods.notes import Kind, Options, Scrubber, Span, explain_scrubbed, scrub_column
+from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions, TextSpan, explain_scrubbed, scrub_column
 from querygate.methods.notes.spans import SAFE_HARBOR, resolve
 from querygate.methods.notes.surrogates import Surrogates
 
@@ -15,7 +15,7 @@ SECRET = b"0123456789abcdef"
 
 
 def scrub(text: str, **options: object) -> str:
-    return Scrubber(SECRET, options=Options(**options)).scrub(text).text  # type: ignore[arg-type]
+    return Scrubber(SECRET, options=ScrubOptions(**options)).scrub(text).text  # type: ignore[arg-type]
 
 
 def test_equal_values_have_equal_tags_in_the_whole_extract() -> None:
@@ -44,7 +44,7 @@ def test_years_stay_and_old_ages_become_one_group() -> None:
 
 
 def test_shifted_dates_keep_their_intervals_and_differ_between_people() -> None:
-    scrubber = Scrubber(SECRET, options=Options(dates="shift", most_days=100))
+    scrubber = Scrubber(SECRET, options=ScrubOptions(dates="shift", most_days=100))
     text = "In on 2098-03-12, out on March 20, 2098, back on 4/2/2098."
     shifts = set()
     for person in ("a", "b", "c", "d"):
@@ -59,36 +59,42 @@ def test_shifted_dates_keep_their_intervals_and_differ_between_people() -> None:
 
 def test_a_tag_never_spells_a_value() -> None:
     """Somebody may be called Name, and somebody's number may be 90."""
-    scrubber = Scrubber(SECRET, {"name": Kind.NAME, "id": Kind.RECORD}, Options(tags="numbered"))
+    scrubber = Scrubber(
+        SECRET, {"name": IdentifierKind.NAME, "id": IdentifierKind.RECORD}, ScrubOptions(tags="numbered")
+    )
     done = scrubber.scrub("Name, Record 90, aged 94", {"name": "Name Record", "id": "90"})
     assert not re.search(r"name|record|90", done.text, re.IGNORECASE)
 
 
 def test_what_is_brought_together_by_a_removal_goes_too() -> None:
-    scrubber = Scrubber(SECRET, {"a": Kind.RECORD, "b": Kind.RECORD}, Options())
+    scrubber = Scrubber(SECRET, {"a": IdentifierKind.RECORD, "b": IdentifierKind.RECORD}, ScrubOptions())
     done = scrubber.scrub("12 77 34", {"a": "77", "b": "1234"})
     assert not {"77", "12", "34"} & set(re.findall(r"\d+", done.text)) or "1234" not in re.sub(r"\W", "", done.text)
 
 
 def test_places_in_the_result() -> None:
-    done = Scrubber(SECRET, options=Options(tags="kind")).scrub("By Dr. Wells on 03/12/2098.")
+    done = Scrubber(SECRET, options=ScrubOptions(tags="kind")).scrub("By Dr. Wells on 03/12/2098.")
     assert [done.text[start:end] for start, end in done.placed] == ["[NAME]", "2098"]
 
 
 def test_overlaps_leave_nothing_uncovered() -> None:
     text = "abcdefghij"
     spans = [
-        Span(0, 5, Kind.NAME, "weak"),
-        Span(3, 8, Kind.DATE, "strong"),
-        Span(4, 6, Kind.SSN, "weak"),
-        Span(7, 9, Kind.URL, "weak"),
+        TextSpan(0, 5, IdentifierKind.NAME, "weak"),
+        TextSpan(3, 8, IdentifierKind.DATE, "strong"),
+        TextSpan(4, 6, IdentifierKind.SSN, "weak"),
+        TextSpan(7, 9, IdentifierKind.URL, "weak"),
     ]
     settled = resolve(text, spans, {"strong": 2})
-    assert [(s.start, s.end, s.kind) for s in settled] == [(0, 3, Kind.NAME), (3, 8, Kind.DATE), (8, 9, Kind.URL)]
+    assert [(s.start, s.end, s.kind) for s in settled] == [
+        (0, 3, IdentifierKind.NAME),
+        (3, 8, IdentifierKind.DATE),
+        (8, 9, IdentifierKind.URL),
+    ]
 
 
 def test_spans_and_errors_show_no_value() -> None:
-    scrubber = Scrubber(SECRET, {"name": Kind.NAME})
+    scrubber = Scrubber(SECRET, {"name": IdentifierKind.NAME})
     assert "doe" not in repr(scrubber.find("Jane Doe", {"name": "Jane Doe"})).lower()
     with pytest.raises(ValueError, match="most") as caught:
         scrubber.scrub("Jane Doe " * 200_000, {"name": "Jane Doe"})
@@ -96,18 +102,18 @@ def test_spans_and_errors_show_no_value() -> None:
 
 
 def test_every_kind_has_its_letter() -> None:
-    assert set(SAFE_HARBOR) == set(Kind)
+    assert set(SAFE_HARBOR) == set(IdentifierKind)
     assert {text[0] for text in SAFE_HARBOR.values()} == set("ABCDEFGHIJKLMNOPQR")
 
 
 @pytest.mark.parametrize("wrong", [{"tags": "x"}, {"dates": "x"}, {"most_days": 0}])
 def test_wrong_options_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"tags|dates"):
-        Options(**wrong)  # type: ignore[arg-type]
+        ScrubOptions(**wrong)  # type: ignore[arg-type]
 
 
 def test_explained() -> None:
     made = scrub_column(["Dr. Wells", "fine", None], {}, {}, SECRET)
     assert explain_scrubbed(made) == "1 identifiers were replaced in 1 of 3 notes: 1 names."
     assert explain_scrubbed(scrub_column(["fine"], {}, {}, SECRET)) == "No identifier was found in 1 notes."
-    assert Surrogates(SECRET, Options()).days("a") == Surrogates(SECRET, Options()).days("a")
+    assert Surrogates(SECRET, ScrubOptions()).days("a") == Surrogates(SECRET, ScrubOptions()).days("a")

@@ -15,7 +15,14 @@ from functools import cache
 
 import numpy as np
 
-from querygate.methods.policy_search import Attribute, Lattice, Study, cube, open_group, whole_numbers
+from querygate.methods.policy_search import (
+    LatticeAttribute,
+    LatticeCubes,
+    PolicyLattice,
+    cube,
+    open_group,
+    whole_numbers,
+)
 from tests.places import DATA
 
 OPEN = 85
@@ -33,10 +40,10 @@ OF_ADULT = {
     "Asian-Pac-Islander": "Asian",
     "Amer-Indian-Eskimo": "Native",
 }
-LATTICE = Lattice(
+LATTICE = PolicyLattice(
     (
-        Attribute("sex", ("Female", "Male")),
-        Attribute("race", RACES),
+        LatticeAttribute("sex", ("Female", "Male")),
+        LatticeAttribute("race", RACES),
         whole_numbers("age", 0, 100, open_top=True),
     )
 )
@@ -53,7 +60,7 @@ def adult() -> dict[str, list[str] | list[int]]:
 
 
 @cache
-def study() -> Study:
+def study() -> LatticeCubes:
     with gzip.open(DATA / "population" / "shelby_tn_2019.csv.gz", "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     columns = {
@@ -68,4 +75,4 @@ def study() -> Study:
         shares = np.array([float(row[column]) for row in old])
         for race in range(len(RACES)):
             people[sex, race, OPEN:] = open_group(int(people[sex, race, OPEN]), shares)
-    return Study(LATTICE, cube(LATTICE, adult()), people)
+    return LatticeCubes(LATTICE, cube(LATTICE, adult()), people)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from querygate.methods.policy_search import Solution, bisecting, explain_kind, kinds, safe_harbor
+from querygate.methods.policy_search import PolicySolution, bisecting, explain_kind, kinds, safe_harbor
 from querygate.methods.policy_search.solution_kinds import losses, parts
 from tests.unit.methods.policy_search.shelby import LATTICE, study
 
 
-def merged(*ages: int, sex: bool = True, race: str = "111") -> Solution:
+def merged(*ages: int, sex: bool = True, race: str = "111") -> PolicySolution:
     """A policy that joins each of these ages with the next."""
     kept = np.ones(100, dtype=np.bool_)
     kept[list(ages)] = False
     policy = LATTICE.policy(f"{sex:d}{race}" + "".join("01"[int(bit)] for bit in kept))
-    return Solution(policy, study().risk(policy))
+    return PolicySolution(policy, study().risk(policy))
 
 
 def test_long_attributes_are_seen_in_parts_of_equally_many_records() -> None:
@@ -57,5 +57,5 @@ def test_every_solution_is_of_one_kind() -> None:
 
 def test_few_solutions() -> None:
     assert kinds(study(), []) == ()
-    (only,) = kinds(study(), [Solution(LATTICE.finest, 0.1)])
+    (only,) = kinds(study(), [PolicySolution(LATTICE.finest, 0.1)])
     assert explain_kind(only) == "1 policy joins nothing that a record has."

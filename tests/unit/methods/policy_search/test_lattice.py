@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from querygate.methods.policy_search import Attribute, Lattice, cells, recode, rules, whole_numbers
+from querygate.methods.policy_search import LatticeAttribute, PolicyLattice, cells, recode, rules, whole_numbers
 
 AGE = whole_numbers("age", 50, 54, open_top=True)
-RACE = Attribute("race", ("White", "Black", "Asian"))
-LATTICE = Lattice((AGE, RACE, cells("bmi", [10, 18.5, 25, 60])))
+RACE = LatticeAttribute("race", ("White", "Black", "Asian"))
+LATTICE = PolicyLattice((AGE, RACE, cells("bmi", [10, 18.5, 25, 60])))
 
 
 def test_bits_of_attributes_stand_one_after_the_other() -> None:
@@ -38,7 +38,7 @@ def test_order_is_that_of_what_is_kept() -> None:
 
 def test_policies_of_other_lattices_are_not_compared() -> None:
     with pytest.raises(ValueError, match="different attributes"):
-        Lattice((RACE,)).finest.specialises(Lattice((Attribute("sex", ("F", "M", "X")),)).finest)
+        PolicyLattice((RACE,)).finest.specialises(PolicyLattice((LatticeAttribute("sex", ("F", "M", "X")),)).finest)
 
 
 @pytest.mark.parametrize("bits", ["", "1111111", "111111111", "1111111x"])
@@ -59,12 +59,12 @@ def test_a_policy_has_as_many_bits_as_boundaries(bits: str) -> None:
 )
 def test_what_is_no_attribute(name: str, values: tuple[int, ...], kind: str, word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        Attribute(name, values, kind)  # type: ignore[arg-type]
+        LatticeAttribute(name, values, kind)  # type: ignore[arg-type]
 
 
 def test_names_are_different() -> None:
     with pytest.raises(ValueError, match="different names"):
-        Lattice((RACE, RACE))
+        PolicyLattice((RACE, RACE))
     with pytest.raises(ValueError, match="no attribute sex"):
         LATTICE.place("sex")
 
@@ -79,7 +79,7 @@ def test_values_are_encoded() -> None:
     ("attribute", "value"),
     [(AGE, 49), (AGE, 51.5), (AGE, np.nan), (cells("bmi", [10, 60]), 61), (cells("bmi", [10, 60]), 9), (RACE, "Other")],
 )
-def test_a_value_that_the_attribute_does_not_have_is_refused(attribute: Attribute, value: float | str) -> None:
+def test_a_value_that_the_attribute_does_not_have_is_refused(attribute: LatticeAttribute, value: float | str) -> None:
     with pytest.raises(ValueError, match="has no value"):
         attribute.encode([value])
 

@@ -9,10 +9,10 @@ import pytest
 
 from querygate.core.types import Ints
 from querygate.methods.policy_search import (
-    Attribute,
-    Lattice,
-    Policy,
-    Study,
+    LatticeAttribute,
+    LatticeCubes,
+    LatticePolicy,
+    PolicyLattice,
     cells,
     cube,
     open_group,
@@ -22,7 +22,9 @@ from querygate.methods.policy_search import (
 )
 from tests.unit.methods.policy_search.shelby import LATTICE, adult, study
 
-SMALL = Lattice((Attribute("sex", ("F", "M")), whole_numbers("age", 30, 41), cells("bmi", [10, 18.5, 25, 30, 60])))
+SMALL = PolicyLattice(
+    (LatticeAttribute("sex", ("F", "M")), whole_numbers("age", 30, 41), cells("bmi", [10, 18.5, 25, 30, 60]))
+)
 
 
 def cubes(rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -33,7 +35,7 @@ def cubes(rng: np.random.Generator) -> tuple[Ints, Ints]:
     return file, people * (rng.random(SMALL.shape) < 0.8)
 
 
-def by_hand(file: Ints, people: Ints, policy: Policy, gamma: float) -> float:
+def by_hand(file: Ints, people: Ints, policy: LatticePolicy, gamma: float) -> float:
     """A record at a time, on the labels that would be published."""
     values = {name: policy.lattice.attributes[place].values for place, name in enumerate(("sex", "age", "bmi"))}
     at = np.indices(file.shape).reshape(3, -1)
@@ -63,7 +65,7 @@ def test_generalising_never_raises_the_risk() -> None:
     rng = np.random.default_rng(11)
     lower = 0
     for at in range(1000):
-        one = study() if at % 2 else Study(SMALL, *cubes(rng), gamma=float(rng.choice([0.3, 1, 3])))
+        one = study() if at % 2 else LatticeCubes(SMALL, *cubes(rng), gamma=float(rng.choice([0.3, 1, 3])))
         fine = rng.random(one.lattice.length) < rng.random()
         coarse = fine & (rng.random(len(fine)) < rng.random())
         before, after = one.risk_of(fine), one.risk_of(coarse)
@@ -83,8 +85,8 @@ def test_a_register_that_leaves_people_out_never_makes_a_policy_look_safer() -> 
 
 
 def test_what_the_register_lacks_is_counted() -> None:
-    lattice = Lattice((whole_numbers("age", 50, 53),))
-    measured = Study(lattice, np.array([1, 0, 2, 3]), np.array([10, 10, 0, 1])).measure(lattice.finest)
+    lattice = PolicyLattice((whole_numbers("age", 50, 53),))
+    measured = LatticeCubes(lattice, np.array([1, 0, 2, 3]), np.array([10, 10, 0, 1])).measure(lattice.finest)
     assert (measured.unmatched, measured.short, measured.k_map, measured.classes) == (2, 3, 0, 3)
     assert measured.greatest == 0.5
     assert measured.risk == pytest.approx((1 / 10 + 2 / 2 + 3 / 3) / 6)
@@ -94,12 +96,14 @@ def test_what_the_register_lacks_is_counted() -> None:
 def test_a_study_forgets_and_measures_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Policies that change all axes, more of them than are remembered."""
     monkeypatch.setattr("querygate.methods.policy_search.policy_risk.KNOWN", 2000)
-    lattice = Lattice((Attribute("code", tuple(f"{at:02d}" for at in range(14))), whole_numbers("age", 0, 19)))
+    lattice = PolicyLattice(
+        (LatticeAttribute("code", tuple(f"{at:02d}" for at in range(14))), whole_numbers("age", 0, 19))
+    )
     rng = np.random.default_rng(2)
     file = rng.poisson(1.0, lattice.shape)
-    one = Study(lattice, file, file * 7)
+    one = LatticeCubes(lattice, file, file * 7)
     for kept in rng.random((100, lattice.length)) < 0.5:
-        assert one.risk_of(kept) == Study(lattice, file, file * 7).risk_of(kept)
+        assert one.risk_of(kept) == LatticeCubes(lattice, file, file * 7).risk_of(kept)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +117,7 @@ def test_a_study_forgets_and_measures_the_same(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_what_cannot_be_measured(file: list[int], people: list[int], gamma: float, word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        Study(Lattice((whole_numbers("age", 1, 3),)), np.array(file), np.array(people), gamma)
+        LatticeCubes(PolicyLattice((whole_numbers("age", 1, 3),)), np.array(file), np.array(people), gamma)
 
 
 def test_the_county() -> None:
@@ -136,5 +140,5 @@ def test_an_open_group_keeps_its_people() -> None:
 
 
 def test_cubes_count_people_of_a_table() -> None:
-    lattice = Lattice((Attribute("sex", ("F", "M")),))
+    lattice = PolicyLattice((LatticeAttribute("sex", ("F", "M")),))
     assert cube(lattice, {"sex": ["F", "M", "F"]}, [3, 4, 5]).tolist() == [8, 4]

@@ -11,8 +11,8 @@ import pytest
 from querygate.methods.policy_search import (
     IDENTIFIERS,
     RESTRICTED,
-    Attribute,
-    Lattice,
+    LatticeAttribute,
+    PolicyLattice,
     ages,
     birth_years,
     cells,
@@ -76,7 +76,7 @@ def test_the_preset_on_columns() -> None:
 
 
 def test_safe_harbor_is_a_policy() -> None:
-    lattice = Lattice((whole_numbers("age", 0, 100, open_top=True), Attribute("sex", ("F", "M"))))
+    lattice = PolicyLattice((whole_numbers("age", 0, 100, open_top=True), LatticeAttribute("sex", ("F", "M"))))
     policy = safe_harbor(lattice)
     assert rules(policy) == ("ages 90+ together",)
     assert recode(policy, {"age": [89, 90, 103]})["age"].tolist() == ages([89, 90, 103])
@@ -84,16 +84,16 @@ def test_safe_harbor_is_a_policy() -> None:
 
 
 def test_cells_over_90_are_one_group_with_those_above() -> None:
-    lattice = Lattice((cells("age", [0, 50, 80, 90, 95, 120]),))
+    lattice = PolicyLattice((cells("age", [0, 50, 80, 90, 95, 120]),))
     assert safe_harbor(lattice).labels("age") == ("0 to 50", "50 to 80", "80 to 90", "90 to 120")
-    straddling = Lattice((cells("age", [0, 50, 85, 95, 120]),))
+    straddling = PolicyLattice((cells("age", [0, 50, 85, 95, 120]),))
     assert safe_harbor(straddling).labels("age") == ("0 to 50", "50 to 85", "85 to 120")
 
 
 def test_zip_codes_in_a_lattice() -> None:
     codes = ["37212", "37011", "03601", "37205", "05901", "37201", "90210"]
     attribute = zip_codes("zip", codes)
-    lattice = Lattice((whole_numbers("age", 88, 92), attribute))
+    lattice = PolicyLattice((whole_numbers("age", 88, 92), attribute))
     policy = safe_harbor(lattice)
     assert policy.labels("zip") == ("000", "370", "372", "902")
     assert recode(policy, {"zip": codes})["zip"].tolist() == zip3(codes)
@@ -105,7 +105,7 @@ def test_zip_codes_in_a_lattice() -> None:
 @pytest.mark.parametrize(("age", "word"), [("sex", "must be numbers"), ("years", "no attribute")])
 def test_safe_harbor_needs_an_age_in_numbers(age: str, word: str) -> None:
     with pytest.raises(ValueError, match=word):
-        safe_harbor(Lattice((Attribute("sex", ("F", "M")),)), age)
+        safe_harbor(PolicyLattice((LatticeAttribute("sex", ("F", "M")),)), age)
 
 
 @pytest.mark.parametrize(

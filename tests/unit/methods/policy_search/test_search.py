@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from querygate.methods.policy_search import (
-    Attribute,
-    Found,
-    Lattice,
-    Solution,
-    Study,
+    LatticeAttribute,
+    LatticeCubes,
+    PolicyLattice,
+    PolicySolution,
+    SearchResult,
     bisecting,
     directed,
     explain,
@@ -24,17 +24,17 @@ from querygate.methods.policy_search import (
 )
 from tests.unit.methods.policy_search.shelby import LATTICE, study
 
-SMALL = Lattice((Attribute("race", ("a", "b", "c")), whole_numbers("age", 86, 94, open_top=True)))
+SMALL = PolicyLattice((LatticeAttribute("race", ("a", "b", "c")), whole_numbers("age", 86, 94, open_top=True)))
 SEARCHES = [bisecting, directed, partial(bisecting, apart=False)]
 
 
-def small(seed: int) -> Study:
+def small(seed: int) -> LatticeCubes:
     rng = np.random.default_rng(seed)
     people = rng.poisson(np.linspace(40, 4, 9), SMALL.shape) + 1
-    return Study(SMALL, rng.binomial(people, 0.4), people)
+    return LatticeCubes(SMALL, rng.binomial(people, 0.4), people)
 
 
-def maximal(one: Study, threshold: float) -> set[str]:
+def maximal(one: LatticeCubes, threshold: float) -> set[str]:
     """Every policy within the threshold that no other within it specialises, by trying them all."""
     length = one.lattice.length
     policies = (np.arange(2**length)[:, None] >> np.arange(length)) % 2 == 1
@@ -44,7 +44,7 @@ def maximal(one: Study, threshold: float) -> set[str]:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_solutions_are_at_the_threshold(search: Callable[..., Found]) -> None:
+def test_solutions_are_at_the_threshold(search: Callable[..., SearchResult]) -> None:
     one = small(1)
     threshold = one.risk(safe_harbor(SMALL))
     found = search(one, threshold, 60, np.random.default_rng(4))
@@ -75,7 +75,7 @@ def test_completed_solutions_that_are_kept_apart_are_all_different() -> None:
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_the_ends_of_the_lattice_settle_it(search: Callable[..., Found]) -> None:
+def test_the_ends_of_the_lattice_settle_it(search: Callable[..., SearchResult]) -> None:
     one = small(2)
     rng = np.random.default_rng(0)
     free = search(one, one.risk(SMALL.finest), 10, rng)
@@ -103,7 +103,7 @@ def test_a_seed_gives_the_same_again() -> None:
 def test_dominance_is_that_of_the_lattice() -> None:
     rng = np.random.default_rng(6)
     for _ in range(30):
-        some = [Solution(SMALL.policy(rng.random(SMALL.length) < 0.7), 0.0) for _ in range(12)]
+        some = [PolicySolution(SMALL.policy(rng.random(SMALL.length) < 0.7), 0.0) for _ in range(12)]
         bits = {solution.policy.bits for solution in some}
         policies = [SMALL.policy(text) for text in bits]
         best = {p.bits for p in policies if not any(q != p and q.specialises(p) for q in policies)}
@@ -126,8 +126,8 @@ def test_the_published_comparison() -> None:
 
 def test_a_solution_in_words() -> None:
     policy = SMALL.policy("11" + "11110111")
-    assert explain(Solution(policy, 0.875), 0.909) == (
+    assert explain(PolicySolution(policy, 0.875), 0.909) == (
         "ages 90-91 together; all else intact; risk 0.875 of Safe Harbor 0.909"
     )
-    assert explain(Solution(SMALL.finest, 0.5)) == "all intact; risk 0.5"
-    assert explain(Solution(SMALL.coarsest, 0.5)) == "race not told; age not told; risk 0.5"
+    assert explain(PolicySolution(SMALL.finest, 0.5)) == "all intact; risk 0.5"
+    assert explain(PolicySolution(SMALL.coarsest, 0.5)) == "race not told; age not told; risk 0.5"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from querygate.methods.risk import Told, explain_numbers_told, explain_values_told, numbers_told, values_told
+from querygate.methods.risk import Disclosure, explain_numbers_told, explain_values_told, numbers_told, values_told
 from querygate.methods.risk.attribute_disclosure import LIKELY
 
 entries = st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 3)), min_size=1, max_size=60)
@@ -22,9 +22,9 @@ def test_values_by_loops(records: list[tuple[int, int]]) -> None:
     assert found.right_by_class == pytest.approx(sum(most) / len(records))
     assert found.right_overall == max(values.tolist().count(value) for value in values) / len(records)
     same = [own for own in members if len(set(own)) == 1]
-    assert found.same == Told(len(same), sum(map(len, same)))
+    assert found.same == Disclosure(len(same), sum(map(len, same)))
     likely = [own for own, top in zip(members, most, strict=True) if top >= LIKELY * len(own)]
-    assert found.likely == Told(len(likely), sum(map(len, likely)))
+    assert found.likely == Disclosure(len(likely), sum(map(len, likely)))
     assert [one.ratio for one in found.gains] == sorted((one.ratio for one in found.gains), reverse=True)
     for gain in found.gains:
         shares = [own.count(gain.value) / len(own) for own in members]
@@ -54,7 +54,7 @@ def test_numbers_by_loops(records: list[tuple[int, int]]) -> None:
     members = [values[(classes == label) & ~np.isnan(values)] for label in np.unique(classes)]
     members = [own for own in members if own.size]
     narrow = [own for own in members if np.ptp(own) < 1.5]
-    assert found.narrow == Told(len(narrow), sum(map(len, narrow)))
+    assert found.narrow == Disclosure(len(narrow), sum(map(len, narrow)))
     assert found.classes == len(members)
     if members:
         errors = np.concatenate([np.abs(own - np.median(own)) for own in members])

@@ -7,7 +7,7 @@ import pytest
 
 from querygate.core.types import Floats, Ints
 from querygate.methods.risk import (
-    Records,
+    PointRecords,
     Space,
     explain_linkage,
     explain_membership,
@@ -20,22 +20,22 @@ from querygate.methods.risk import (
 )
 
 
-def people(seed: int, count: int = 1500, numbers: int = 4, values: int = 3) -> Records:
+def people(seed: int, count: int = 1500, numbers: int = 4, values: int = 3) -> PointRecords:
     """Persons of one population: correlated numbers and two categories."""
     chance = np.random.default_rng(seed)
     common = chance.normal(size=(count, 1))
-    return Records(common + chance.normal(size=(count, numbers)), chance.integers(0, values, (count, 2)))
+    return PointRecords(common + chance.normal(size=(count, numbers)), chance.integers(0, values, (count, 2)))
 
 
-def blurred(original: Records, width: float, seed: int = 9) -> Records:
+def blurred(original: PointRecords, width: float, seed: int = 9) -> PointRecords:
     chance = np.random.default_rng(seed)
-    return Records(original.numbers + width * chance.normal(size=original.numbers.shape), original.codes)
+    return PointRecords(original.numbers + width * chance.normal(size=original.numbers.shape), original.codes)
 
 
 # -- distance ------------------------------------------------------------------------------------------------------
 
 
-def by_definition(table: Records, asking: Records) -> Floats:
+def by_definition(table: PointRecords, asking: PointRecords) -> Floats:
     width = np.nanmax(table.numbers, axis=0) - np.nanmin(table.numbers, axis=0)
     apart = (((asking.numbers[:, None] - table.numbers) / width) ** 2).sum(axis=2)
     apart += (asking.codes[:, None] != table.codes).sum(axis=2)
@@ -56,15 +56,15 @@ def test_nearest_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, fe
 
 
 def test_unknown_numbers() -> None:
-    table = Records(np.array([[np.nan], [0.0], [10.0]]), np.zeros((3, 0), dtype=np.int64))
+    table = PointRecords(np.array([[np.nan], [0.0], [10.0]]), np.zeros((3, 0), dtype=np.int64))
     found = Space(table).nearest(table, table, 2).distance
     assert found[0].tolist() == pytest.approx([0, np.sqrt(1.25)])
     assert found[1].tolist() == pytest.approx([0, 1])
 
 
 def test_a_value_that_the_reference_lacks_is_as_far_as_any_other() -> None:
-    table = Records(np.zeros((2, 0)), np.array([[0], [1]]))
-    asking = Records(np.zeros((2, 0)), np.array([[7], [8]]))
+    table = PointRecords(np.zeros((2, 0)), np.array([[0], [1]]))
+    asking = PointRecords(np.zeros((2, 0)), np.array([[7], [8]]))
     assert Space(table).nearest(table, asking, 1).distance[:, 0].tolist() == pytest.approx([1, 1])
     assert Space(table).nearest(asking, asking, 2).distance[:, 1].tolist() == pytest.approx([1, 1])
 
@@ -72,28 +72,28 @@ def test_a_value_that_the_reference_lacks_is_as_far_as_any_other() -> None:
 def test_robust_scale_is_not_ruled_by_an_outlier() -> None:
     numbers = np.arange(101.0)[:, None]
     numbers[-1] = 1e6
-    table = Records(numbers, np.zeros((101, 0), dtype=np.int64))
-    asking = Records(np.array([[50.5]]), np.zeros((1, 0), dtype=np.int64))
+    table = PointRecords(numbers, np.zeros((101, 0), dtype=np.int64))
+    asking = PointRecords(np.array([[50.5]]), np.zeros((1, 0), dtype=np.int64))
     assert Space(table).nearest(table, asking, 1).distance[0, 0] < 1e-6
     assert Space(table, "robust").nearest(table, asking, 1).distance[0, 0] == pytest.approx(0.5 / 90)
 
 
 def test_constant_and_unknown_columns_and_no_records() -> None:
     numbers = np.column_stack([np.ones(3), np.full(3, np.nan)])
-    table = Records(numbers, np.zeros((3, 1), dtype=np.int64))
+    table = PointRecords(numbers, np.zeros((3, 1), dtype=np.int64))
     assert Space(table).nearest(table, table, 5).distance.tolist() == [[0.0] * 3] * 3
     assert Space(table).nearest(table, table.take(np.zeros(0, dtype=np.int64)), 2).which.shape == (0, 2)
 
 
 def test_what_is_no_table() -> None:
     with pytest.raises(ValueError, match="a row for each"):
-        Records(np.zeros((2, 1)), np.zeros((3, 1), dtype=np.int64))
+        PointRecords(np.zeros((2, 1)), np.zeros((3, 1), dtype=np.int64))
     with pytest.raises(ValueError, match="infinite"):
-        Records(np.array([[np.inf]]), np.zeros((1, 0), dtype=np.int64))
+        PointRecords(np.array([[np.inf]]), np.zeros((1, 0), dtype=np.int64))
 
 
 def test_equal_records_are_of_one_kind() -> None:
-    table = Records(np.array([[0.0], [-0.0], [np.nan], [np.nan], [1.0]]), np.zeros((5, 1), dtype=np.int64))
+    table = PointRecords(np.array([[0.0], [-0.0], [np.nan], [np.nan], [1.0]]), np.zeros((5, 1), dtype=np.int64))
     [kind] = table.kinds()
     assert kind[0] == kind[1] != kind[2] == kind[3] != kind[4]
 
@@ -132,7 +132,7 @@ def test_a_little_noise_is_no_disguise() -> None:
 
 def test_coarse_values_are_equal_by_chance() -> None:
     chance = np.random.default_rng(0)
-    coarse, other = (Records(np.zeros((500, 0)), chance.integers(0, 2, (500, 3))) for _ in range(2))
+    coarse, other = (PointRecords(np.zeros((500, 0)), chance.integers(0, 2, (500, 3))) for _ in range(2))
     found = nearness(coarse, other)
     assert found.equal == found.equal_others == 1.0
     assert found.ratio is None
@@ -170,7 +170,7 @@ def test_independent_data_betray_nobody(seed: int) -> None:
 def test_a_few_copies_show_at_few_false_alarms() -> None:
     members, own = people(1), people(3)
     rows = np.arange(150)
-    mixed = Records(
+    mixed = PointRecords(
         np.concatenate([members.numbers[rows], own.numbers]), np.concatenate([members.codes[rows], own.codes])
     )
     found = membership(members, people(2), synthetic=mixed)
@@ -217,25 +217,25 @@ def test_all_alike_is_guessing() -> None:
 # -- linkage -------------------------------------------------------------------------------------------------------
 
 
-def clusters(original: Records, k: int) -> Ints:
+def clusters(original: PointRecords, k: int) -> Ints:
     """Runs of k along the first number."""
     label = np.empty(len(original), dtype=np.int64)
     label[np.argsort(original.numbers[:, 0])] = np.arange(len(original)) // k
     return label
 
 
-def redrawn(original: Records, label: Ints, seed: int = 5) -> Records:
+def redrawn(original: PointRecords, label: Ints, seed: int = 5) -> PointRecords:
     """Normal numbers of each cluster's mean and spread, in the order of the originals."""
     chance, numbers = np.random.default_rng(seed), np.empty_like(original.numbers)
     for one in np.unique(label):
         own = original.numbers[label == one]
         numbers[label == one] = own.mean(axis=0) + own.std(axis=0) * chance.normal(size=own.shape)
-    return Records(numbers, original.codes[:, :0])
+    return PointRecords(numbers, original.codes[:, :0])
 
 
 def test_redrawn_records_lead_to_clusters_and_not_to_persons() -> None:
     original = people(1, 1000)
-    original = Records(original.numbers, original.codes[:, :0])
+    original = PointRecords(original.numbers, original.codes[:, :0])
     label = clusters(original, 50)
     found = linkage(original, redrawn(original, label), label, label, same_rows=True)
     assert (found.clusters, found.smallest, found.row_allowed) == (20, 50, 0.02)
@@ -255,10 +255,10 @@ def test_rows_that_follow_their_persons_are_found() -> None:
 
 def test_centroids_hide_each_among_k() -> None:
     original = people(1, 1000, numbers=1)
-    original = Records(original.numbers, original.codes[:, :0])
+    original = PointRecords(original.numbers, original.codes[:, :0])
     label = clusters(original, 20)
     means = np.bincount(label, original.numbers[:, 0]) / np.bincount(label)
-    found = linkage(original, Records(means[label][:, None], original.codes), label, label, same_rows=True)
+    found = linkage(original, PointRecords(means[label][:, None], original.codes), label, label, same_rows=True)
     assert found.row is not None
     assert found.row == pytest.approx(found.cluster / 20)
     assert found.row <= found.row_allowed

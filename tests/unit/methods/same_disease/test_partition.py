@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from querygate.methods.same_disease import Nodes, Quasi, Rules, Span, Study, check_partition, partition, tightened
+from querygate.methods.same_disease import Nodes, Quasi, Rules, Study, ValueSpan, check_partition, partition, tightened
 from querygate.methods.same_disease.part_tree import EQUAL
 from tests.unit.methods.same_disease.tables import COLUMNS, SEEDS, SOME_COLUMNS, people, rows, some
 
@@ -131,7 +131,7 @@ def test_common_values_stay_as_detailed_as_they_are() -> None:
     population = {"zip": np.repeat(zips, 6), "sex": np.tile(["F", "F", "M"], 8), "age": np.tile([52, 55, 57], 8)}
     columns = (Quasi("zip", "zip"), Quasi("sex", "category"), Quasi("age", "age"))
     one = partition(Study.within(columns, rows(population, np.arange(6)), np.array([0])))
-    assert one.parts[0].cells == (Nodes(((2, "37203"),)), Nodes(((0, "F"), (0, "M"))), Span(52.0, 57.0))
+    assert one.parts[0].cells == (Nodes(((2, "37203"),)), Nodes(((0, "F"), (0, "M"))), ValueSpan(52.0, 57.0))
     assert one.published() == {"zip": ["37203"], "sex": ["F, M"], "age": ["52 to 57"]}
     all_of_them = partition(Study.within(columns[:1], population, np.array([0])))
     assert all_of_them.parts[0].cells == (Nodes(((0, "372"), (2, "38104"))),)  # 381 has but one
@@ -222,7 +222,7 @@ def test_the_check_finds_what_is_wrong() -> None:
     file = rows(population, some(200, 20, 6))
     made = partition(Study.of(COLUMNS, population, file), 8)
     first, rest = made.parts[0], made.parts[1:]
-    narrow = replace(first, cells=(Span(0.0, 1.0), *first.cells[1:]))
+    narrow = replace(first, cells=(ValueSpan(0.0, 1.0), *first.cells[1:]))
     for wrong, told in (
         (replace(made, parts=(narrow, *rest)), "does not have"),
         (replace(made, parts=(replace(first, people=first.people + 1), *rest)), "people match"),

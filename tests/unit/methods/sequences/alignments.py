@@ -6,21 +6,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from querygate.methods.sequences import IUPAC, Alignment, Lattice, of_texts, read
+from querygate.methods.sequences import IUPAC, Alignment, LetterLattice, of_texts, read
 from tests.places import DATA
 
 DNA = DATA / "dna"
 
 
-def woodmouse(lattice: Lattice = IUPAC) -> Alignment:
+def woodmouse(lattice: LetterLattice = IUPAC) -> Alignment:
     return read((DNA / "woodmouse_cytb_15x965.fasta").read_text(), lattice)
 
 
-def opuntia(lattice: Lattice = IUPAC) -> Alignment:
+def opuntia(lattice: LetterLattice = IUPAC) -> Alignment:
     return read((DNA / "opuntia_7x906.aln").read_text(), lattice)
 
 
-def anything(sequences: int, sites: int, seed: int, letters: str = "ACGTRYN-?", lattice: Lattice = IUPAC) -> Alignment:
+def anything(
+    sequences: int, sites: int, seed: int, letters: str = "ACGTRYN-?", lattice: LetterLattice = IUPAC
+) -> Alignment:
     """Random letters, the first four mostly."""
     random = np.random.default_rng(seed)
     likely = np.array([1.0] * 4 + [0.2] * (len(letters) - 4))

@@ -12,8 +12,8 @@ from querygate.methods.sequences import (
     IUPAC,
     Alignment,
     BadSequences,
-    Distances,
-    Lattice,
+    LetterLattice,
+    SequenceDistances,
     at_random,
     binned,
     closest,
@@ -43,13 +43,13 @@ def _groups(labels: np.ndarray) -> list[list[int]]:
 
 @pytest.mark.parametrize("lattice", [IUPAC, DNALA], ids=lambda one: one.name)
 @pytest.mark.parametrize("rows", [3, 1024])
-def test_distances(lattice: Lattice, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distances(lattice: LetterLattice, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "ROWS", rows)
     monkeypatch.setattr(blocks, "SITES", 7)
     alignment = anything(11, 40, 2, lattice=lattice)
     every = np.arange(11)
     plain = [[slow_distance(alignment, a, b) for b in every] for a in every]
-    kept, computed = Distances(alignment), Distances(alignment, kept=0)
+    kept, computed = SequenceDistances(alignment), SequenceDistances(alignment, kept=0)
     assert kept.between(every, every).tolist() == plain
     assert computed.between(every, every).tolist() == plain
     up = computed.steps(every, every)
@@ -107,7 +107,7 @@ def test_optimal_of_a_family(n: int) -> None:
 def test_greedy_takes_the_closest_first() -> None:
     """The pairs in the order they are made are never closer than those before, and each is the closest left."""
     alignment = family(60, 200, 5)
-    far = Distances(alignment).between(np.arange(60), np.arange(60)).astype(np.int64)
+    far = SequenceDistances(alignment).between(np.arange(60), np.arange(60)).astype(np.int64)
     np.fill_diagonal(far, 10**6)
     free = np.ones(60, dtype=bool)
     for group in _groups(closest(alignment))[:-1]:
@@ -121,7 +121,7 @@ def test_greedy_whatever_is_remembered(known: int, kept: int, monkeypatch: pytes
     alignment = family(80, 100, 6)
     whole = closest(alignment).tolist()
     monkeypatch.setattr(importlib.import_module("querygate.methods.sequences.closest_first"), "KNOWN", known)
-    assert closest(alignment, 2, Distances(alignment, kept)).tolist() == whole
+    assert closest(alignment, 2, SequenceDistances(alignment, kept)).tolist() == whole
 
 
 @pytest.mark.parametrize("method", [closest, refined])

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from querygate.methods.sequences import DNALA, IUPAC, LATTICES, Lattice
+from querygate.methods.sequences import DNALA, IUPAC, LATTICES, LetterLattice
 
 ALL = range(1, 32)
 LETTERS = "ACGTRYSWKMBDHVN"
@@ -16,11 +16,11 @@ MEANT = ["A", "C", "G", "T", "AG", "CT", "CG", "AT", "GT", "AC", "CGT", "AGT", "
 pytestmark = pytest.mark.parametrize("lattice", [IUPAC, DNALA], ids=lambda one: one.name)
 
 
-def _join(lattice: Lattice, a: int, b: int) -> int:
+def _join(lattice: LetterLattice, a: int, b: int) -> int:
     return int(lattice.closure[a | b])
 
 
-def test_closure_is_one(lattice: Lattice) -> None:
+def test_closure_is_one(lattice: LetterLattice) -> None:
     for a in ALL:
         closed = int(lattice.closure[a])
         assert closed & a == a
@@ -30,7 +30,7 @@ def test_closure_is_one(lattice: Lattice) -> None:
             assert a & b != a or closed & int(lattice.closure[b]) == closed
 
 
-def test_joins_of_all_sets(lattice: Lattice) -> None:
+def test_joins_of_all_sets(lattice: LetterLattice) -> None:
     for a, b, c in product(ALL, ALL, ALL):
         assert _join(lattice, _join(lattice, a, b), c) == _join(lattice, a, _join(lattice, b, c))
     for a, b in product(lattice.letters, lattice.letters):
@@ -43,13 +43,13 @@ def test_joins_of_all_sets(lattice: Lattice) -> None:
     assert all(_join(lattice, a, a) == a for a in lattice.letters)
 
 
-def test_levels_rise(lattice: Lattice) -> None:
+def test_levels_rise(lattice: LetterLattice) -> None:
     for a, b in product(lattice.letters, lattice.letters):
         if a != b and a & b == a:
             assert lattice.level[a] < lattice.level[b]
 
 
-def test_every_step_goes_up_one_level(lattice: Lattice) -> None:
+def test_every_step_goes_up_one_level(lattice: LetterLattice) -> None:
     """So the distance of levels is the number of steps along the lattice, whichever way is taken."""
     for a, b in product(lattice.letters, lattice.letters):
         between = [c for c in lattice.letters if c not in (a, b) and a & c == a and c & b == c]
@@ -57,7 +57,7 @@ def test_every_step_goes_up_one_level(lattice: Lattice) -> None:
             assert lattice.level[b] == lattice.level[a] + 1
 
 
-def test_distance_is_a_metric(lattice: Lattice) -> None:
+def test_distance_is_a_metric(lattice: LetterLattice) -> None:
     far = lattice.steps + lattice.steps.T
     closed = sorted(lattice.letters)
     for a, b in product(closed, closed):
@@ -68,7 +68,7 @@ def test_distance_is_a_metric(lattice: Lattice) -> None:
     assert (inside[:, None, :] <= inside[:, :, None] + inside[None, :, :].transpose(0, 2, 1)).all()
 
 
-def test_published_levels_of_bases(lattice: Lattice) -> None:
+def test_published_levels_of_bases(lattice: LetterLattice) -> None:
     """Level = number of bases: four on 1, six on 2, four on 3, N on 4."""
     for letter, means in zip(LETTERS, MEANT, strict=True):
         bits = sum(1 << "ACGT".index(base) for base in means)
@@ -90,11 +90,11 @@ def test_published_levels_of_bases(lattice: Lattice) -> None:
         ("S", "B", "B", 1),
     ],
 )
-def test_by_hand(lattice: Lattice, one: str, other: str, join: str, steps: int) -> None:
+def test_by_hand(lattice: LetterLattice, one: str, other: str, join: str, steps: int) -> None:
     assert (lattice.join(one, other), lattice.distance(one, other)) == (join, steps)
 
 
-def test_gaps(lattice: Lattice) -> None:
+def test_gaps(lattice: LetterLattice) -> None:
     top, gap_level = ("?", 4) if lattice is IUPAC else ("N", 3)
     assert lattice.level[16] == gap_level
     assert lattice.level[31] == gap_level + 1
@@ -106,11 +106,11 @@ def test_gaps(lattice: Lattice) -> None:
     assert (lattice.join("N", "-") == "N") == (lattice is DNALA)
 
 
-def test_ambiguity(lattice: Lattice) -> None:
+def test_ambiguity(lattice: LetterLattice) -> None:
     assert lattice.ambiguity[1] == lattice.ambiguity[16] == 0
     assert lattice.ambiguity[5] == 1
     assert lattice.ambiguity[31] == pytest.approx(np.log2(5))
 
 
-def test_registered(lattice: Lattice) -> None:
+def test_registered(lattice: LetterLattice) -> None:
     assert LATTICES.get(lattice.name) is lattice

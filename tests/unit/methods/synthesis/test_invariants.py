@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from querygate.methods.synthesis import METHODS, Condensed, Microdata, Variable, condense, encode
+from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Variable, condense, encode
 from tests.unit.methods.synthesis.tables import cohort
 
 DRAWN = [name for name in METHODS if METHODS.get(name).drawn]
 COX = {"response": "time", "status": "status"}
 
 
-def made(method: str = "improved", k: int = 20, seed: int = 3, **options: Any) -> tuple[Microdata, Condensed]:
+def made(method: str = "improved", k: int = 20, seed: int = 3, **options: Any) -> tuple[Microdata, CondensedRecords]:
     data = cohort()
     return data, condense(data, k, method=method, rng=np.random.default_rng(seed), **options)
 
@@ -30,7 +30,7 @@ def by_cluster(labels: np.ndarray, column: np.ndarray) -> dict[int, list[float]]
     return {label: sorted(values, key=str) for label, values in found.items()}
 
 
-def check_permissible(data: Microdata, result: Condensed) -> None:
+def check_permissible(data: Microdata, result: CondensedRecords) -> None:
     assert result.data.variables == data.variables
     assert result.data.records == data.records == result.labels.size
     for variable in data.variables:
@@ -46,7 +46,7 @@ def check_permissible(data: Microdata, result: Condensed) -> None:
             assert set(column.tolist()) <= set(data.columns[variable.name].tolist())
 
 
-def check_moments(data: Microdata, result: Condensed) -> None:
+def check_moments(data: Microdata, result: CondensedRecords) -> None:
     """Means and covariances of every cluster to 1e-9 of the spread of each feature, by plain definition."""
     before, after = encode(data).matrix, result.raw
     for label in np.unique(result.labels):

@@ -1,7 +1,7 @@
 """Fit a recipient's model: Cox (lifelines, ties by Efron), linear and logistic (statsmodels).
 
->>> from querygate.core.extract_spec import Model
->>> found = fit(Model.of("linear: y ~ x"), {"x": np.arange(9.0), "y": np.arange(9.0) ** 2}, {})
+>>> from querygate.core.extract_spec import RecipientModel
+>>> found = fit(RecipientModel.of("linear: y ~ x"), {"x": np.arange(9.0), "y": np.arange(9.0) ** 2}, {})
 >>> found.terms, found.coefficients.round(6).tolist()
 (('(Intercept)', 'x'), [-9.333333, 8.0])
 """
@@ -18,9 +18,9 @@ import numpy as np
 from scipy.stats import norm
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Family, Model
+from querygate.core.extract_spec import Family, RecipientModel
 from querygate.core.types import Floats
-from querygate.methods.model_fit.design_matrix import Columns, Design, Levels, Unfit, design
+from querygate.methods.model_fit.design_matrix import Columns, DesignMatrix, Levels, Unfit, design
 from querygate.methods.model_fit.formula import parse_formula
 
 INTERCEPT = "(Intercept)"
@@ -50,7 +50,7 @@ class Fit:
     left_out: int = 0
 
 
-def fit(model: Model, columns: Columns, levels: Levels) -> Fit:
+def fit(model: RecipientModel, columns: Columns, levels: Levels) -> Fit:
     """Fit the model to the records that have every value it needs.
 
     Raises Unfit where it has no solution, or none was found.
@@ -62,7 +62,7 @@ def fit(model: Model, columns: Columns, levels: Levels) -> Fit:
         return _FITTERS[formula.family](made)
 
 
-def _cox(made: Design) -> Fit:
+def _cox(made: DesignMatrix) -> Fit:
     import pandas
 
     frame = pandas.DataFrame(made.matrix, columns=[f"x{place}" for place in range(len(made.names))])
@@ -83,7 +83,7 @@ def _largest_likelihood(frame: Any) -> Any:
     raise Unfit("no largest likelihood was found")
 
 
-def _logistic(made: Design) -> Fit:
+def _logistic(made: DesignMatrix) -> Fit:
     from statsmodels.api import Logit
     from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
@@ -96,7 +96,7 @@ def _logistic(made: Design) -> Fit:
     return _by_normal("logistic", made, (INTERCEPT, *made.names), found.params, found.bse)
 
 
-def _linear(made: Design) -> Fit:
+def _linear(made: DesignMatrix) -> Fit:
     from statsmodels.api import OLS
 
     found = OLS(made.response, _with_intercept(made)).fit()
@@ -108,7 +108,7 @@ def _linear(made: Design) -> Fit:
 _FITTERS = {"cox": _cox, "logistic": _logistic, "linear": _linear}
 
 
-def _by_normal(family: Family, made: Design, names: tuple[str, ...], coefficients: Floats, errors: Floats) -> Fit:
+def _by_normal(family: Family, made: DesignMatrix, names: tuple[str, ...], coefficients: Floats, errors: Floats) -> Fit:
     """Intervals and p-values by Wald, as both libraries print them."""
     own, spans = slice(len(names) - len(made.names), None), made.matrix.std(axis=0)
     effects = np.abs([coefficients[own] * spans, errors[own] * spans])
@@ -120,11 +120,11 @@ def _by_normal(family: Family, made: Design, names: tuple[str, ...], coefficient
     return Fit(names, coefficients, errors, low, high, p, family, len(made.matrix), made.left_out)
 
 
-def _with_intercept(made: Design) -> Floats:
+def _with_intercept(made: DesignMatrix) -> Floats:
     return np.column_stack([np.ones(len(made.matrix)), made.matrix])
 
 
-def _check_estimable(made: Design) -> None:
+def _check_estimable(made: DesignMatrix) -> None:
     """More records than coefficients, none of which the others determine, and a response that varies."""
     records, wanted = made.matrix.shape
     if records <= wanted + 1:
