@@ -58,11 +58,12 @@ def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
         "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
         "groups_at_most": sum(_most_groups(branch, catalog) for branch in plan.branches),
         "width": expected_width(plan, catalog),
+        "sharpened_by": sharpened,
         "canonical": plan.hash,
         "cost": {"epsilon": 0},
     }
-    if sharpened:
-        verdict["sharpened_by"] = sharpened
+    if not sharpened:
+        del verdict["sharpened_by"]
     return verdict
 
 
