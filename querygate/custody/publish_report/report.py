@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.pages.fill import make_page
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish_report.advice import make_warnings
 from querygate.custody.publish_report.alternatives import changes, codes, methods, numbers, policy_of, versions
 from querygate.custody.publish_report.charts import PICTURES, can_draw, draw
@@ -40,7 +40,7 @@ SECTIONS: tuple[tuple[str, Callable[[ReportCase], Any]], ...] = (
 )
 
 
-def make_report(case: ReportCase, progress: Progress = tell_nobody) -> dict[str, Any]:
+def make_report(case: ReportCase, progress: Progress = no_progress) -> dict[str, Any]:
     """The report as a JSON object."""
     body: dict[str, Any] = {
         "format": FORMAT,
@@ -60,7 +60,7 @@ def make_report(case: ReportCase, progress: Progress = tell_nobody) -> dict[str,
     return body
 
 
-def make_files(case: ReportCase, *, full: bool, progress: Progress = tell_nobody) -> dict[str, bytes]:
+def make_files(case: ReportCase, *, full: bool, progress: Progress = no_progress) -> dict[str, bytes]:
     """The files of the report: report.json and, if it is to be full, report.html with its pictures."""
     body = make_report(case, progress)
     files = {"report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode()}
