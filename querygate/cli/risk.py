@@ -10,9 +10,9 @@ import click
 from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, check_new, format_option, new_folder, open_here, site_option
 from querygate.cli.output import print_record, progress
+from querygate.core.progress import Progress
 
 if TYPE_CHECKING:
-    from querygate.custody.publish.publication_state import Progress
     from querygate.custody.roots.risk_assessment import RiskOptions
 
 HEADINGS = {

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.assess.code_table import SafeHarborTreatment
 from querygate.custody.assess.side_figures import side_figures
 from querygate.custody.assess.sides import DiseaseScope, Side
 from querygate.custody.assess.verdict import SIDES, summary, verdict
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 
 FORMAT = 1
 
@@ -36,7 +36,7 @@ class Assessment:
     notes: Sequence[str] = ()
 
 
-def make_report(assessed: Assessment, progress: Progress = tell_nobody) -> dict[str, Any]:
+def make_report(assessed: Assessment, progress: Progress = no_progress) -> dict[str, Any]:
     """The report as a JSON object."""
     policy, population = assessed.policy, assessed.population
     people = None if population is None else int(population.persons.sum())
