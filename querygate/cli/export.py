@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, F, check_new, format_option, new_file, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, F, check_new, format_option, new_file, open_here, site_option
 from querygate.cli.output import ProgressPrinter, plain, print_record, print_records, print_table, progress
 from querygate.cli.query import find_principal
 from querygate.cli.request_options import read_wish, wish_options

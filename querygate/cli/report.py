@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import Command, format_option, new_file, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, new_file, open_here, site_option
 from querygate.cli.output import explain_problem, print_record
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, check_new, format_option, new_folder, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, check_new, format_option, new_folder, open_here, site_option
 from querygate.cli.output import print_record, progress
 from querygate.core.json_body import to_json
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from querygate.core.block import Block
+from querygate.core.bodies import AnswerBody
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import Catalog, Floats, Ints
 
@@ -124,7 +125,7 @@ class QueryLog(Protocol):
         outcome: Outcome,
         *,
         code: str | None = None,
-        answer: Mapping[str, Any] | None = None,
+        answer: AnswerBody | None = None,
         epsilon: float | None = None,
         user: str | None = None,
         dataset: str | None = None,

@@ -6,8 +6,8 @@ import hashlib
 import json
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -263,13 +263,23 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryOptions:
+    """What may be said beside the SQL. In silence: ranges where they are allowed, and the most epsilon there is."""
+
+    mode: str | None = None
+    epsilon: float | None = None
+    consistent: bool = False  # noisy counts that add up
+    readable: bool = False  # with texts for a person
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One question at the door."""
 
     principal: Principal
     dataset: str
     sql: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: QueryOptions = QueryOptions()
 
 
 @dataclass(frozen=True, slots=True)
