@@ -66,10 +66,8 @@ def _print_replay(found: Replay, form: str) -> None:
     click.echo(f"{counted(found.answers, 'answer')}: {found.same:,} the same, {len(differences):,} different.")
     if found.noisy:
         click.echo(f"{counted(found.noisy, 'answer is', 'answers are')} noisy and cannot be recomputed.")
-    for one in gone:
-        click.echo(
-            f"{one['dataset']}, version {one['version']}: {counted(one['answers'], 'answer')}, but it no longer exists."
-        )
+    for (dataset, version), answers in sorted(found.gone.items()):
+        click.echo(f"{dataset}, version {version}: {counted(answers, 'answer')}, but it no longer exists.")
     if differences:
         click.echo()
         print_records(differences, form, columns=("query_id", "dataset", "version", "where"))

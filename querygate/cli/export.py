@@ -17,6 +17,7 @@ from querygate.cli.request_options import read_wish, wish_options
 from querygate.cli.risk import print_risk
 from querygate.core.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.counted import counted
+from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal
 from querygate.site.extract_package import VerifiedPackage, altered, opened, unpack, verify
@@ -168,11 +169,13 @@ def risk_of_request(request_id: str, out: Path | None, name: str | None, form: s
 
     Only reviewers can see it. Once the extract is built, this is the report on what was built.
     """
+    from querygate.custody.assess.risk_body import RiskReport  # loads what measures raw rows
+
     check_new(out)
     with progress() as tell:
         acting = ExportSession(site, name, tell)
         body = acting.extracts.risk(acting.by, request_id)
-    print_risk(body, out, form)
+    print_risk(from_json(RiskReport, body), out, form)
 
 
 # -- deciding ----------------------------------------------------------------------------------------------------

@@ -12,8 +12,10 @@ from typing import Any
 
 from querygate.core.errors import ExtractRefused, QueryGateError
 from querygate.core.extract_spec import A_KIND, ExtractSpec
+from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.columns.population import Population, read_population, read_register
@@ -50,7 +52,7 @@ class SiteBuilder:
         return self._made(wish, request_id, requester, folder)
 
     def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
-        return make_files(assessment)["report.html"]
+        return make_files(from_json(RiskReport, assessment))["report.html"]
 
     def _made(self, wish: ExtractSpec, request_id: str, requester: str, folder: Path | None = None) -> dict[str, Any]:
         """The figures of the extract, in the folder if there is one; and beside them, for those who decide alone, the
@@ -66,7 +68,11 @@ class SiteBuilder:
                 builder.catalog,
                 self._progress,
             )
-        return {**body, "assessment": assessed, "learnt": self._learnt(wish.dataset, requester)}
+        return {
+            **body,
+            "assessment": None if assessed is None else to_json(assessed),
+            "learnt": self._learnt(wish.dataset, requester),
+        }
 
     @contextmanager
     def _builder(self, wish: ExtractSpec) -> Iterator[Builder]:
