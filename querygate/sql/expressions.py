@@ -179,9 +179,9 @@ def made_table(column: Column, type_: str, results: tuple[Any, ...], node: exp.E
 
 def _constant(node: exp.Expr, context: Context) -> Constant:
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
-        value = int(node.this)
-        if value < LARGEST:
-            return Constant(value, "integer")
+        whole = int(node.this)
+        if whole < LARGEST:
+            return Constant(whole, "integer")
     found = context.native.tabulate(own_wording(exp.Paren(this=node.copy())), "integer", [0])
     value = found.results[0]
     if found.type == "other" or (isinstance(value, int) and abs(value) >= LARGEST):
