@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, new_file, open_here, site_option
+from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
+from querygate.cli.lazy import LazyGroup
 from querygate.cli.output import plain, print_json, print_records, print_table
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy
@@ -31,7 +32,15 @@ html_option = click.option(
 )
 
 
-@click.group(cls=CommandGroup)
+ELSEWHERE = {
+    "watch": ("querygate.cli.audit_watch:watch_command", "Follow the log, and report as it happens."),
+    "replay": ("querygate.cli.audit_evidence:replay_command", "Compute every logged answer again, and compare."),
+    "store": ("querygate.cli.audit_evidence:store_command", "Report what a published version gives away."),
+    "users": ("querygate.cli.audit_evidence:users_command", "Score who behaves as if probing."),
+}
+
+
+@click.group(cls=LazyGroup, later=ELSEWHERE)
 def audit() -> None:
     """Find queries that together single people out."""
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from querygate.cli.audit import audit
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
+from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
 from querygate.custody.evidence.intent_score import Intent
@@ -29,7 +28,7 @@ near: differs from the query before in constants alone.  rewordings: the same qu
 rare: about one class at most."""
 
 
-@audit.command("replay", example="querygate audit replay --dataset patients --since 2026-03-01")
+@click.command("replay", cls=Command, example="querygate audit replay --dataset patients --since 2026-03-01")
 @dataset_option
 @since_option
 @format_option
@@ -72,7 +71,7 @@ def _print_replay(found: Replay, form: str) -> None:
         print_records(differences, form, columns=("query_id", "dataset", "version", "where"))
 
 
-@audit.command("store", example="querygate audit store patients --version 3")
+@click.command("store", cls=Command, example="querygate audit store patients --version 3")
 @click.argument("dataset")
 @click.option("--version", type=click.IntRange(1), metavar="N", help="Which version.  [default: the one served]")
 @format_option
@@ -118,7 +117,7 @@ def _print_store(report: StoreReport, columns: list[dict[str, Any]]) -> None:
         click.echo("Nobody has asked this version yet.")
 
 
-@audit.command("users", example="querygate audit users --since 2026-03-01")
+@click.command("users", cls=Command, example="querygate audit users --since 2026-03-01")
 @dataset_option
 @since_option
 @format_option

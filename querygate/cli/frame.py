@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -64,6 +65,10 @@ class Command(click.Command):
 class CommandGroup(click.Group):
     command_class = Command
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they are used, not by the alphabet."""
+        return list(self.commands)
+
 
 CommandGroup.group_class = CommandGroup
 
@@ -104,9 +109,9 @@ def open_here(site: Path) -> OpenSite:
     opened = open_gate(open_site(site))
     if not opened.site.settings["inline_audit"]:
         return opened
-    from querygate.custody.roots.inline_auditor import with_auditor  # loads what can open a vault
-
-    return with_auditor(opened)
+    inline_auditor = import_module("querygate.custody.roots.inline_auditor")  # which can open a vault
+    audited: OpenSite = inline_auditor.with_auditor(opened)
+    return audited
 
 
 @contextmanager

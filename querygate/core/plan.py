@@ -115,6 +115,11 @@ class Plan:
     notes: tuple[str, ...] = ()
 
     @property
+    def branches(self) -> tuple[Plan, ...]:
+        """The SELECTs of a UNION ALL, or the only one there is."""
+        return (self, *self.following)
+
+    @property
     def columns(self) -> frozenset[str]:
         """Every column of the store that this plan needs."""
         if self.inner is not None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from querygate.core.block import Block
+from querygate.core.bodies import AnswerBody
 from querygate.core.coarse_parts import Parts
-from querygate.core.json_body import JsonValue
 from querygate.core.types import Array, Catalog, Floats, Ints, SqlValue
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class QueryLog(Protocol):
         outcome: Outcome,
         *,
         code: str | None = None,
-        answer: Mapping[str, JsonValue] | None = None,
+        answer: AnswerBody | None = None,
         epsilon: float | None = None,
         user: str | None = None,
         dataset: str | None = None,

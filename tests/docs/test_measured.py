@@ -17,7 +17,7 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.docs.measured import PAGE, WHERE, changed, measure, rows
@@ -48,7 +48,7 @@ def test_the_true_answers_are_true() -> None:
 def test_the_mean_is_not_sum_over_count(demo_site: OpenSite) -> None:
     asked = "COUNT(systolic) AS n, SUM(systolic) AS total, AVG(systolic) AS mean"
     sql = f"SELECT {asked} FROM survey WHERE {WHERE['C']}"
-    row = to_dict(answer(Request(Principal("tester", "researcher"), "survey", sql), demo_site.gate))["rows"][0]
+    row = make_body(answer(Request(Principal("tester", "researcher"), "survey", sql), demo_site.gate))["rows"][0]
     low, high = row["total"]["low"] / row["n"]["high"], row["total"]["high"] / row["n"]["low"]
     text = " ".join(prose(DOCS / "explanation" / "ranges.md").split())
     assert f"{low:.1f} .. {high:.1f}: more than {int(high - low)} wide" in text

@@ -51,7 +51,7 @@ def _named(figure: Figure, axes: Any) -> Figure:
 def _sizes(sides: Mapping[str, Any]) -> Figure:
     """The share of records in classes of each size."""
     figure, panels = new_figure(2.9)
-    axes, bars = panels[0, 0], [sides[name]["sizes"] for name, _, _ in SIDES]
+    axes, bars = panels[0][0], [sides[name]["sizes"] for name, _, _ in SIDES]
     labels = [_label(bar["from"], bar["to"]) for bar in bars[0]]
     _beside(axes, [[one[at]["share"] for one in bars] for at in range(len(labels))], labels)
     axes.set_xlabel("records in a class", fontsize=9)
@@ -68,7 +68,7 @@ def _curve(sides: Mapping[str, Any]) -> Figure:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     figure, panels = new_figure(3.1)
-    axes = panels[0, 0]
+    axes = panels[0][0]
     least = min((point["risk"] for name, _, _ in SIDES for point in sides[name]["curve"]), default=1.0)
     for name, label, colour in SIDES:
         points = sides[name]["curve"]
@@ -94,22 +94,22 @@ def _curve(sides: Mapping[str, Any]) -> Figure:
 def _thresholds(sides: Mapping[str, Any]) -> Figure:
     """The share of records above each threshold, for each attacker who has one."""
     whos = [who for who in ("prosecutor", "journalist") if sides["raw"]["attackers"][who] is not None]
-    figure, panels = new_figure(2.8, 1, len(whos), sharey=True)
-    for axes, who in zip(panels.flat, whos, strict=True):
+    figure, panels = new_figure(2.8, 1, len(whos), share_y=True)
+    for axes, who in zip(panels[0], whos, strict=True):
         found = [sides[name]["attackers"][who] for name, _, _ in SIDES]
         groups = [[0.0 if one is None else one["above"][at]["share"] for one in found] for at in range(len(LIMITS))]
         _beside(axes, groups, [f"above {limit}" for limit in LIMITS])
         axes.set_title(who, fontsize=9)
         axes.set_ylim(0, 1.02)
-    panels[0, 0].set_ylabel("share of records", fontsize=9)
-    return _named(figure, panels[0, 0])
+    panels[0][0].set_ylabel("share of records", fontsize=9)
+    return _named(figure, panels[0][0])
 
 
 def _drivers(sides: Mapping[str, Any]) -> Figure:
     """By how much the average risk falls when a column is left out."""
     names = [line["column"] for line in sides["raw"]["drivers"]][:SHOWN_COLUMNS]
     figure, panels = new_figure(0.9 + 0.5 * len(names))
-    axes, places = panels[0, 0], np.arange(len(names))[::-1]
+    axes, places = panels[0][0], np.arange(len(names))[::-1]
     for at, (side, label, colour) in enumerate(SIDES):
         falls = {line["column"]: line["average_fall"] for line in sides[side]["drivers"]}
         lengths = [falls.get(name, 0.0) for name in names]

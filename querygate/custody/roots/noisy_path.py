@@ -1,36 +1,25 @@
-"""The root that joins what noisy answers need: the raw rows, the ledger, chance from the operating system.
-
-It is loaded when a dataset whose policy allows noisy answers is asked for one, and not before.
-"""
+"""The root that joins what noisy answers need: the raw rows, the ledger, chance from the operating system."""
 
 from __future__ import annotations
 
 import secrets
-import time
 
 from querygate.control.sqlite_budgets import SqliteBudgets
 from querygate.core.budget import Budgets
 from querygate.core.errors import ConfigError
-from querygate.custody.noise.noisy_answer import NoisyGate
+from querygate.custody.noise.noisy_answer import Noise
 from querygate.methods.dp import ComposedAccounting
 from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.vault.exact_counts import VaultCounts
 
 
-def open_noisy(opened: OpenSite) -> NoisyGate:
+def open_noise(opened: OpenSite) -> Noise:
     """The noisy path of a site."""
-    settings = opened.site.settings
-    return NoisyGate(
-        store=opened.store,
-        counter=VaultCounts(opened.site.vault, memory_mb=settings.limits.memory_mb),
+    return Noise(
+        counter=VaultCounts(opened.site.vault, memory_mb=opened.site.settings.limits.memory_mb),
         budgets=open_budgets(opened),
-        log=opened.log,
-        native=opened.gate.native,
         entropy=secrets.SystemRandom(),
-        new_id=opened.gate.new_id,
-        clock_s=time.perf_counter,
         project_of=lambda name: _project(opened, name),
-        limits=settings.limits,
     )
 
 
