@@ -9,15 +9,14 @@ computes from values inside the operands lies inside. Where each column occurs o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.types import Bools, Floats
+from querygate.core.types import Array, Bools, Floats
 
-Ends: TypeAlias = NDArray[Any]
+Ends: TypeAlias = Array
 LARGEST = 2**62
 LIBRARY = 8
 """Doubles by which two mathematical libraries may differ in EXP, LN, LOG and POWER (each is within 4 of the truth)."""

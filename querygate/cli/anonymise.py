@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, format_option, new_folder
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, new_folder
 from querygate.cli.output import print_record, progress
 from querygate.cli.request_options import read_wish, wish_options
 from querygate.core.counted import counted

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, new_file, open_here, site_option
+from querygate.cli.command import LazyGroup
+from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
 from querygate.cli.output import plain, print_json, print_records, print_table
+from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport
 from querygate.core.counted import counted
+from querygate.core.json_body import to_json
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy
 from querygate.sql.logged_statement import DIALECTS
@@ -32,7 +35,15 @@ html_option = click.option(
 )
 
 
-@click.group(cls=CommandGroup)
+ELSEWHERE = {
+    "watch": ("querygate.cli.audit_watch:watch_command", "Follow the log, and report as it happens."),
+    "replay": ("querygate.cli.audit_evidence:replay_command", "Compute every logged answer again, and compare."),
+    "store": ("querygate.cli.audit_evidence:store_command", "Report what a published version gives away."),
+    "users": ("querygate.cli.audit_evidence:users_command", "Score who behaves as if probing."),
+}
+
+
+@click.group(cls=LazyGroup, later=ELSEWHERE)
 def audit() -> None:
     """Find queries that, combined, single people out."""
 
@@ -149,66 +160,68 @@ def _tell(
 ) -> None:
     from querygate.custody.audit.audit_body import make_body
 
-    body = make_body(audited, title, reveal=reveal)
+    report = make_body(audited, title, reveal=reveal)
     if html is not None:
         from querygate.custody.audit.audit_page import make_audit_page
 
-        page = make_audit_page(body, audited)
+        page = make_audit_page(report, audited)
         with new_file(html) as stream:
             stream.write(page.encode())
         click.echo(f"Wrote {html}.", err=True)
     if form == "json":
-        print_json({name: body[name] for name in body if name != "title"})
+        print_json({name: part for name, part in to_json(report).items() if name != "title"})
     elif form != "table":
-        print_records(body["findings"], form, columns=COLUMNS)
+        print_records([to_json(finding) for finding in report.findings], form, columns=COLUMNS)
     else:
-        _print_cases(body, hint)
+        _print_cases(report, hint)
 
 
-def _print_cases(body: dict[str, Any], hint: str) -> None:
+def _print_cases(report: AuditReport, hint: str) -> None:
     """A line for each case, then what was done in each."""
-    findings = {finding["id"]: finding for finding in body["findings"]}
-    if not body["cases"]:
+    findings = {finding.id: finding for finding in report.findings}
+    if not report.cases:
         click.echo("Nothing about a group of fewer than k records can be worked out.")
     else:
         headings = ("case", "severity", "kinds", "users", "queries", "findings", "records", "where")
-        print_table(headings, [_line(case, findings) for case in body["cases"]])
-    for case in body["cases"]:
-        _print_case(case, [findings[name] for name in case["findings"]], hint)
-    unread, left = body["not_audited"], body["left_out"]
-    queries, tests = counted(body["queries"], "query", "queries"), counted(len(left), "test was", "tests were")
-    counts = f"{queries}; {len(unread):,} could not be audited; {tests} left out."
+        print_table(headings, [_line(case, findings) for case in report.cases])
+    for case in report.cases:
+        _print_case(case, [findings[name] for name in case.findings], hint)
+    queries, tests = (
+        counted(report.queries, "query", "queries"),
+        counted(len(report.left_out), "test was", "tests were"),
+    )
+    counts = f"{queries}; {len(report.not_audited):,} could not be audited; {tests} left out."
     click.echo(f"\n{counts}")
-    for one in unread[:10]:
-        click.echo(plain(f"  {one['query']}: {one['reason']}"))
+    for one in report.not_audited[:10]:
+        click.echo(plain(f"  {one.query}: {one.reason}"))
 
 
-def _line(case: dict[str, Any], findings: dict[str, dict[str, Any]]) -> list[str]:
-    where = list(dict.fromkeys(findings[name]["isolates"]["where"] for name in case["findings"]))
+def _line(case: AuditCase, findings: Mapping[str, AuditFinding]) -> list[str]:
+    where = list(dict.fromkeys(findings[name].isolates.where for name in case.findings))
     return [
-        case["id"],
-        case["severity"],
-        ", ".join(case["kinds"]),
-        named(case["users"], MOST_NAMED),
-        named(case["queries"], MOST_NAMED),
-        f"{len(case['findings']):,}",
-        f"{case['records']:,}",
+        case.id,
+        case.severity,
+        ", ".join(case.kinds),
+        named(case.users, MOST_NAMED),
+        named(case.queries, MOST_NAMED),
+        f"{len(case.findings):,}",
+        f"{case.records:,}",
         where[0] if len(where) == 1 else f"{where[0]} and {len(where) - 1:,} more",
     ]
 
 
-def _print_case(case: dict[str, Any], findings: list[dict[str, Any]], hint: str) -> None:
-    period = f" {case['first']} to {case['last']}." if case["first"] else ""
+def _print_case(case: AuditCase, findings: Sequence[AuditFinding], hint: str) -> None:
+    period = f" {case.first} to {case.last}." if case.first else ""
     click.echo()
-    click.echo(plain(f"{case['id']}: {case['severity']}, {people(case['records'])}.{period}"))
+    click.echo(plain(f"{case.id}: {case.severity}, {people(case.records)}.{period}"))
     for one in findings[:MOST_TOLD]:
-        click.echo(plain(f"  {one['explanation']}"))
-        for inferred in one["inferred"]:
-            if inferred.get("hidden"):
-                click.echo(plain(f"    {inferred['column']}: hidden; {hint}."))
-            elif inferred["low"] is None:
-                click.echo(plain(f"    {inferred['column']}: {between(None, None)}; the log contains no answers."))
+        click.echo(plain(f"  {one.explanation}"))
+        for inferred in one.inferred:
+            if inferred.hidden:
+                click.echo(plain(f"    {inferred.column}: hidden; {hint}."))
+            elif inferred.low is None:
+                click.echo(plain(f"    {inferred.column}: {between(None, None)}; the log contains no answers."))
     if len(findings) > MOST_TOLD:
         click.echo(f"  and {counted(len(findings) - MOST_TOLD, 'more finding')}.")
-    if case["signs"]:
-        click.echo(plain(f"  Signs of intent: {'; '.join(case['signs'])}."))
+    if case.signs:
+        click.echo(plain(f"  Signs of intent: {'; '.join(case.signs)}."))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from querygate.cli.audit import audit
+from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
@@ -30,7 +30,7 @@ near: differs from the previous query only in constants.  rewordings: the same q
 rare: about one class at most."""
 
 
-@audit.command("replay", example="querygate audit replay --dataset patients --since 2026-03-01")
+@click.command("replay", cls=Command, example="querygate audit replay --dataset patients --since 2026-03-01")
 @dataset_option
 @since_option
 @format_option
@@ -66,16 +66,14 @@ def _print_replay(found: Replay, form: str) -> None:
     click.echo(f"{counted(found.answers, 'answer')}: {found.same:,} the same, {len(differences):,} different.")
     if found.noisy:
         click.echo(f"{counted(found.noisy, 'answer is', 'answers are')} noisy and cannot be recomputed.")
-    for one in gone:
-        click.echo(
-            f"{one['dataset']}, version {one['version']}: {counted(one['answers'], 'answer')}, but it no longer exists."
-        )
+    for (dataset, version), answers in sorted(found.gone.items()):
+        click.echo(f"{dataset}, version {version}: {counted(answers, 'answer')}, but it no longer exists.")
     if differences:
         click.echo()
         print_records(differences, form, columns=("query_id", "dataset", "version", "where"))
 
 
-@audit.command("store", example="querygate audit store patients --version 3")
+@click.command("store", cls=Command, example="querygate audit store patients --version 3")
 @click.argument("dataset")
 @click.option("--version", type=click.IntRange(1), metavar="N", help="Which version.  [default: the served one]")
 @format_option
@@ -123,7 +121,7 @@ def _print_store(report: StoreReport, columns: list[dict[str, Any]]) -> None:
         click.echo("Nobody has queried this version yet.")
 
 
-@audit.command("users", example="querygate audit users --since 2026-03-01")
+@click.command("users", cls=Command, example="querygate audit users --since 2026-03-01")
 @dataset_option
 @since_option
 @format_option

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from querygate.cli.audit import audit
+from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_csv
 
@@ -31,7 +31,7 @@ def read_command(ctx: click.Context, param: click.Parameter, value: str | None) 
         raise click.BadParameter("A quotation mark is not closed.") from None
 
 
-@audit.command("watch", example=EXAMPLE)
+@click.command("watch", cls=Command, example=EXAMPLE)
 @click.option("--dataset", required=True, metavar="NAME", help="Dataset whose queries to watch.")
 @click.option("--webhook", metavar="URL", help="Post each alert to this address as JSON (http or https).")
 @click.option(

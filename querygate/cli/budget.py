@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.core.counted import counted
-from querygate.core.types import Request
-from querygate.custody.roots.asking import Asking
+from querygate.core.types import QueryOptions, Request
+from querygate.custody.roots.open_custody import with_vault
+from querygate.gate.answer import NOISY, check, read_budget
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
-from querygate.site.answers import NOISY
 from querygate.sql.parse import statements
 
 
@@ -28,7 +29,7 @@ def budget() -> None:
 @site_option
 def budget_show(dataset: str, form: str, site: Path) -> None:
     """Show what has been spent on a dataset, by whom, and what is left."""
-    told = Asking(open_here(site)).budget(LOCAL, dataset)
+    told = read_budget(LOCAL, dataset, with_vault(open_here(site)).gate)
     spent = told["spent"]
     if form in ("csv", "jsonl"):
         print_records(spent, form, columns=("whose", "name", "epsilon", "releases"))
@@ -54,9 +55,9 @@ def budget_price(file: Path, dataset: str, form: str, site: Path) -> None:
         raise click.BadParameter("The file is not UTF-8.", param_hint="FILE") from None
     if not asked:
         raise click.BadParameter("The file contains no statement.", param_hint="FILE")
-    asking, found = Asking(open_here(site)), []
+    gate, found = with_vault(open_here(site)).gate, []
     for number, sql in enumerate(asked, 1):
-        verdict = asking.check(Request(LOCAL, dataset, sql, {"mode": NOISY}))
+        verdict = check(Request(LOCAL, dataset, sql, QueryOptions(NOISY)), gate)
         found.append({"statement": number, "epsilon": verdict["cost"]["epsilon"], "groups": verdict["groups_at_most"]})
     print_records(found, form, columns=("statement", "epsilon", "groups"))
     if form == "table":

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records, progress
 from querygate.cli.report import tell_of_report
 from querygate.core.counted import counted

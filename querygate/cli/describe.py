@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, open_here, site_option
 from querygate.cli.output import plain, print_record
 from querygate.gate.describe import make_description
 

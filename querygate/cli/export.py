@@ -9,13 +9,16 @@ from typing import Any, cast
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, F, check_new, format_option, new_file, open_here, site_option
-from querygate.cli.output import ProgressPrinter, plain, print_record, print_records, print_table, progress
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, F, check_new, format_option, new_file, open_here, site_option
+from querygate.cli.output import plain, print_record, print_records, print_table, progress
 from querygate.cli.query import find_principal
 from querygate.cli.request_options import read_wish, wish_options
 from querygate.cli.risk import print_risk
 from querygate.core.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.counted import counted
+from querygate.core.json_body import from_json
+from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal
 from querygate.site.extract_package import VerifiedPackage, altered, opened, unpack, verify
 from querygate.site.extracts import CHANNELS, Extracts
@@ -44,7 +47,7 @@ UNCOMMENTED: dict[Action, str] = {
 }
 
 
-def open_builder(site: OpenSite, progress: ProgressPrinter) -> ExtractBuilder:
+def open_builder(site: OpenSite, progress: Progress) -> ExtractBuilder:
     """Who makes extracts, where the raw rows are."""
     from querygate.custody.roots.building import Building
 
@@ -65,9 +68,7 @@ def as_option(command: F) -> F:
 class ExportSession:
     """A site's extracts and in whose name they are dealt with. What is to be sent is sent at once, if it can be."""
 
-    def __init__(
-        self, site: Path, name: str | None = None, progress: ProgressPrinter = lambda step, share=None, /: None
-    ) -> None:
+    def __init__(self, site: Path, name: str | None = None, progress: Progress = no_progress) -> None:
         self.site = open_here(site)
         self.by: Principal = LOCAL if name is None else find_principal(self.site, name)
         self.extracts = Extracts(self.site, open_builder(self.site, progress), told=self.tell)
@@ -168,11 +169,13 @@ def risk_of_request(request_id: str, out: Path | None, name: str | None, form: s
 
     Only reviewers can see it. Once the extract is built, this is the report on what was built.
     """
+    from querygate.custody.assess.risk_body import RiskReport  # loads what measures raw rows
+
     check_new(out)
     with progress() as tell:
         acting = ExportSession(site, name, tell)
         body = acting.extracts.risk(acting.by, request_id)
-    print_risk(body, out, form)
+    print_risk(from_json(RiskReport, body), out, form)
 
 
 # -- deciding ----------------------------------------------------------------------------------------------------

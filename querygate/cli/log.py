@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, new_file, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.control import (
     ChainBroken,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, progress
 from querygate.core.counted import counted
 

@@ -10,12 +10,18 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, CommandGroup, format_option
+from querygate.cli.command import Command, LazyGroup
+from querygate.cli.frame import format_option
 from querygate.cli.output import print_json, print_records
 from querygate.core.errors import ConfigError
 
+ELSEWHERE = {
+    "search": ("querygate.cli.policy_search:search", "Find alternatives to Safe Harbor."),
+    "safe-harbor": ("querygate.cli.policy_search:safe_harbor", "Apply Safe Harbor to a policy."),
+}
 
-@click.group(cls=CommandGroup)
+
+@click.group(cls=LazyGroup, later=ELSEWHERE)
 def policy() -> None:
     """Write the policy of a dataset."""
 

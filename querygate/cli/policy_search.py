@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, F, check_new, format_option, new_folder
+from querygate.cli.command import Command
+from querygate.cli.frame import F, check_new, format_option, new_folder
 from querygate.cli.output import print_json, print_record, print_records, progress
-from querygate.cli.policy import policy, write_new
+from querygate.cli.policy import write_new
 
 HARBOR = "safe-harbor"
 
@@ -46,7 +47,7 @@ _policy_option = click.option("--policy", "policy_file", required=True, help="Po
                               type=click.Path(path_type=Path, dir_okay=False, exists=True))  # fmt: skip
 
 
-@policy.command(
+@click.command(
     cls=Command,
     example="querygate policy search --policy patients.toml --source patients.csv \\\n"
     "  --population county.csv --count people --out alternatives",
@@ -112,7 +113,7 @@ def search(
     print_record(found.body, form, lambda: _told(found.body, out))
 
 
-@policy.command(
+@click.command(
     "safe-harbor", cls=Command, example="querygate policy safe-harbor --policy patients.toml --out safe_harbor.toml"
 )
 @_policy_option

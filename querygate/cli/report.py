@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import Command, format_option, new_file, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, new_file, open_here, site_option
 from querygate.cli.output import explain_problem, print_record
 
 if TYPE_CHECKING:
+    from querygate.custody.publish_report.kept_report import KeptReport
     from querygate.custody.roots.publish_with_report import ReportedPublication
 
 
@@ -54,7 +56,7 @@ def tell_of_report(done: ReportedPublication) -> None:
         click.echo(explain_problem(done.problem), err=True)
 
 
-def explain_body(body: dict[str, Any], folder: Path) -> str:
+def explain_body(body: KeptReport, folder: Path) -> str:
     """What to look at first, and where the rest is."""
     head = body["headline"]
     lines = [

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, check_new, format_option, new_folder, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, check_new, format_option, new_folder, open_here, site_option
 from querygate.cli.output import print_record, progress
+from querygate.core.json_body import to_json
+from querygate.core.progress import Progress
 
 if TYPE_CHECKING:
-    from querygate.custody.publish.publication_state import Progress
+    from querygate.custody.assess.risk_body import RiskReport
     from querygate.custody.roots.risk_assessment import RiskOptions
 
 HEADINGS = {
@@ -50,7 +53,11 @@ def risk(
     out: Path | None,
     form: str,
     site: Path,
-    **asked: Any,
+    population: str | None,
+    count: str | None,
+    released: Path | None,
+    disease: str | None,
+    same_disease: bool,
 ) -> None:
     """Measure the risk of raw records, of the same records under Safe Harbor, and of the release.
 
@@ -63,35 +70,35 @@ def risk(
             "A dataset already has a source and a policy: name either the dataset, or a source and a policy."
         )
     check_new(out)
-    wanted = _asked(**asked)
+    wanted = _asked(population, count, released, disease, same_disease)
     with progress() as tell:
         if dataset is not None:
-            body = _of_dataset(dataset, wanted, site, tell)
+            report = _of_dataset(dataset, wanted, site, tell)
         elif source is not None and policy_file is not None:
-            body = _of_source(source, policy_file, wanted, tell)
+            report = _of_source(source, policy_file, wanted, tell)
         else:
             raise click.UsageError("Name a source and its policy, or a dataset of the site.")
-    print_risk(body, out, form)
+    print_risk(report, out, form)
 
 
-def print_risk(body: dict[str, Any], out: Path | None, form: str) -> None:
+def print_risk(report: RiskReport, out: Path | None, form: str) -> None:
     """The report on the terminal, and as files in a new folder where one is named."""
     if out is not None:
         from querygate.custody.assess.risk_files import make_files
 
         with new_folder(out) as folder:
-            for name, content in make_files(body).items():
+            for name, content in make_files(report).items():
                 (folder / name).write_bytes(content)
-    print_record(body, form, lambda: explain_risk(body, out))
+    print_record(to_json(report), form, lambda: explain_risk(report, out))
 
 
-def _of_dataset(dataset: str, asked: RiskOptions, site: Path, tell: Progress) -> dict[str, Any]:
+def _of_dataset(dataset: str, asked: RiskOptions, site: Path, tell: Progress) -> RiskReport:
     from querygate.custody.roots.risk_assessment import assess_dataset
 
     return assess_dataset(open_here(site), dataset, asked, user=LOCAL.name, progress=tell)
 
 
-def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progress) -> dict[str, Any]:
+def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progress) -> RiskReport:
     from querygate.custody.policy import load_policy
     from querygate.custody.roots.risk_assessment import assess_source
     from querygate_adapters.sources.open_source import open_source
@@ -117,18 +124,18 @@ def _asked(
     return RiskOptions(population or "", count or "", released, meant)
 
 
-def explain_risk(body: dict[str, Any], out: Path | None) -> str:
+def explain_risk(report: RiskReport, out: Path | None) -> str:
     """The report for a terminal: in short, and the table."""
-    lines = [*body["words"], *(f"Note: {note}" for note in body["notes"]), ""]
-    width = max(len(line["label"]) for line in body["verdict"]) + 4
+    lines = [*report.words, *(f"Note: {note}" for note in report.notes), ""]
+    width = max(len(line.label) for line in report.verdict) + 4
     lines.append(f"{'':{width}}{'raw':>12}{'Safe Harbor':>14}{'after':>12}")
     for group, heading in HEADINGS.items():
-        members = [line for line in body["verdict"] if line["group"] == group]
+        members = [line for line in report.verdict if line.group == group]
         lines += [heading] if members else []
         for line in members:
-            raw, harbor, after = (_figure(line[side], line["unit"]) for side in ("raw", "safe_harbor", "after"))
-            lines.append(f"  {line['label']:{width - 2}}{raw:>12}{harbor:>14}{after:>12}")
-    lines += ["", body["sides"]["raw"]["words"]["drivers"]]
+            raw, harbor, after = (_figure(value, line.unit) for value in line.sides)
+            lines.append(f"  {line.label:{width - 2}}{raw:>12}{harbor:>14}{after:>12}")
+    lines += ["", report.sides.raw.words.drivers]
     return "\n".join([*lines, *([f"See {out / 'report.html'}."] if out else [])])
 
 

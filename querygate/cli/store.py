@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_records, progress
 from querygate.core.errors import ConfigError
 

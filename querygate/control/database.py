@@ -103,10 +103,11 @@ class Database:
                 raise
 
     def close(self) -> None:
-        """Close the connections of all threads; none may be using them."""
+        """Close the connections of all threads; none may be using them. Whoever comes later opens a new one."""
         with self._opening:
             for connection in list(self._opened):
                 connection.close()
+            self._local = threading.local()
 
     def _connection(self) -> Connection:
         if self._process not in (None, os.getpid()):

@@ -17,7 +17,9 @@ No error carries a raw value: engine messages are never passed on, and texts nam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
+
+from querygate.core.json_body import JsonValue
 
 
 class Code(NamedTuple):
@@ -116,9 +118,9 @@ class QueryGateError(Exception):
     def meaning(self) -> Code:
         return CODES[self.code]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """The problem+json fields, the same at every front door."""
-        body: dict[str, Any] = {
+        body: dict[str, JsonValue] = {
             "type": f"/docs/refusals#{self.code}",
             "title": self.meaning.title,
             "status": self.meaning.status,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from querygate.bounds import moment_columns
+from querygate.core.bodies import Verdict
 from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
@@ -49,18 +50,21 @@ def make_description(catalog: Catalog, native: Native, limits: Limits) -> dict[s
     }
 
 
-def make_verdict(plan: Plan, catalog: Catalog) -> dict[str, Any]:
+def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
     """The answer to a dry run: accepted, with these columns, at most so many groups, at this cost."""
-    sharpened = sorted({name for branch in (plan, *plan.following) for name in moment_columns(branch, catalog)})
-    return {
+    sharpened = sorted({name for branch in plan.branches for name in moment_columns(branch, catalog)})
+    verdict: Verdict = {
         "accepted": True,
         "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
-        "groups_at_most": sum(_most_groups(branch, catalog) for branch in (plan, *plan.following)),
+        "groups_at_most": sum(_most_groups(branch, catalog) for branch in plan.branches),
         "width": expected_width(plan, catalog),
-        **({"sharpened_by": sharpened} if sharpened else {}),
+        "sharpened_by": sharpened,
         "canonical": plan.hash,
         "cost": {"epsilon": 0},
     }
+    if not sharpened:
+        del verdict["sharpened_by"]
+    return verdict
 
 
 def _most_groups(plan: Plan, catalog: Catalog) -> int:

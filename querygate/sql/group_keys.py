@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from sqlglot import exp
@@ -15,7 +14,7 @@ from querygate.core.expression import Choice, Constant, Expression, Lookup, Ref,
 from querygate.core.meaning import told
 from querygate.core.plan import GroupKey
 from querygate.core.predicate import TRUE
-from querygate.core.types import Column, Scalar
+from querygate.core.types import Column, Scalar, SqlValue
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context, axis, expression, is_tabulable
 from querygate.sql.parse import span_of
@@ -101,7 +100,7 @@ def _number_of_sets(part: exp.Expr) -> int:
     return 1
 
 
-def _sets_of(part: exp.Expr, place: Any) -> list[tuple[int, ...]]:
+def _sets_of(part: exp.Expr, place: Callable[[exp.Expr], int]) -> list[tuple[int, ...]]:
     if isinstance(part, exp.Rollup):
         places = [_group(term, place) for term in part.expressions]
         return [tuple(itertools.chain(*places[:n])) for n in range(len(places), -1, -1)]
@@ -114,7 +113,7 @@ def _sets_of(part: exp.Expr, place: Any) -> list[tuple[int, ...]]:
     return [_group(part, place)]
 
 
-def _group(term: exp.Expr, place: Any) -> tuple[int, ...]:
+def _group(term: exp.Expr, place: Callable[[exp.Expr], int]) -> tuple[int, ...]:
     """One term, or a bracket of several."""
     if isinstance(term, exp.Tuple):
         return tuple(place(part) for part in term.expressions)
@@ -196,11 +195,11 @@ def _id(by: Lookup | Choice, context: Context) -> str:
     return "key " + hashlib.sha256(told(by, context.named).encode()).hexdigest()[:24]
 
 
-def _value(e: Expression) -> Any:
+def _value(e: Expression) -> SqlValue:
     return e.value if isinstance(e, Constant) else None
 
 
-def _ordered(results: Any) -> tuple[Scalar, ...]:
+def _ordered(results: Iterable[SqlValue]) -> tuple[Scalar, ...]:
     """The distinct values in order, NULL last. Places of NULL are kept even where there is none: nobody is there."""
     distinct = {told_key(result) for result in results}
     return (*sorted(value for value in distinct if value is not None), None)

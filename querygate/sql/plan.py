@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import cast
 
 from sqlglot import exp
 
@@ -14,7 +14,7 @@ from querygate.core.expression import Constant, Lookup, Ref, is_number, told_key
 from querygate.core.plan import GroupKey, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
-from querygate.core.types import Catalog, Column, folded
+from querygate.core.types import Catalog, Column, Type, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.code_tests import check_codes
 from querygate.sql.compose import Query
@@ -35,7 +35,7 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     """The plan of a composed query."""
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
     columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner)
-    context = Context(columns, native)
+    context = Context(columns, native, condition)
     check_codes(query.tree, columns)
     for one, other in query.disjoint:
         shared = both(is_true(condition(side, context)) for side in (one, other))
@@ -52,12 +52,11 @@ def _columns_of(inner: Plan) -> dict[str, Column]:
     """The outputs of an inner query as columns."""
     found = {}
     for i, output in enumerate(inner.outputs[: inner.shown]):
-        values: tuple[Any, ...] = inner.keys[output.source].values if output.kind == "key" else ()
+        values = inner.keys[output.source].values if output.kind == "key" else ()
         known = [value for value in values if value is not None]
-        type_: Any = "category" if output.type == "timestamp" and output.kind == "key" else output.type
-        low = high = None
-        if type_ in ("integer", "number") and known:
-            low, high = known[0], known[-1]
+        type_ = cast(Type, "category" if output.type == "timestamp" and output.kind == "key" else output.type)
+        numbers = [value for value in known if not isinstance(value, str)] if type_ in ("integer", "number") else []
+        low, high = (numbers[0], numbers[-1]) if numbers else (None, None)
         texts = tuple(str(value) for value in known) if type_ in ("category", "boolean", "date") else ()
         if type_ == "date":
             type_ = "category" if output.kind == "key" else "date"

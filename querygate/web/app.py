@@ -10,7 +10,6 @@ from flask import Flask, Response, request
 from querygate.control import Accounts
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal
-from querygate.site.answers import Answering, Ranges
 from querygate.site.extracts import Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems
@@ -37,8 +36,8 @@ HEADERS = {
 }
 
 
-def create_app(opened: OpenSite, answering: Answering | None = None, extracts: Extracts | None = None) -> Flask:
-    """The HTTP door of an open site. Without somebody else to ask it answers from the store alone, and builds nothing.
+def create_app(opened: OpenSite, extracts: Extracts | None = None) -> Flask:
+    """The HTTP door of an open site. It gives what the site's gate gives, and without extracts it builds nothing.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -54,7 +53,7 @@ def create_app(opened: OpenSite, answering: Answering | None = None, extracts: E
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    views = (Api(opened, answering or Ranges(opened)), exports, Risks(opened), Pages())
+    views = (Api(opened), exports, Risks(opened), Pages())
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import duckdb
 
@@ -18,6 +17,7 @@ from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import IdentifiedSource, JoinedTable, Source
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.code_list_rows import CASTS
 
 # How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
@@ -196,9 +196,8 @@ class RowLoader:
                 "are compared as text.",
             )
 
-    def _figures(self, sql: str) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = self._db.execute(sql).fetchall()[0]
-        return found
+    def _figures(self, sql: str) -> Row:
+        return self._db.execute(sql).fetchall()[0]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Matplotlib is an extra: without it the report has its tables alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def make_pictures(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[
     made = {
         "columns": _columns(protected),
         "correlations": _correlations(body["utility"]["correlations"]),
-        "codes": codes(body["codes"]),
+        "codes": codes(protected.codes),
     }
     for number, model in enumerate(body["utility"]["models"], 1):
         made[f"model_{number}"] = _coefficients(model)
@@ -66,14 +67,14 @@ def _columns(protected: ProtectedRecords) -> Figure | None:
     names = protected.usable.column_names[:SHOWN_COLUMNS]
     down = -(-len(names) // ACROSS)
     figure, panels = new_figure(0.6 + 1.7 * down, down, ACROSS)
-    for axes, name in zip(panels.flat, names, strict=False):
+    for axes, name in zip(chain(*panels), names, strict=False):
         sides = [table[name] for table in (protected.raw, protected.usable)]
         (_categories if pa.types.is_string(sides[0].type) or pa.types.is_boolean(sides[0].type) else _numbers)(
             axes, sides
         )
         axes.set_title(name, fontsize=8)
         axes.set_yticks([])
-    for axes in list(panels.flat)[len(names) :]:
+    for axes in list(chain(*panels))[len(names) :]:
         axes.set_visible(False)
     return figure
 

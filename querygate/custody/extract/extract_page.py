@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from querygate.custody.extract.extract_charts import make_pictures
 from querygate.custody.extract.protected_records import ProtectedRecords
-from querygate.custody.pages.fill import fill
+from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish_report.charts import can_draw
 
 TEMPLATE = "extract_report.html"
@@ -18,8 +17,7 @@ TEMPLATE = "extract_report.html"
 def make_report(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
     """report.json, report.html and the pictures as files of their own."""
     pictures = make_pictures(protected, body)
-    images = {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
-    page = fill(TEMPLATE, report=body, images=images, can_draw=can_draw())
+    page = fill(TEMPLATE, report=body, images=data_uris(pictures), can_draw=can_draw())
     return {
         "report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode(),
         "report.html": page.encode(),

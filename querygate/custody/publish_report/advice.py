@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from querygate.core.counted import counted
+from querygate.custody.publish_report.report_body import Advice, PublishReport
 
 COVERED = 0.5
 """A column whose classes cover more of its domain than this is hardly told."""
@@ -19,44 +19,43 @@ HEAPED = 0.1
 SMALL_K = 5
 
 
-def make_warnings(body: Mapping[str, Any], policy_warnings: tuple[str, ...]) -> list[dict[str, str]]:
+def make_warnings(body: PublishReport, policy_warnings: tuple[str, ...]) -> tuple[Advice, ...]:
     """Each with a text and an advice."""
     found = [*_of_soundness(body), *_of_disclosure(body), *_of_risk(body), *_of_versions(body), *_of_use(body)]
-    return [{"text": text, "advice": advice} for text, advice in found] + [
-        {"text": f"The policy: {text}.", "advice": ""} for text in policy_warnings
-    ]
+    found += [(f"The policy: {text}.", "") for text in policy_warnings]
+    return tuple(Advice(text, advice) for text, advice in found)
 
 
-def _of_soundness(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for line in body["statistics"]:
-        if not line["holds"]:
+def _of_soundness(body: PublishReport) -> Iterator[tuple[str, str]]:
+    for line in body.statistics:
+        if not line.holds:
             yield (
-                f"The true value of {line['statistic']} is outside the served range.",
+                f"The true value of {line.statistic} is outside the served range.",
                 "This is a fault of QueryGate. Retire the version and report the fault, with the policy.",
             )
 
 
-def _of_disclosure(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    rows = body["headline"]["rows"]
-    for line in body["disclosure"]:
-        column, records = line["column"], line["records"]
+def _of_disclosure(body: PublishReport) -> Iterator[tuple[str, str]]:
+    rows = body.headline.rows
+    for line in body.disclosure:
+        column, records = line.column, line.records
         if not records:
             continue
-        share = f"{counted(records, 'record')} ({records / rows:.1%}) in {counted(line['classes'], 'class', 'classes')}"
-        if line["kind"] == "values":
+        share = f"{counted(records, 'record')} ({records / rows:.1%}) in {counted(line.classes, 'class', 'classes')}"
+        if line.kind == "values":
             yield (
                 f"{share} share one value of {column} with their whole class: anyone who finds the class knows it.",
                 f'Require different values: diversity = {{ kind = "distinct", l = 2 }} in [columns.{column}].',
             )
         else:
             yield (
-                f"{share} have values of {column} within {line['limit']:g} of each other.",
+                f"{share} have values of {column} within {line.limit:g} of each other.",
                 f"Set or raise the guard in [columns.{column}].",
             )
 
 
-def _of_risk(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    k = body["headline"]["k"]
+def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
+    k = body.headline.k
     if k < SMALL_K:
         yield (
             f"The smallest class has {k} records: anyone who knows that a person is in the data guesses right once in "
@@ -66,9 +65,8 @@ def _of_risk(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
 
 
-def _of_versions(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    together = body["versions"]["together"] if body["versions"] else {"came": 0, "left": 0}
-    told = together["came"] + together["left"]
+def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
+    told = body.versions.together.came + body.versions.together.left if body.versions else 0
     if told:
         yield (
             f"{counted(told, 'person', 'people')} came or left in groups below k: anyone who has both versions and "
@@ -77,25 +75,26 @@ def _of_versions(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
 
 
-def _of_use(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for line in body["widths"]:
-        if line["role"] == "quasi-identifier" and line["share"] > COVERED:
+def _of_use(body: PublishReport) -> Iterator[tuple[str, str]]:
+    for line in body.widths:
+        if line.role == "quasi-identifier" and line.share > COVERED:
             yield (
-                f"{line['column']} is published with little detail: a class covers {line['share']:.0%} of its domain "
-                "on average.",
+                f"{line.column} is published with little detail: a class covers {line.share:.0%} of its domain on "
+                "average.",
                 "Raise its weight, give it cuts, leave out another quasi-identifier, or lower k. If nobody needs "
-                f"{line['column']}, withhold it to make the other columns sharper.",
+                f"{line.column}, withhold it to make the other columns sharper.",
             )
-    for line in body["statistics"]:
-        share = (line["width"] or 0) / ((line["domain"][1] - line["domain"][0]) or 1) if line["domain"] else 0.0
+    for answer in body.statistics:
+        low, high = answer.domain or (0.0, 0.0)
+        share = (answer.width or 0) / ((high - low) or 1) if answer.domain else 0.0
         if share > VAGUE:
             yield (
-                f"The range of {line['statistic']} covers {share:.0%} of its domain.",
+                f"The range of {answer.statistic} covers {share:.0%} of its domain.",
                 "Name it in anonymise.statistics, or carry the number in narrower bins or with class moments.",
             )
-    largest = body["class_sizes"]["largest"]
-    if body["headline"]["ncp"] > HEAPED and largest > HEAPED * body["headline"]["rows"]:
+    largest = body.class_sizes.largest
+    if body.headline.ncp > HEAPED and largest > HEAPED * body.headline.rows:
         yield (
-            f"One class has {largest:,} records, {largest / body['headline']['rows']:.0%} of all records.",
+            f"One class has {largest:,} records, {largest / body.headline.rows:.0%} of all records.",
             "Look for a quasi-identifier with few values or many missing values, or relax a guarantee.",
         )

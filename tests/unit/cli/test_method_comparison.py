@@ -9,8 +9,6 @@ import pytest
 
 from tests.unit.custody.publish.tables import PEOPLE, write_all
 
-WISH = '[anonymise]\nmethod = "{method}"\nstatistics = ["count", "mean(age)"]\n'
-
 
 @pytest.fixture
 def publish(run, tmp_path: Path):
@@ -20,8 +18,7 @@ def publish(run, tmp_path: Path):
 
     def go(method: str, *options: str):
         policy = tmp_path / f"{method}.toml"
-        wish = WISH.replace("{method}", method) if method else ""
-        policy.write_text(PEOPLE + wish)
+        policy.write_text(PEOPLE.but(anonymise={"method": method, "statistics": ["count", "mean(age)"]}))
         return run("publish", "--policy", str(policy), "--source", str(source), *options)
 
     return go

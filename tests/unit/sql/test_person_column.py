@@ -11,10 +11,9 @@ from querygate.cli.frame import LOCAL
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Request
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.policy import parse_policy
-from querygate.custody.roots.asking import Asking
 from querygate.custody.roots.log_audit import audit_site
 from querygate.custody.roots.publish_version import publish_to
+from querygate.gate import answer as gate
 from querygate.gate.describe import explain_policy
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
@@ -104,12 +103,11 @@ def test_persons_of_a_site(tmp_path: Path) -> None:
     """Published, asked, described and audited; the name alone is told."""
     opened = open_gate(init_site(tmp_path / "site"))
     (tmp_path / "clinic.csv").write_text(csv_text())
-    policy = parse_policy('person = "mrn"\n' + POLICY)
+    policy = POLICY.but(person="mrn").parsed()
     publish_to(opened, policy, open_source(str(tmp_path / "clinic.csv")), user="carl")
-    asking = Asking(opened)
 
     def ask(sql: str) -> object:
-        (row,) = asking.answer(Request(LOCAL, "clinic", sql, {}))["rows"]
+        (row,) = gate.ask(Request(LOCAL, "clinic", sql), opened.gate)["rows"]
         return row
 
     assert ask("SELECT COUNT(DISTINCT mrn) AS n FROM clinic") == ask("SELECT COUNT(*) AS n FROM clinic")
