@@ -82,8 +82,8 @@ with the columns age, sex, sbp and visited.
 
 QG1xx: the text is not one valid statement. QG2xx: a valid statement for which no range can be computed; decided from
 the statement and the schema alone. QG3xx: permissions, requests and limits. QG4xx: the privacy budget. QG5xx: the
-answer could reveal too much; fixed wording. QG6xx: extracts and extract requests. QG8xx: a custodian's file, source or site.
-QG900: an internal error.
+answer could reveal too much; fixed wording. QG6xx: extracts and extract requests. QG8xx: a custodian's file, source or
+site. QG900: an internal error.
 """
 
 
