@@ -286,10 +286,10 @@ def test_a_listed_set_of_thirty_codes(tmp_path: Path) -> None:
         ('protect = { kind = "itemsets", m = 2, itemsets = [["042"]] }', "does not apply to kind itemsets"),
         ('protect = { kind = "k^m", m = 5 }', "at most 4"),
         ('protect = { kind = "visits", column = "visits" }', "a column of the policy with role withheld"),
-        ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets asks for"),
+        ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets requires"),
         ('values = ["a"]', "cannot be combined with a system that lists its codes"),
         ('unknown = "drop"', "refuse, other"),
-        ("separator = 3", "a text"),
+        ("separator = 3", "a string"),
     ],
 )
 def test_policies_that_contradict_themselves(more: str, said: str, tmp_path: Path) -> None:
@@ -422,7 +422,7 @@ def test_an_anonymiser_that_does_nothing_is_not_believed(monkeypatch: pytest.Mon
         folder.mkdir()
         error = refusal(folder, GOLDEN, kind)
         assert error.code == "QG803"
-        assert "k = 2 for whoever knows codes of dx" in error.detail
+        assert "k = 2 for anyone who knows codes of dx" in error.detail
 
 
 def test_synthetic_records_have_no_lists(tmp_path: Path) -> None:
