@@ -131,7 +131,7 @@ def test_counts_may_be_left_out_or_be_one_number() -> None:
         (([1, 2],), "IntervalArray"),
         ((pd.Series([1.0, 2.0]),), "IntervalArray"),
         ((1, 2), "column of numbers"),
-        (([[1, 2]], [[2, 3]]), "not of 2 dimensions"),
+        (([[1, 2]], [[2, 3]]), "not an array of 2 dimensions"),
         (([[1, 2], [1]], [2, 3]), "column of numbers"),
         ((["a"], ["b"]), "be numbers"),
         ((np.array(["2020-01-01"], "M8[D]"), [3]), "be numbers"),

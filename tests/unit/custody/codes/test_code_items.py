@@ -277,9 +277,9 @@ def test_a_listed_set_of_thirty_codes(tmp_path: Path) -> None:
     [
         ('utility = { kind = "groups", groups = [["401.1", "042"], ["042", "296.00"]] }', "several groups"),
         ('utility = { kind = "groups", groups = [["296"], ["296.00", "042"]] }', "belongs to several groups"),
-        ('utility = { kind = "groups", groups = [["999"]] }', "999 is no code"),
+        ('utility = { kind = "groups", groups = [["999"]] }', "999 is not a code"),
         ('utility = { kind = "level", level = 3 }', "2 levels above its codes"),
-        ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is no code"),
+        ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is not a code"),
         ('protect = { kind = "itemsets", itemsets = [[]] }', "1 set without any code"),
         ('protect = { kind = "itemsets", itemsets = "absent.csv" }', "cannot be read"),
         ('protect = { kind = "itemsets" }', "is missing"),
