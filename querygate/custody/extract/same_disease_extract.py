@@ -258,12 +258,12 @@ def _check(ground: _Ground, made: Partition, looked: FileRisk, kept: Sequence[Gu
     broken = [one for one in kept if not one.holds]
     if broken:
         first = broken[0]
-        bound = "" if ground.bound is None else f" and at most {ground.bound:.4g} under the policy"
+        bound = "" if ground.bound is None else f"; policy: at most {ground.bound:.4g}"
         raise ExtractRefused(
             "QG605",
-            f"The extract would not keep its guarantee: {first.measure} is {first.figure:.4g}, not {first.promise}. "
-            f"It has {found.classes:,} classes (Safe Harbor: {harbor.classes:,}), R {found.average_instance:.4g} "
-            f"(Safe Harbor: {harbor.average_instance:.4g}), and r up to {found.greatest_instance:.4g} (Safe Harbor: "
+            f"The extract would not keep its guarantee: {first.measure} = {first.figure:.4g}, not {first.promise}. "
+            f"It has {counted(found.classes, 'class', 'classes')} (Safe Harbor: {harbor.classes:,}), "
+            f"R {found.average_instance:.4g} (Safe Harbor: {harbor.average_instance:.4g}), and r up to {found.greatest_instance:.4g} (Safe Harbor: "
             f"{harbor.greatest_instance:.4g}{bound}).",
             f"{'; '.join(_advice(ground))}.",
         )

@@ -202,8 +202,8 @@ def _check(
     if smallest < k or not found.holds:
         raise ExtractRefused(
             "QG605",
-            f"{name}: the extract does not keep its guarantee: {smallest:,} records have the same sequence, not "
-            f"{k:,}, and {found.uncovered:,} letters are wrong.",
+            f"{name}: the extract does not keep its guarantee: only {smallest:,} of {k:,} records have "
+            f"the same sequence, and {found.uncovered:,} letters are wrong.",
             "Nothing was written. Use another method, and report this fault to the makers of QueryGate.",
         )
     return smallest

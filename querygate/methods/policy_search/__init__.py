@@ -11,9 +11,9 @@ shows a handful; `recode` applies one.
 >>> found = bisecting(study, yardstick, 3, np.random.default_rng(1), complete=True)
 >>> for solution in found.best:
 ...     print(explain(solution, yardstick))
-ages 85-86, 87-88, 90-91 together; all else intact; risk 0.014 of Safe Harbor 0.014
-ages 86-88, 91-92 together; all else intact; risk 0.014 of Safe Harbor 0.014
-ages 87-88, 90-92 together; all else intact; risk 0.014 of Safe Harbor 0.014
+ages 85-86, 87-88, 90-91 combined; all else unchanged; risk 0.014 (Safe Harbor: 0.014)
+ages 86-88, 91-92 combined; all else unchanged; risk 0.014 (Safe Harbor: 0.014)
+ages 87-88, 90-92 combined; all else unchanged; risk 0.014 (Safe Harbor: 0.014)
 """
 
 from __future__ import annotations

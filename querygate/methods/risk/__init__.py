@@ -6,8 +6,8 @@ one sentence to a review board.
 
 >>> import numpy as np
 >>> explain_attackers(attack(np.array([20, 25, 30])))
-'Somebody known to be among the 75 records is found with a chance of at most 1 in 20; guessing for all of them gets \
-about 3 right (4.0 %).'
+'Somebody known to be among the 75 records is found with a probability of at most 1 in 20; guessing for all of them \
+gets about 3 right (4.0 %).'
 """
 
 from __future__ import annotations

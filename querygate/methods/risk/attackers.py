@@ -132,8 +132,8 @@ def explain_attackers(found: Attackers) -> str:
 
     >>> import numpy as np
     >>> explain_attackers(attack(np.array([5, 5, 10])))
-    'Somebody known to be among the 20 records is found with a chance of at most 1 in 5; guessing for all of them gets \
-about 3 right (15.0 %).'
+    'Somebody known to be among the 20 records is found with a probability of at most 1 in 5; guessing for all of them \
+gets about 3 right (15.0 %).'
     """
     if not found.records:
         return "There are no records in which anybody could be found."

@@ -161,8 +161,8 @@ def explain_values_told(found: ValuesTold, column: str) -> str:
 
     >>> import numpy as np
     >>> explain_values_told(values_told(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 6])), "illness")
-    'Who knows the class of a person guesses illness right for 75.0 % of the 4 records, against 75.0 % without it; in \
-1 of 2 classes (2 records) all have the same.'
+    'Somebody who knows the class of a person guesses illness right for 75.0 % of the 4 records (75.0 % without it); \
+in 1 of 2 classes (2 records) everybody has the same value.'
     """
     return (
         f"Somebody who knows the class of a person guesses {column} right for {100 * found.right_by_class:.1f} % of "
@@ -176,8 +176,8 @@ def explain_numbers_told(found: NumbersTold, column: str) -> str:
 
     >>> import numpy as np
     >>> explain_numbers_told(numbers_told(np.array([0, 0, 1, 1]), np.array([1.0, 2, 10, 30]), 5), "income")
-    'Who knows the class of a person guesses income with a mean error of 5.25, against 9.25 without it; in 1 of 2 \
-classes (2 records) it spans less than 5.'
+    'Somebody who knows the class of a person guesses income with a mean error of 5.25 (9.25 without it); in 1 of 2 \
+classes (2 records) its values span less than 5.'
     """
     return (
         f"Somebody who knows the class of a person guesses {column} with a mean error of {found.error_by_class:.4g} "

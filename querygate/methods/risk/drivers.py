@@ -72,7 +72,7 @@ def explain_drivers(drivers: Sequence[Driver]) -> str:
     >>> import numpy as np
     >>> day = np.arange(8)
     >>> explain_drivers(leave_one_out(np.stack([day, day % 2], axis=1), ["birth", "sex"]))
-    'birth drives the risk most: without it the average falls from 100.0 % to 25.0 %.'
+    'birth drives the risk most: without it, the average falls from 100.0 % to 25.0 %.'
     """
     if not drivers or drivers[0].average_fall <= 0:
         return "No single column drives the risk: it stays the same without any one of them."

@@ -88,7 +88,7 @@ def explain_linkage(found: Linkage) -> str:
 
     >>> explain_linkage(Linkage(1000, 50, 20, 0.6, 0.02, 0.03, 0.05))
     'The synthetic record nearest to a person leads to the right cluster of at least 20 persons in 60.0 % of cases, \
-and to the person in 3.0 %, where guessing within the cluster would in 5.0 %.'
+and to the person in 3.0 % (guessing within the cluster: 5.0 %).'
     """
     text = (
         f"The synthetic record nearest to a person leads to the right cluster of at least {found.smallest:,} persons "

@@ -121,8 +121,8 @@ def explain_membership(found: MembershipInference) -> str:
 
     >>> import numpy as np
     >>> explain_membership(guessing(np.arange(400.0), np.arange(400.0)))
-    'Who sees the synthetic data tells persons in it from persons not in it no better than by guessing: right for \
-50.0 % of pairs (43.2 % to 56.8 % with 95 % confidence; 400 persons in, 400 not).'
+    'Somebody who sees the synthetic data can tell whether a person is in it no better than guessing: right for 50.0 % \
+of pairs (43.2 % to 56.8 % with 95 % confidence; 400 persons in it, 400 not).'
     """
     better = "no better than guessing"
     if found.is_better_than_chance:

@@ -22,7 +22,7 @@ They are averages over many. A small DCR proves closeness, a large one does not 
 >>> found.equal, round(found.synthetic.middle, 3), found.original.middle
 (0.25, 0.075, 0.25)
 >>> explain_nearness(found)
-'25.0 % of the 4 synthetic records equal an original one; the middle distance to the nearest original is 0.3 times \
+'25.0 % of the 4 synthetic records equal an original record; the median distance to the nearest original is 0.3 times \
 that between originals, so the synthetic records are closer to persons than persons are to each other.'
 """
 

@@ -170,8 +170,8 @@ def explain_uniqueness(found: PopulationUniqueness) -> str:
     """One sentence for those who decide.
 
     >>> explain_uniqueness(PopulationUniqueness(100, 1000, 0.4, Uniques("pitman", 0.1)))
-    '40.0 % of the 100 records are alone in their combination; in the population of 1,000 about 10.0 % of people are \
-(estimate: pitman), so about 1 in 4 of those alone here is alone there, too.'
+    '40.0 % of the 100 records have a unique combination of values; in the population of 1,000 about 10.0 % of people \
+do (estimate: pitman), so about 1 in 4 of those unique here is unique there too.'
     """
     begin = f"{found.sample_share:.1%} of the {found.records:,} records have a unique combination of values"
     begin = begin.replace("%", " %")

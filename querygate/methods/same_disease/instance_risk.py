@@ -105,12 +105,12 @@ def explain_instance(found: InstanceRisk) -> str:
 
     >>> import numpy as np
     >>> explain_instance(instance_risk(np.array([3, 3]), np.array([30, 60])))
-    'Somebody of the population who matches one of the 2 classes is among the 6 records with a chance of at most \
+    'A person of the population who matches one of the 2 classes is among the 6 records with a probability of at most \
 10.00 % (7.50 % on average); picking the right person for a record succeeds with 2.50 %.'
     >>> explain_instance(instance_risk(np.array([3, 3]), np.array([2, 60])))
-    'Somebody of the population who matches one of the 2 classes is among the 6 records with a chance of at most \
-100.00 % (52.50 % on average); picking the right person for a record succeeds with 17.50 %. The register lists fewer \
-people than there are records for 3 of them: it leaves people out, and their risk is taken as certain.'
+    'A person of the population who matches one of the 2 classes is among the 6 records with a probability of at most \
+100.00 % (52.50 % on average); picking the right person for a record succeeds with 17.50 %. For 3 of them, the \
+register lists fewer people than there are records: it omits people, and their risk is taken as certain.'
     """
     if not found.records:
         return "There are no records, so being in the file discloses nothing."

@@ -70,7 +70,7 @@ def explain_verified(found: SequenceCheck) -> str:
     """One sentence for those who decide.
 
     >>> explain_verified(verify(["AAC", "GAC"], ["RAC", "RAC"], k=2))
-    'Each of the 2 sequences is identical to at least 1 other, and every letter covers what stood there.'
+    'Each of the 2 sequences is identical to at least 1 other, and every letter covers the original letter.'
     """
     if found.holds:
         others = "1 other" if found.smallest == 2 else f"{found.smallest - 1:,} others"

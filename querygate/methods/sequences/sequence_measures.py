@@ -79,9 +79,10 @@ def explain_kept(kept: SequenceMeasures) -> str:
     >>> from querygate.methods.sequences.alignment import generalised, of_texts
     >>> mice = of_texts(["AACA", "GACA", "TTTT", "TTTT"])
     >>> explain_kept(measure(mice, generalised(mice, np.array([0, 0, 1, 1]))))
-    '4 sequences of 4 sites form 2 classes of identical ones, so somebody known by the whole sequence is found with a \
-chance of at most 1 in 2; 87.5 % of the letters and 75.0 % of the sites are as they were, and a site is uncertain by \
-0.125 bits on average, 0.000 before. 4 sequences have one twin alone: who knows one of two can tell the other.'
+    '4 sequences of 4 sites form 2 classes of identical sequences, so somebody known by the whole sequence is found \
+with a probability of at most 1 in 2; 87.5 % of the letters and 75.0 % of the sites are unchanged, and the uncertainty \
+of a site is 0.125 bits on average (0.000 before). 4 sequences have only one twin: anyone who knows one of the two can \
+tell the other.'
     """
     text = (
         f"{kept.sequences:,} sequences of {kept.sites:,} sites form {kept.classes:,} classes of identical sequences, "

@@ -245,7 +245,7 @@ WRONG: dict[str, tuple[Callable[[Server], str], str]] = {
     "socket": (lambda s: f"postgresql://owner:{SECRET}@/postgres?host={s.folder}/none", "cannot be reached"),
     "slash in the password": (lambda s: f"postgresql://owner:a/{SECRET}@127.0.0.1/postgres", ""),
     "mark in the password": (lambda s: f"postgresql://owner:a#{SECRET}@127.0.0.1/postgres", ""),
-    "a parameter": (lambda s: f"postgresql://owner:{SECRET}@127.0.0.1/postgres?{SECRET}=1", "cannot be read"),
+    "a parameter": (lambda s: f"postgresql://owner:{SECRET}@127.0.0.1/postgres?{SECRET}=1", "is not valid"),
     "a port that is none": (lambda s: f"postgresql://owner@127.0.0.1:{SECRET}/postgres", ""),
 }
 

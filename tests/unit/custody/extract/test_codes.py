@@ -1,4 +1,4 @@
-"""Lists of codes in extracts: items in place of codes, never a list as it is."""
+"""Code lists in extracts: items in place of codes, never a list as it is."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_items_stand_for_codes_and_keep_the_promise(tmp_path: Path) -> None:
     [report] = body["codes"]
     assert report["occurring"] == report["exact"] + report["generalised"] + report["suppressed"]
     assert body["guarantees"][-1]["figure"] >= 5
-    assert "Lists of codes" in (tmp_path / "out" / "report.html").read_text()
+    assert "Code lists" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_a_condensed_extract_has_no_lists(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_tolerances_find_the_largest_k_that_keeps_them(tmp_path: Path) -> None:
             tolerances={"outside": 0},
         )
     assert refused.value.code == "QG605"
-    assert "where 0.0% is asked" in refused.value.detail
+    assert "requested: at most 0.0%" in refused.value.detail
 
 
 @pytest.mark.parametrize(

@@ -203,4 +203,4 @@ def test_models_that_must_be_kept_are_kept_or_refused(tmp_path: Path) -> None:
     assert body["utility"]["models"][0]["sign"] == 0
     with pytest.raises(ExtractRefused) as refused:
         extract(tmp_path / "b", tolerances={"outside": 0}, k=140, **wish)
-    assert "is asked" in refused.value.detail
+    assert "requested: at most" in refused.value.detail

@@ -101,7 +101,7 @@ def test_missing_sequences_tell_nothing(
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
-        (["ACGT", "ACG", "ACGT", "ACGT"], "1 of 4 sequences have another length"),
+        (["ACGT", "ACG", "ACGT", "ACGT"], "1 of 4 sequences differ in length"),
         (["ACGT", "ACGU", "ACXT", "ACGT"], "2 of 4 sequences contain letters that are not DNA"),
         ([None, "", " "], "no record has a sequence"),
         (["ACGT", "ACGA"], "fewer than k = 3"),
@@ -117,7 +117,7 @@ def test_what_cannot_be_generalised_is_refused(texts: list[str | None], told: st
 
 def test_what_was_made_is_counted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "generalised", lambda original, labels: original)
-    with pytest.raises(ExtractRefused, match="does not keep its promise: 1 records"):
+    with pytest.raises(ExtractRefused, match="does not keep its guarantee: only 1 of 2 records"):
         generalised(["ACGT", "ACGA", "TCGA", "TCGA"])
     monkeypatch.setattr(making, "generalised", lambda original, labels: making.of_texts(["AAAA"] * 4))
     with pytest.raises(ExtractRefused, match="letters are wrong"):

@@ -335,7 +335,7 @@ def test_a_population_that_is_counted_and_has_fewer_columns(tmp_path: Path) -> N
     ("text", "code", "what"),
     [
         ("age\n20\n", "QG801", "has no column sex"),
-        ("age,sex\nold,F\n", "QG802", "values of age in the population cannot be read"),
+        ("age,sex\nold,F\n", "QG802", "values of age in the population do not have its type"),
         ("age,sex\n20,F\n", "QG803", "do not satisfy 30-map"),
     ],
     ids=["a column missing", "not a number", "too few people"],

@@ -44,7 +44,7 @@ def found(county: Path) -> dict[str, Any]:
 
 def test_every_kind_is_within_safe_harbor_and_is_told_in_rules(found: dict[str, Any]) -> None:
     safe, intact = found["safe_harbor"], found["intact"]
-    assert safe["rules"] == ["ages 90+ together"]
+    assert safe["rules"] == ["ages 90+ combined"]
     assert found["threshold"] == safe["risk"] < intact["risk"]
     assert 1 < len(found["kinds"]) <= 6
     for kind in found["kinds"]:
@@ -197,7 +197,7 @@ def test_safe_harbor_as_a_policy(tmp_path: Path) -> None:
     assert len(policy.column("admitted_date").edges) == 5
     assert policy.column("zip").groups == (("03601", "05901"), ("37011",), ("37205", "37212"))
     assert policy.column("sex") == PATIENTS.parsed().column("sex")
-    assert "look" in out.read_text().splitlines()[0]
+    assert "check that each column" in out.read_text().splitlines()[0]
     again = run("policy", "safe-harbor", "--policy", tmp_path / "p.toml", "--out", out)
     assert again.exit_code == 2
     shown = run("policy", "safe-harbor", "--policy", out, "--year", 2026)

@@ -119,7 +119,7 @@ def test_safe_harbor_on_each_kind_of_column() -> None:
     values = drawn(columns[:1], 50, 4) | {"city": pa.array(["a"] * 50), "sex": pa.array(["M"] * 50)}
     ground = lay_out(columns, people(columns, **values), people(columns, **values), fixed=False)
     policy, does = harbor(ground, 2026)
-    assert does == {"born": "birth year", "city": "drop", "sex": "as it is"}
+    assert does == {"born": "birth year", "city": "drop", "sex": "unchanged"}
     assert policy.labels("born")[:2] == ("1920-1936", "1937")
     assert policy.labels("city") == ("a/b",)
     assert len(policy.labels("sex")) == 3

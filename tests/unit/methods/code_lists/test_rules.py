@@ -85,7 +85,7 @@ def test_what_nobody_holds_is_safe() -> None:
 
 
 def test_a_secret_code_of_every_record_is_refused() -> None:
-    with pytest.raises(Unprotectable, match="1 unprotected even if one item"):
+    with pytest.raises(Unprotectable, match="1 rule stays unprotected"):
         rbat(Baskets.of([[0, 1], [0, 2]], 3), [SensitiveRule((1,), (0,))], 2, 0.5)
 
 

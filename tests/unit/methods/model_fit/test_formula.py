@@ -140,7 +140,7 @@ TYPES: dict[str, Type] = {"y": "number", "age": "integer", "sex": "category", "d
         ("cox", "Surv(sex, dead) ~ age", "response"),
         ("cox", "Surv(y, event) ~ age", "event"),
         ("linear", "y ~ log(sex)", "sex"),
-        ("linear", "y ~ dx", "codes"),
+        ("linear", "y ~ dx", "code list"),
     ],
 )
 def test_columns_are_there_and_fit(family: Family, formula: str, word: str) -> None:

@@ -78,7 +78,7 @@ def test_the_preset_on_columns() -> None:
 def test_safe_harbor_is_a_policy() -> None:
     lattice = PolicyLattice((whole_numbers("age", 0, 100, open_top=True), LatticeAttribute("sex", ("F", "M"))))
     policy = safe_harbor(lattice)
-    assert rules(policy) == ("ages 90+ together",)
+    assert rules(policy) == ("ages 90+ combined",)
     assert recode(policy, {"age": [89, 90, 103]})["age"].tolist() == ages([89, 90, 103])
     assert safe_harbor(lattice, age=None) == lattice.finest
 

@@ -130,4 +130,4 @@ def test_a_solution_in_words() -> None:
         "ages 90-91 together; all else intact; risk 0.875 of Safe Harbor 0.909"
     )
     assert explain(PolicySolution(SMALL.finest, 0.5)) == "all intact; risk 0.5"
-    assert explain(PolicySolution(SMALL.coarsest, 0.5)) == "race not told; age not told; risk 0.5"
+    assert explain(PolicySolution(SMALL.coarsest, 0.5)) == "race suppressed; age suppressed; risk 0.5"

@@ -80,5 +80,5 @@ def test_sentences() -> None:
     classes = np.array([0, 0, 1, 1])
     values = values_told(classes, np.array([1, 1, 2, 3]))
     assert values.gain == 0.25
-    assert "75.0 % of the 4 records, against 50.0 %" in explain_values_told(values, "illness")
+    assert "75.0 % of the 4 records (50.0 % without it)" in explain_values_told(values, "illness")
     assert "less than 2" in explain_numbers_told(numbers_told(classes, np.array([1.0, 2, 3, 9]), 2), "weight")

@@ -108,7 +108,7 @@ def test_copies_are_found() -> None:
     assert found.equal_others == 0.0
     assert found.ratio == 0.0
     assert found.closer == 1.0
-    assert "closer to persons than persons held out" in explain_nearness(found)
+    assert "closer to persons than held-out persons" in explain_nearness(found)
 
 
 @pytest.mark.parametrize("held_out", [False, True])
@@ -155,7 +155,7 @@ def test_the_original_as_synthetic_data_betrays_everybody() -> None:
     assert found.auc_low > 0.95
     assert found.advantage_low > 0.9
     assert found.is_better_than_chance
-    assert "tells persons in it from persons not in it better than by guessing" in explain_membership(found)
+    assert "can tell whether a person is in it better than guessing" in explain_membership(found)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -242,7 +242,7 @@ def test_redrawn_records_lead_to_clusters_and_not_to_persons() -> None:
     assert found.cluster > 2 * found.cluster_by_chance
     assert found.row is not None
     assert found.row < found.row_allowed
-    assert "where guessing within the cluster" in explain_linkage(found)
+    assert "guessing within the cluster" in explain_linkage(found)
 
 
 def test_rows_that_follow_their_persons_are_found() -> None:

@@ -202,7 +202,7 @@ def test_other_refusals() -> None:
     alignment = of_texts(["A", "C", "G"])
     with pytest.raises(BadSequences, match="2 bins for 3"):
         binned(alignment, np.array([1, 1]))
-    with pytest.raises(BadSequences, match="7 bins of 3"):
+    with pytest.raises(BadSequences, match="7 bins are not possible with 3"):
         binned(alignment, 7)
     with pytest.raises(BadSequences, match="takes too long"):
         optimal(Alignment(np.ones((153, 1), dtype=np.uint8), ("",) * 153))
