@@ -1,4 +1,4 @@
-"""anonymise: one extract at a custodian's desk, without a site."""
+"""anonymise: one extract of a source, without a site."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from querygate.cli.frame import Command, format_option, new_folder
 from querygate.cli.output import print_record, progress
-from querygate.cli.request_options import read_wish, wish_options
+from querygate.cli.request_options import read_spec, spec_options
 from querygate.core.extract_spec import ExtractSpec, invalid
 
 
@@ -24,14 +24,14 @@ from querygate.core.extract_spec import ExtractSpec, invalid
               help="Policy file (TOML).")  # fmt: skip
 @click.option("--source", required=True, metavar="SOURCE", help="A file, or a source as `querygate publish` takes it.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder that is not there yet.")
-@wish_options
+@spec_options
 @click.option(
     "--secret",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A file that synthetic records are drawn by: the same one draws the same ones.  [default: nobody has it]",
 )
 @format_option
-def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, form: str, **asked: Any) -> None:
+def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, form: str, **given: Any) -> None:
     """Make one extract of a source, with its report, without a site and without an approval.
 
     The policy says who is protected and how; the extract is verified before anything is written.
@@ -41,15 +41,15 @@ def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, fo
     from querygate_adapters.sources.open_source import open_source
 
     policy = load_policy(policy_file)
-    wish = ExtractSpec.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_wish(asked))})
-    if wish.dataset != policy.dataset:
+    spec = ExtractSpec.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_spec(given))})
+    if spec.dataset != policy.dataset:
         raise invalid("dataset", f"the policy is that of {policy.dataset}")
     drawn_by = secret.read_bytes() if secret else os.urandom(32)
     with new_folder(out) as staged, progress() as tell:
         body = make_extract(
-            policy, open_source(source), wish, staged, secret=drawn_by, beside=policy_file.parent, progress=tell
+            policy, open_source(source), spec, staged, secret=drawn_by, base_dir=policy_file.parent, progress=tell
         )
-    print_record({**body, "folder": str(out)}, form, lambda: _told(body, out))
+    print_record({**body, "folder": str(out)}, form, lambda: _explain(body, out))
 
 
 def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "condensed", **body} if body.get("method") in METHODS.names() else body
 
 
-def _told(body: dict[str, Any], out: Path) -> str:
+def _explain(body: dict[str, Any], out: Path) -> str:
     left = f", {body['left_out']:,} left out" if body["left_out"] else ""
     at_least = f" of at least {body['k']}" if body["k_asked"] else ""
     lines = [f"{body['records']:,} records in {body['classes']:,} classes{at_least}{left}."]

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from querygate.cli.frame import Command, open_here, site_option
+from querygate.core.approval import ExtractBuilder
 from querygate.core.errors import ConfigError
 from querygate.custody.roots.asking import Asking
 from querygate.site.audit_rule import check_differencing
@@ -89,14 +90,18 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
 
 
 def open_extracts(opened: OpenSite) -> Extracts:
-    """Extracts with all that a process which may open the vault can do; it is loaded when it is needed."""
-    from querygate.custody.roots.building import Building
+    """Extracts with all that a process which may open the vault can do; the builder is loaded when it is needed."""
+
+    def builder() -> ExtractBuilder:
+        from querygate.custody.roots.extract_builder import SiteExtractBuilder
+
+        return SiteExtractBuilder(opened)
 
     if not any(opened.site.settings[setting] for setting in CHANNELS.values()):
-        return Extracts(opened, Building(opened), via="http")
+        return Extracts(opened, builder, via="http")
     from querygate.custody.roots.request_notifications import InBackground
 
-    return Extracts(opened, Building(opened), via="http", told=InBackground(opened))
+    return Extracts(opened, builder, via="http", notify=InBackground(opened))
 
 
 def check_served(opened: OpenSite) -> None:

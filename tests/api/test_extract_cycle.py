@@ -18,7 +18,7 @@ from querygate.cli import main
 from querygate.cli.site import open_extracts
 from querygate.control import Log
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.roots.publish_version import publish_to, write_kept_policy
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
@@ -171,6 +171,4 @@ def test_a_version_that_kept_no_policy_says_what_to_do(opened: OpenSite) -> None
         assert client.get(f"{API}/exports/{ident}", headers=headers["carl"]).json["state"] == "approved"
     finally:
         with duckdb.connect(str(vault)) as database:
-            from querygate.custody.roots.publish_version import keep
-
-            database.execute("UPDATE policy SET body = ?", [keep(parse_policy(POLICY), Path())])
+            database.execute("UPDATE policy SET body = ?", [write_kept_policy(parse_policy(POLICY), Path())])

@@ -22,7 +22,7 @@ from tests.places import ROOT
 ACT = """
 import os, signal, sys, time
 from pathlib import Path
-from querygate.site import extracts as module
+from querygate.site import extract_package as module
 from querygate.site.extracts import Extracts
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
@@ -56,7 +56,7 @@ if moment == "before the state":
         connection.execute("CREATE TEMP TRIGGER last AFTER INSERT ON log BEGIN SELECT die(); END")
 if moment == "packing":
     module.pack = lambda contents, stream: (stream.write(b"half"), stream.flush(), die())
-Extracts(site, Dying()).act(CARL, ident, action)
+Extracts(site, Dying).act(CARL, ident, action)
 """
 
 
@@ -84,14 +84,14 @@ def check_whole(extracts: Extracts, site: OpenSite, ident: str) -> None:
 
 @pytest.mark.parametrize("moment", ["building", "before the manifest", "before the name", "before the state"])
 def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(site: OpenSite, moment: str) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     entries = site.log.verify().entries
 
     again = killed(site, ident, "build", moment)
 
-    extracts = Extracts(again, CsvBuilder())
+    extracts = Extracts(again, CsvBuilder)
     shown = extracts.show(CARL, ident)
     assert (shown["state"], shown["manifest"], shown["failure"]) == ("approved", None, None)
     assert again.log.verify().entries == entries
@@ -101,12 +101,12 @@ def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(site: O
 
 @pytest.mark.parametrize("moment", ["before the manifest", "before the name", "before the state"])
 def test_a_second_build_that_is_killed_leaves_the_first(site: OpenSite, moment: str) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     first = extracts.act(CARL, ident, "build")["manifest"]
 
-    extracts = Extracts(again := killed(site, ident, "build", moment), CsvBuilder())
+    extracts = Extracts(again := killed(site, ident, "build", moment), CsvBuilder)
 
     assert extracts.show(CARL, ident)["manifest"] == first
     assert extracts.report(CARL, ident).startswith(b"<p>")
@@ -116,12 +116,12 @@ def test_a_second_build_that_is_killed_leaves_the_first(site: OpenSite, moment: 
 
 @pytest.mark.parametrize("moment", ["packing", "before the state"])
 def test_a_release_that_is_killed_gives_nothing_out(site: OpenSite, moment: str) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     extracts.act(CARL, ident, "build")
 
-    extracts = Extracts(again := killed(site, ident, "release", moment), CsvBuilder())
+    extracts = Extracts(again := killed(site, ident, "release", moment), CsvBuilder)
 
     assert extracts.show(ANN, ident)["state"] == "built"
     with pytest.raises(Exception, match="takes no fetch"):
@@ -130,7 +130,7 @@ def test_a_release_that_is_killed_gives_nothing_out(site: OpenSite, moment: str)
 
 
 def test_killed_again_and_again(site: OpenSite) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     rng = random.Random(8)

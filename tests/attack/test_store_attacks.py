@@ -260,7 +260,9 @@ def test_a_register(tmp_path: Path) -> None:
         (folder / "register.csv").write_text("age,sex\n" + "".join(f"{age},F\n" for age in register), encoding="utf-8")
         source = write_parquet(folder / "people.parquet", people)
         opened = new_site(folder)
-        publish_to(opened, parse_policy(policy(DISEASE, options=METHOD + extra)), str(source), user="c", beside=folder)
+        publish_to(
+            opened, parse_policy(policy(DISEASE, options=METHOD + extra)), str(source), user="c", base_dir=folder
+        )
         fits = [
             (one.values.total(), sum(one.has(age, "F") for age in register)) for one in classes_told(opened, "disease")
         ]

@@ -235,7 +235,7 @@ def test_a_population_brings_the_journalist(tmp_path: Path) -> None:
     policy = POLICY.replace(
         "[anonymise]", '[k_map]\npopulation = "register.parquet"\nk = 6\ncolumns = ["age", "sex"]\n[anonymise]'
     )
-    put(opened, people, policy, kind="json", beside=tmp_path)
+    put(opened, people, policy, kind="json", base_dir=tmp_path)
     body = read_report(find_report(opened, "t", None))
     boxes = read(
         opened,
