@@ -38,7 +38,8 @@ soak: setup
 
 docs: setup
 	$(BIN)/python -m querygate.cli.reference docs/reference
-	$(BIN)/python docs/reference/statistics/make.py
+	$(BIN)/python docs/reference/make_statistics.py
+	test ! -f build/bench.json || $(BIN)/python docs/measured.py
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -16,11 +16,11 @@ import matplotlib.pyplot as plt
 
 import querygate.demo
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import answer
 from querygate.custody.policy import load_policy
 from querygate.custody.roots.publish_version import publish_to
-from querygate.site.open_gate import open_gate
+from querygate.gate.answer import answer
 from querygate.site.layout import init_site
+from querygate.site.open_gate import open_gate
 
 DATA = Path(querygate.demo.__file__).parent
 GROUPS = [(18, 29), (30, 39), (40, 49), (50, 59), (60, 69), (70, 80), (18, 80), (35, 44), (43, 57)]

@@ -1,4 +1,4 @@
-"""The group of all commands."""
+"""Every command, by name: where it is, and its line of help."""
 
 from __future__ import annotations
 
@@ -6,61 +6,46 @@ from pathlib import Path
 
 import click
 
-from querygate.cli import audit_evidence, audit_watch, policy_search  # noqa: F401  (add their commands to `audit` and `policy`)
-from querygate.cli.anonymise import anonymise
-from querygate.cli.audit import audit
-from querygate.cli.budget import budget
-from querygate.cli.dataset import datasets, publish, retire, rollback, versions
-from querygate.cli.describe import describe
-from querygate.cli.doctor import doctor
-from querygate.cli.export import export
-from querygate.cli.frame import CommandGroup
-from querygate.cli.log import log
-from querygate.cli.person import person
-from querygate.cli.policy import policy
-from querygate.cli.query import query
-from querygate.cli.report import report
-from querygate.cli.risk import risk
-from querygate.cli.site import demo, init, serve
-from querygate.cli.store import store
-from querygate.cli.user import key, user
+from querygate.cli.command import LazyGroup
+
+COMMANDS = {
+    "init": ("querygate.cli.site:init", "Make an empty site."),
+    "demo": ("querygate.cli.site:demo", "Make a site with the demo study and walk through an attack."),
+    "policy": ("querygate.cli.policy:policy", "Propose a policy, or search for release policies."),
+    "publish": ("querygate.cli.dataset:publish", "Publish a table as the next version of its dataset."),
+    "report": ("querygate.cli.report:report", "Show the report on a published version."),
+    "datasets": ("querygate.cli.dataset:datasets", "List the datasets that are served."),
+    "describe": ("querygate.cli.describe:describe", "Show the columns and the policy of a dataset."),
+    "versions": ("querygate.cli.dataset:versions", "List the versions of a dataset."),
+    "rollback": ("querygate.cli.dataset:rollback", "Serve another version of a dataset."),
+    "retire": ("querygate.cli.dataset:retire", "Retire a version for good."),
+    "person": ("querygate.cli.person:person", "Delete a person from a dataset."),
+    "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
+    "query": ("querygate.cli.query:query", "Ask one statement; print guaranteed ranges or noisy numbers."),
+    "budget": ("querygate.cli.budget:budget", "Show and price the privacy budgets of noisy answers."),
+    "export": ("querygate.cli.export:export", "Request, review, build, release and fetch extracts."),
+    "serve": ("querygate.cli.serve:serve", "Serve the site over HTTP until stopped."),
+    "user": ("querygate.cli.user:user", "Add, list and close user accounts."),
+    "key": ("querygate.cli.user:key", "Issue, list and revoke keys."),
+    "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),
+    "audit": ("querygate.cli.audit:audit", "Find queries that together single people out."),
+    "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract of a source, without a site."),
+    "risk": ("querygate.cli.risk:risk", "Measure the risk of a source, a dataset or an extract."),
+    "doctor": ("querygate.cli.doctor:doctor", "Check the site, and say what to do."),
+}
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    later=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="querygate", message="QueryGate %(version)s")
 @click.option("--site", type=click.Path(path_type=Path, file_okay=False), help="Folder of the site.  [default: ./site]")
 @click.option("--debug", is_flag=True, hidden=True)
 def main(site: Path | None, debug: bool) -> None:
     """Ordinary SQL in, guaranteed ranges out.
 
-    A site is a folder with settings, a store, a vault and a log. Make one with `querygate init`, publish a table
-    into it, then query or serve it.
+    A site is a folder with settings, a store, a vault and a log. Create one with `querygate init`, publish a table into
+    it, then query or serve it.
     """
-
-
-for command in (
-    init,
-    demo,
-    policy,
-    publish,
-    report,
-    datasets,
-    describe,
-    versions,
-    rollback,
-    retire,
-    person,
-    store,
-    query,
-    budget,
-    export,
-    serve,
-    user,
-    key,
-    log,
-    audit,
-    anonymise,
-    risk,
-    doctor,
-):
-    main.add_command(command)

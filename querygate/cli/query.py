@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_json, print_record, print_records, print_table
+from querygate.core.bodies import AnswerBody, Verdict
 from querygate.core.errors import ConfigError, NotPermitted
-from querygate.core.types import Principal, Request
-from querygate.custody.roots.asking import Asking
+from querygate.core.types import Principal, QueryOptions, Request
+from querygate.custody.roots.open_custody import with_vault
 from querygate.gate import render
-from querygate.site.answers import MODES, NOISY
+from querygate.gate.answer import MODES, NOISY, ask
+from querygate.gate.answer import check as check_request
 from querygate.site.open_gate import OpenSite
 
 EXAMPLE = """\
@@ -34,12 +36,24 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
 
 @click.command(cls=Command, example=EXAMPLE)
 @click.argument("sql", callback=read_statement)
-@click.option("--dataset", required=True, metavar="NAME", help="Dataset to ask.")
-@click.option("--as", "name", metavar="USER", help="Ask as this user of the site.  [default: you, at the console]")
-@click.option("--check", is_flag=True, help="Only say whether it would be accepted. Nothing is read or logged.")
-@click.option("--mode", type=click.Choice(MODES), help="Ranges, or numbers with noise.  [default: ranges, if allowed]")
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), metavar="E", help="Spend at most this on noise.")
-@click.option("--consistent", is_flag=True, help="Noisy counts: none below zero, parts that add up to their total.")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset to query.")
+@click.option(
+    "--as", "name", metavar="USER", help="Ask as this user of the site.  [default: the person at the console]"
+)
+@click.option(
+    "--check", is_flag=True, help="Only check whether the statement would be accepted. Nothing is read or logged."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(MODES),
+    help="Ranges, or numbers with noise.  [default: ranges, if the policy allows them]",
+)
+@click.option(
+    "--epsilon", type=click.FloatRange(0, min_open=True), metavar="E", help="Maximum epsilon to spend on noise."
+)
+@click.option(
+    "--consistent", is_flag=True, help="Make noisy counts consistent: none negative, parts that add up to their total."
+)
 @format_option
 @site_option
 def query(
@@ -53,21 +67,19 @@ def query(
     form: str,
     site: Path,
 ) -> None:
-    """Ask one statement and print guaranteed ranges, or noisy numbers.
+    """Run one statement and print guaranteed ranges, or noisy numbers.
 
-    SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The question and its answer are
-    put on record.
+    SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The statement and its answer are
+    logged.
     """
-    opened = open_here(site)
-    given = {"mode": mode, "epsilon": epsilon, "consistent": consistent or None}
-    options = {key: value for key, value in given.items() if value is not None}
+    opened = with_vault(open_here(site))
+    options = QueryOptions(mode, epsilon, consistent)
     request = Request(LOCAL if name is None else find_principal(opened, name), dataset, sql, options)
-    asking = Asking(opened)
     if check:
-        verdict = asking.check(request)
+        verdict = check_request(request, opened.gate)
         print_record(verdict, form, lambda: explain_verdict(verdict))
     else:
-        print_answer(asking.answer(request), form)
+        print_answer(ask(request, opened.gate), form)
 
 
 def find_principal(opened: OpenSite, name: str) -> Principal:
@@ -75,12 +87,12 @@ def find_principal(opened: OpenSite, name: str) -> Principal:
     for user in opened.accounts.list_users():
         if user.name.lower() == name.lower():
             if user.disabled:
-                raise NotPermitted("QG302", "This account is closed.", "Open it with `querygate user enable`.")
+                raise NotPermitted("QG302", "This account is closed.", "Reopen it with `querygate user enable`.")
             return Principal(user.name, user.role)
-    raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
+    raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
 
 
-def print_answer(body: dict[str, Any], form: str) -> None:
+def print_answer(body: AnswerBody, form: str) -> None:
     if form == "json":
         print_json(body)
     elif form == "jsonl":
@@ -92,11 +104,11 @@ def print_answer(body: dict[str, Any], form: str) -> None:
         for note in body["notes"]:
             click.echo(note)
         if "budget" in body:
-            click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} is left.")
+            click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} left.")
         click.echo(f"\n{body['dataset']}, version {body['version']}; {body['query_id']}; {body['elapsed_ms']} ms")
 
 
-def explain_verdict(verdict: dict[str, Any]) -> str:
+def explain_verdict(verdict: Verdict) -> str:
     """The verdict for a person."""
     columns = ", ".join(f"{column['name']} ({column['kind']})" for column in verdict["columns"])
     if verdict.get("mode") == NOISY:
@@ -112,7 +124,7 @@ def explain_verdict(verdict: dict[str, Any]) -> str:
     return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])
 
 
-def explain_price(verdict: dict[str, Any], columns: str) -> str:
+def explain_price(verdict: Verdict, columns: str) -> str:
     """What a noisy answer costs and how precise it is, for a person."""
     precise = [f"{name} within {width:.6g}" for name, width in verdict["accuracy"].items() if width is not None]
     left = ", ".join(f"{kind} {epsilon:g}" for kind, epsilon in verdict["budget"].items())

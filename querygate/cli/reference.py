@@ -99,7 +99,11 @@ def make_pages() -> dict[str, str]:
 
 def walk(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
     """Every command below a group, with the words that call it."""
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None:
+            continue
         if isinstance(command, click.Group):
             yield from walk(command, f"{path} {name}")
         else:

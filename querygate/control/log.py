@@ -20,6 +20,7 @@ from querygate.control.ids import Clock, stamp
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
 from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
+from querygate.core.bodies import AnswerBody
 from querygate.core.ports import Outcome
 
 INTENT = "query.intent"
@@ -83,7 +84,7 @@ class Log:
         outcome: Outcome,
         *,
         code: str | None = None,
-        answer: Mapping[str, Any] | None = None,
+        answer: AnswerBody | None = None,
         epsilon: float | None = None,
         user: str | None = None,
         dataset: str | None = None,
@@ -166,7 +167,7 @@ class Log:
             for seq in reversed(found):
                 yield _query_line(_as_fields(connection.execute(_AT, (seq,)).fetchone()))
 
-    def answer(self, query_id: str) -> tuple[str, dict[str, Any]] | None:
+    def answer(self, query_id: str) -> tuple[str, AnswerBody] | None:
         """Who asked and what was answered; None where no answer was given."""
         entry = self._of_query(query_id, OUTCOME)
         body = json.loads(entry.body) if entry else {}

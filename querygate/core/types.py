@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import string
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,10 +17,17 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+Array: TypeAlias = NDArray[Any]
+"""Values of a column, one type for all: whole numbers, numbers, flags or texts."""
+Numbers: TypeAlias = "Floats | Ints"
+NumberColumns: TypeAlias = "Mapping[str, Numbers]"
+"""Columns of a table as arrays, by name; masked where a value is missing."""
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"]
 Type = Literal["integer", "number", "date", "timestamp", "category", "boolean", "codes"]
 Scalar: TypeAlias = "int | float | str | bool | None"
+SqlValue: TypeAlias = "Scalar | Decimal | dt.date"
+"""What an expression in SQL makes; None is NULL."""
 
 NUMERIC: frozenset[str] = frozenset({"integer", "number", "date", "timestamp"})
 """Types that the store keeps as intervals; code lists are kept as sets of items, the others as value sets."""
@@ -259,13 +269,23 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryOptions:
+    """What may be said beside the SQL. In silence: ranges where they are allowed, and the most epsilon there is."""
+
+    mode: str | None = None
+    epsilon: float | None = None
+    consistent: bool = False  # noisy counts that add up
+    readable: bool = False  # with texts for a person
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One question at the door."""
 
     principal: Principal
     dataset: str
     sql: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: QueryOptions = QueryOptions()
 
 
 @dataclass(frozen=True, slots=True)

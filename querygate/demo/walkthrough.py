@@ -9,7 +9,7 @@ from typing import Any
 from querygate.core.interval import shown
 from querygate.core.types import Principal, Request
 from querygate.gate.answer import Gate, answer
-from querygate.gate.render import range_text, to_dict
+from querygate.gate.render import make_body, range_text
 
 RESEARCHER = Principal("demo", "researcher")
 TEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 50"
@@ -85,8 +85,7 @@ def survey(gate: Gate, source: Path) -> str:
 
 def _ask(gate: Gate, sql: str) -> dict[str, Any]:
     dataset = sql.split(" FROM ")[1].split()[0]
-    row: dict[str, Any] = to_dict(answer(Request(RESEARCHER, dataset, sql), gate))["rows"][0]
-    return row
+    return make_body(answer(Request(RESEARCHER, dataset, sql), gate))["rows"][0]
 
 
 def _rows(source: Path) -> list[dict[str, str]]:

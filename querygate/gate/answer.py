@@ -1,6 +1,6 @@
 """The path of a query, top to bottom. This file is the specification of the gate.
 
-    find        the dataset and the version being served
+    find        the dataset, the version being served and the kind of answer
     understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
     admit       the inline auditor says whether it could single people out, where the site has one; the intent is
                 on disk before anything is computed
@@ -11,37 +11,45 @@
 
 A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a log, a
 clock, limits, the database's grammar and perhaps somebody who says yes or no, and that is all there is to touch.
+Noisy answers need raw rows, so they are a port: where the site's custodian offers them, they come from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Never, Protocol, TypeVar
 
 from querygate.bounds import moment_columns
 from querygate.core.block import Block
-from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted
+from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
+from querygate.core.deadline import Deadline
+from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal
 from querygate.core.plan import Plan
-from querygate.core.ports import InlineAuditor, Limits, Native, PublishedVersion, QueryLog, Store
-from querygate.core.types import Answer, AnswerColumn, Group, Request
-from querygate.gate import arrange as arranging
-from querygate.gate import render
-from querygate.gate.pipeline import conclude, follow
+from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
+from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal, QueryOptions, Request
+from querygate.gate import arrange as order
+from querygate.gate.describe import make_verdict
+from querygate.gate.incidents import make_fault
 from querygate.gate.ranges import compute_groups, shown_part
+from querygate.gate.render import make_body
 from querygate.sql import understand as understand_sql
 
-MODE = "interval"
+INTERVAL, NOISY = MODES = ("interval", "laplace")
+LONGEST_LOGGED_SQL = 20_000
 
-WARNING = "With answers that were given before, this one could single people out. The custodian has been told."
+NOT_OFFERED = {
+    INTERVAL: ("This dataset gives only noisy answers.", "Use the mode laplace."),
+    NOISY: ("This dataset gives no noisy answers.", "Ask for guaranteed ranges: leave out the mode."),
+}
+
+WARNING = "Combined with earlier answers, this one could single people out. The custodian has been notified."
 """The note of `on_differencing = "warn"`: the same whatever was found."""
-
-_LATER: Any = None  # a field that a later step fills
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """All that the interval path may touch."""
+    """All that a query may touch."""
 
     store: Store
     log: QueryLog
@@ -50,144 +58,248 @@ class Gate:
     clock_s: Callable[[], float]
     limits: Limits = field(default_factory=Limits)
     auditor: InlineAuditor | None = None
+    noise: NoisyPath | None = None
+
+
+LATER: Never = None  # type: ignore[assignment]
+"""The value of a field that a later step fills."""
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """A request on its way. Each step returns a copy that knows more."""
+class Passage:
+    """A request on its way to either kind of answer. Each step returns a copy that knows more."""
 
     query_id: str
     request: Request
     began_s: float
+    mode: str = INTERVAL
+    release: PublishedVersion = LATER
     version: int | None = None
-    release: PublishedVersion = _LATER
-    plan: Plan = _LATER
+    body: AnswerBody = LATER
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.release.catalog
+
+
+@dataclass(frozen=True, slots=True)
+class State(Passage):
+    """A request on its way to guaranteed ranges."""
+
+    plan: Plan = LATER
     blocks: tuple[Block, ...] = ()
     groups: tuple[tuple[Group, ...], ...] = ()
     notes: tuple[str, ...] = ()
-    answer: Answer = _LATER
+    answer: Answer = LATER
+
+
+class NoisyPath(Protocol):
+    """Answers with noise, paid for from a budget, made where the raw rows are."""
+
+    def answer(self, passage: Passage, gate: Gate) -> AnswerBody: ...
+
+    def check(self, passage: Passage, gate: Gate) -> Verdict:
+        """What it would cost and how precise it would be. Nothing is read from the rows, spent or logged."""
+        ...
+
+    def budget(self, principal: Principal, catalog: Catalog) -> BudgetBody:
+        """What is left for this person, and for a custodian what was spent, by whom."""
+        ...
+
+
+S = TypeVar("S", bound=Passage)
+G = TypeVar("G")
+
+
+# -- the ways in -----------------------------------------------------------------------------------------------
+
+
+def ask(request: Request, gate: Gate) -> AnswerBody:
+    """Take a request through the gate; the answer is as it was put on record. Raises Refusal or Fault."""
+    state = follow(State(gate.new_id(), request, gate.clock_s()), gate, (find,), gate.log)
+    if state.mode == NOISY and gate.noise is not None:
+        return gate.noise.answer(state, gate)
+    return compute_ranges(state, gate).body
 
 
 def answer(request: Request, gate: Gate) -> Answer:
-    """Take a request through the gate. Raises Refusal or Fault; never returns a raw row."""
-    state = State(gate.new_id(), request, gate.clock_s())
-    try:
-        return follow(state, gate, STEPS, MODE).answer
-    finally:
-        if gate.auditor is not None:
-            gate.auditor.settle(state.query_id)
+    """Take a request to guaranteed ranges, as an object for other code. Raises Refusal or Fault."""
+    return compute_ranges(State(gate.new_id(), request, gate.clock_s()), gate, (find, *STEPS)).answer
 
 
-def check(request: Request, gate: Gate) -> Plan:
-    """Would this be accepted? A dry run: nothing is read from the cells, and nothing is spent or logged."""
-    return understand_sql(request.sql, gate.store.current(request.dataset).catalog, gate.native, gate.limits)
+def check(request: Request, gate: Gate) -> Verdict:
+    """Would this be accepted, and at what cost? A dry run: nothing is read from the cells, spent or logged."""
+    state = find(State("", request, gate.clock_s()), gate)
+    if state.mode == NOISY and gate.noise is not None:
+        return gate.noise.check(state, gate)
+    return make_verdict(understand(state, gate).plan, state.catalog)
 
 
-# -- the steps -----------------------------------------------------------------------------------------------
+def read_budget(principal: Principal, dataset: str, gate: Gate) -> BudgetBody:
+    """What is left for noisy answers about a dataset."""
+    state = find(State("", Request(principal, dataset, "", QueryOptions(mode=NOISY)), gate.clock_s()), gate)
+    return noise_of(gate).budget(principal, state.catalog)
+
+
+# -- the steps -------------------------------------------------------------------------------------------------
 
 
 def find(state: State, gate: Gate) -> State:
+    """The version being served, and the kind of answer: what was asked for, or else ranges where they are allowed."""
     release = gate.store.current(state.request.dataset)
-    if "interval" not in release.catalog.modes:
-        raise NotPermitted("QG311", "This dataset gives noisy answers alone.", "Ask with the mode laplace.")
-    return replace(state, release=release, version=release.catalog.version)
+    modes = release.catalog.modes
+    mode = state.request.options.mode or (INTERVAL if INTERVAL in modes else NOISY)
+    if mode == NOISY:
+        noise_of(gate)
+    if mode not in modes:
+        raise NotPermitted("QG311", *NOT_OFFERED[mode])
+    return replace(state, release=release, version=release.catalog.version, mode=mode)
 
 
 def understand(state: State, gate: Gate) -> State:
-    return replace(state, plan=understand_sql(state.request.sql, state.release.catalog, gate.native, gate.limits))
+    return replace(state, plan=understand_sql(state.request.sql, state.catalog, gate.native, gate.limits))
 
 
 def admit(state: State, gate: Gate) -> State:
-    catalog = state.release.catalog
     state = replace(state, notes=check_differencing(state, gate))
-    gate.log.intend(
-        state.query_id,
-        user=state.request.principal.name,
-        dataset=catalog.dataset,
-        version=catalog.version,
-        sql=state.request.sql,
-        mode=MODE,
-        canonical_hash=state.plan.hash,
-        policy_hash=catalog.policy_hash,
-    )
+    intend(state, gate, state.plan.hash)
     return state
 
 
 def fetch(state: State, gate: Gate) -> State:
-    release = state.release
     blocks = tuple(
-        release.project(plan.columns, gate.limits, moment_columns(plan, release.catalog))
-        for plan in _branches(state.plan)
+        state.release.project(plan.columns, gate.limits, moment_columns(plan, state.catalog))
+        for plan in state.plan.branches
     )
     return replace(state, blocks=blocks)
 
 
 def protect(state: State, gate: Gate) -> State:
+    deadline = Deadline(gate.clock_s, state.began_s + gate.limits.timeout_s)
     groups = [
-        tuple(compute_groups(plan, block, lambda: check_time(state, gate)))
-        for plan, block in zip(_branches(state.plan), state.blocks, strict=True)
+        tuple(compute_groups(plan, block, deadline.check))
+        for plan, block in zip(state.plan.branches, state.blocks, strict=True)
     ]
     return replace(state, groups=tuple(groups))
 
 
 def arrange(state: State, gate: Gate) -> State:
-    catalog = state.release.catalog
+    catalog = state.catalog
     shown: list[Group] = []
     notes = [*state.notes, *state.plan.notes]
     notes += [f"Groups that cannot hold {catalog.min_group} records are not shown."] if catalog.min_group else []
-    for plan, groups in zip(_branches(state.plan), state.groups, strict=True):
-        arranged, told = arranging.arrange(groups, plan)
+    for plan, groups in zip(state.plan.branches, state.groups, strict=True):
+        arranged, told = order.arrange(groups, plan)
         shown += [shown_part(plan, group) for group in arranged if (group.count.high or 0) >= catalog.min_group]
         notes += [note for note in told if note not in notes]
-    columns = make_columns(state.plan)
-    elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)
+    columns, elapsed_ms = make_columns(state.plan), round((gate.clock_s() - state.began_s) * 1000, 1)
     made = Answer(
-        state.query_id, catalog.dataset, catalog.version, "interval", columns, tuple(shown), tuple(notes), elapsed_ms
+        state.query_id, catalog.dataset, catalog.version, INTERVAL, columns, tuple(shown), tuple(notes), elapsed_ms
     )
     return replace(state, answer=made)
 
 
 def record(state: State, gate: Gate) -> State:
-    conclude(state, gate, MODE, "answered", answer=render.to_dict(state.answer))
+    state = replace(state, body=make_body(state.answer))
+    conclude(state, gate.log, "answered", answer=state.body)
     return state
 
 
-STEPS: tuple[Callable[[State, Gate], State], ...] = (find, understand, admit, fetch, protect, arrange, record)
+STEPS: tuple[Callable[[State, Gate], State], ...] = (understand, admit, fetch, protect, arrange, record)
 
 
-# -- helpers -------------------------------------------------------------------------------------------------
+# -- along the way ---------------------------------------------------------------------------------------------
+
+
+def follow(state: S, gate: G, steps: Iterable[Callable[[S, G], S]], log: QueryLog) -> S:
+    """Step by step to the end. A refusal or a fault is on record, with what was known by then, before it is raised."""
+    try:
+        for step in steps:
+            state = step(state, gate)
+    except Refusal as refusal:
+        refusal.query_id = state.query_id
+        conclude(state, log, "refused", code=refusal.code)
+        raise
+    except Exception as error:
+        fault = make_fault(error, state.query_id)
+        conclude(state, log, "failed", code=fault.code)
+        raise fault from None
+    return state
+
+
+def compute_ranges(state: State, gate: Gate, steps: Iterable[Callable[[State, Gate], State]] = STEPS) -> State:
+    """The steps to ranges; the inline auditor is told when they have ended, however that was."""
+    try:
+        return follow(state, gate, steps, gate.log)
+    finally:
+        if gate.auditor is not None:
+            gate.auditor.settle(state.query_id)
+
+
+def intend(state: Passage, gate: Gate, meaning: str) -> None:
+    """Put a query on record before anything is computed. `meaning` is the hash of its plan."""
+    gate.log.intend(
+        state.query_id,
+        user=state.request.principal.name,
+        dataset=state.catalog.dataset,
+        version=state.catalog.version,
+        sql=state.request.sql,
+        mode=state.mode,
+        canonical_hash=meaning,
+        policy_hash=state.catalog.policy_hash,
+    )
+
+
+def conclude(
+    state: Passage,
+    log: QueryLog,
+    outcome: Outcome,
+    *,
+    code: str | None = None,
+    answer: AnswerBody | None = None,
+    epsilon: float | None = None,
+) -> None:
+    """Put on record how it ended, before anything leaves."""
+    log.conclude(
+        state.query_id,
+        outcome,
+        code=code,
+        answer=answer,
+        epsilon=epsilon,
+        user=state.request.principal.name,
+        dataset=state.request.dataset,
+        sql=state.request.sql[:LONGEST_LOGGED_SQL],
+        version=state.version,
+        mode=state.mode,
+    )
 
 
 def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
     """Refuse, or warn of, what could single people out, as the policy says. What is told does not say why."""
-    wanted = state.release.catalog.on_differencing
+    wanted = state.catalog.on_differencing
     if gate.auditor is None:
         if wanted != "alert":
-            raise ConfigError("QG805", "The policy asks for an inline audit, and this gate has none.")
+            raise ConfigError("QG805", "The policy requires an inline audit, and this gate has none.")
         return ()
     request = state.request
-    could = gate.auditor.judge(state.query_id, state.release.catalog, request.principal.name, request.sql)
+    could = gate.auditor.judge(state.query_id, state.catalog, request.principal.name, request.sql)
     if could and wanted == "refuse":
         raise DisclosureRefused(
             "QG501",
-            "With answers that were given before, this one could single people out.",
-            "Ask about other or larger groups. A question that was answered before is answered again.",
+            "Combined with earlier answers, this one could single people out.",
+            "Ask about other or larger groups. A question that has been answered before is answered again.",
         )
     return (WARNING,) if could and wanted == "warn" else ()
 
 
-def check_time(state: State, gate: Gate) -> None:
-    """Stop a statement that has had its time, wherever it is."""
-    if gate.clock_s() - state.began_s > gate.limits.timeout_s:
+def noise_of(gate: Gate) -> NoisyPath:
+    if gate.noise is None:
         raise NotPermitted(
-            "QG305",
-            "The statement was stopped at the limit of time or memory.",
-            "Ask for fewer groups or fewer columns at once.",
+            "QG310",
+            "Noisy answers need the raw rows, and this gate has no access to them.",
+            "Ask for guaranteed ranges, or ask the custodian.",
         )
-
-
-def _branches(plan: Plan) -> tuple[Plan, ...]:
-    return (plan, *plan.following)
+    return gate.noise
 
 
 def make_columns(plan: Plan) -> tuple[AnswerColumn, ...]:

@@ -6,13 +6,13 @@ import datetime as dt
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
+from querygate.core.bodies import AnswerBody, GroupBody, NoisyBody, RangeBody, Row
 from querygate.core.interval import shown
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, Group, Range, Scalar
@@ -20,7 +20,7 @@ from querygate.core.types import Answer, Group, Range, Scalar
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
-def to_dict(answer: Answer) -> dict[str, Any]:
+def make_body(answer: Answer) -> AnswerBody:
     """The answer as contracts have it: one object per group, keyed by column, with the group's count beside it."""
     return {
         "query_id": answer.query_id,
@@ -34,8 +34,8 @@ def to_dict(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _row(answer: Answer, group: Group) -> dict[str, Any]:
-    row: dict[str, Any] = {}
+def _row(answer: Answer, group: Group) -> Row:
+    row: Row = {}
     for column in answer.columns:
         if column.kind == "key":
             row[column.name] = key_value(group.keys[column.source], column.type)
@@ -45,9 +45,15 @@ def _row(answer: Answer, group: Group) -> dict[str, Any]:
     return {**row, "_group": {"certain": group.certain, "count": count}}
 
 
-def _range(found: Range, column_type: str) -> dict[str, Any]:
-    ends = {name: _end(getattr(found, name), column_type) for name in ("low", "high", "attained_low", "attained_high")}
-    return {**ends, "sharp": found.sharp, "may_be_null": found.may_be_null}
+def _range(found: Range, column_type: str) -> RangeBody:
+    return {
+        "low": _end(found.low, column_type),
+        "high": _end(found.high, column_type),
+        "attained_low": _end(found.attained_low, column_type),
+        "attained_high": _end(found.attained_high, column_type),
+        "sharp": found.sharp,
+        "may_be_null": found.may_be_null,
+    }
 
 
 def _end(value: int | float | None, column_type: str) -> int | float | str | None:
@@ -67,7 +73,7 @@ def key_value(key: Scalar, column_type: str) -> Scalar:
 # -- flat tables, from the JSON form so that a stored answer renders the same ------------------------------------
 
 
-def table(body: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+def table(body: AnswerBody) -> tuple[list[str], list[list[Scalar]]]:
     """Column names and rows: a key is one column, a range is `name_low` and `name_high`; the group's state follows.
 
     A noisy number is `name`, `name_low95` and `name_high95`; of its group nothing else is told.
@@ -79,19 +85,19 @@ def table(body: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
 
 
 _ENDINGS = {"key": ("",), "range": ("_low", "_high"), "noisy": ("", "_low95", "_high95")}
-_GROUP_STATE: tuple[tuple[str, Callable[[dict[str, Any]], Any]], ...] = (
+_GROUP_STATE: tuple[tuple[str, Callable[[GroupBody], Scalar]], ...] = (
     ("group_certain", lambda group: group["certain"]),
     ("group_count_low", lambda group: group["count"]["low"]),
     ("group_count_high", lambda group: group["count"]["high"]),
 )
 
 
-def _flat_columns(body: dict[str, Any]) -> list[tuple[str, str]]:
+def _flat_columns(body: AnswerBody) -> list[tuple[str, str]]:
     """Each column with the endings of the flat ones it becomes."""
     return [(column["name"], ending) for column in body["columns"] for ending in _ENDINGS[column["kind"]]]
 
 
-def _flat(body: dict[str, Any], row: dict[str, Any]) -> Iterator[Any]:
+def _flat(body: AnswerBody, row: Row) -> Iterator[Scalar]:
     for column in body["columns"]:
         value = row[column["name"]]
         if column["kind"] == "key":
@@ -113,12 +119,13 @@ def _told_apart(names: list[str]) -> list[str]:
     return apart
 
 
-def to_csv(body: dict[str, Any]) -> bytes:
+def to_csv(body: AnswerBody) -> bytes:
     names, rows = table(body)
-    return "".join(",".join(map(_csv_cell, row)) + "\r\n" for row in [names, *rows]).encode()
+    lines: list[Sequence[Scalar]] = [names, *rows]
+    return "".join(",".join(map(_csv_cell, line)) + "\r\n" for line in lines).encode()
 
 
-def _csv_cell(value: Any) -> str:
+def _csv_cell(value: Scalar) -> str:
     """RFC 4180. NULL is empty and the empty text is `""`; what a spreadsheet would run gets an apostrophe."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
@@ -126,11 +133,11 @@ def _csv_cell(value: Any) -> str:
     return '"' + safe.replace('"', '""') + '"' if not safe or any(sign in safe for sign in '",\r\n') else safe
 
 
-def to_json(body: dict[str, Any]) -> bytes:
+def to_json(body: Mapping[str, object]) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode()
 
 
-def _arrow(body: dict[str, Any]) -> pa.Table:
+def _arrow(body: AnswerBody) -> pa.Table:
     names, rows = table(body)
     types: list[pa.DataType] = []
     kinds = {"integer": pa.decimal128(38, 0), "number": pa.float64(), "boolean": pa.bool_()}
@@ -147,7 +154,7 @@ def _arrow(body: dict[str, Any]) -> pa.Table:
     return pa.Table.from_arrays(arrays, names=names)
 
 
-def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+def _array(values: Sequence[Scalar], kind: pa.DataType) -> pa.Array:
     if kind == pa.float64():
         values = [None if value is None else float(value) for value in values]
     try:
@@ -156,7 +163,7 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         return pa.array([None if value is None else str(value) for value in values], pa.string())
 
 
-def to_arrow(body: dict[str, Any]) -> bytes:
+def to_arrow(body: AnswerBody) -> bytes:
     data = _arrow(body)
     sink = io.BytesIO()
     with pyarrow.ipc.new_stream(sink, data.schema) as writer:
@@ -164,13 +171,13 @@ def to_arrow(body: dict[str, Any]) -> bytes:
     return sink.getvalue()
 
 
-def to_parquet(body: dict[str, Any]) -> bytes:
+def to_parquet(body: AnswerBody) -> bytes:
     sink = io.BytesIO()
     pyarrow.parquet.write_table(_arrow(body), sink)
     return sink.getvalue()
 
 
-FORMATS: dict[str, tuple[str, Callable[[dict[str, Any]], bytes]]] = {
+FORMATS: dict[str, tuple[str, Callable[[AnswerBody], bytes]]] = {
     "json": ("application/json", to_json),
     "csv": ("text/csv; charset=utf-8", to_csv),
     "arrow": ("application/vnd.apache.arrow.stream", to_arrow),
@@ -181,20 +188,22 @@ FORMATS: dict[str, tuple[str, Callable[[dict[str, Any]], bytes]]] = {
 # -- for people ----------------------------------------------------------------------------------------------
 
 
-def range_text(value: dict[str, Any]) -> str:
+def range_text(value: RangeBody) -> str:
     """A range as a person reads it: `127.4 .. 131.9`, `117 exactly`, `NULL`."""
     low, high = value["low"], value["high"]
-    if low is None:
+    if low is None or high is None:
         return "NULL"
-    if isinstance(low, str) or isinstance(high, str):
-        text = f"{low} exactly" if low == high else f"{low} .. {high}"
-    else:
-        ends = shown(low, high)
-        text = f"{ends[0]} exactly" if low == high else f"{ends[0]} .. {ends[1]}"
-    return text + (" or NULL" if value["may_be_null"] else "")
+    return _ends_text(low, high) + (" or NULL" if value["may_be_null"] else "")
 
 
-def noisy_text(value: dict[str, Any]) -> str:
+def _ends_text(low: float | str, high: float | str) -> str:
+    exact = low == high
+    if not (isinstance(low, str) or isinstance(high, str)):
+        low, high = shown(low, high)
+    return f"{low} exactly" if exact else f"{low} .. {high}"
+
+
+def noisy_text(value: NoisyBody) -> str:
     """A noisy number as a person reads it: `417 (387 .. 447)`."""
     number = value["value"]
     if value["interval95"] is None:
@@ -207,10 +216,10 @@ def _key_text(value: Scalar) -> str:
     return "NULL" if value is None else str(value)
 
 
-_TEXTS: dict[str, Callable[[Any], str]] = {"key": _key_text, "range": range_text, "noisy": noisy_text}
+_TEXTS: dict[str, Callable[..., str]] = {"key": _key_text, "range": range_text, "noisy": noisy_text}
 
 
-def readable(body: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def readable(body: AnswerBody) -> tuple[list[str], list[list[str]]]:
     """Headings and cells for a person: one cell per output, and the group's count where there are groups."""
     grouped = body["mode"] == "interval" and any(column["kind"] == "key" for column in body["columns"])
     headings = [column["name"] for column in body["columns"]] + (["records in group"] if grouped else [])
@@ -220,7 +229,7 @@ def readable(body: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         for column in body["columns"]:
             cells.append(_TEXTS[column["kind"]](row[column["name"]]))
         if grouped:
-            count = range_text({**row["_group"]["count"], "may_be_null": False})
+            count = _ends_text(row["_group"]["count"]["low"], row["_group"]["count"]["high"])
             cells.append(count if row["_group"]["certain"] else f"{count} (possible group)")
         rows.append(cells)
     return headings, rows

@@ -86,7 +86,7 @@ class Extracts:
 
         def after(request: ExtractRequest) -> ExtractRequest:
             if request.spec.dataset != spec.dataset:
-                raise invalid("dataset", "stays what it is", request.spec.dataset)
+                raise invalid("dataset", "cannot be changed", request.spec.dataset)
             return replace(advance(request, "edit", by), spec=spec)
 
         return self._body(by, self._change(by, request_id, "edit", after, details={"wish": spec.to_dict()}))
@@ -96,7 +96,7 @@ class Extracts:
         self._expire()
         if action in ("build", "release"):
             if comment:
-                raise invalid("comment", f"{action} takes none")
+                raise invalid("comment", f"'{action}' does not accept a comment")
             request = self._build(by, request_id) if action == "build" else self._release(by, request_id)
         else:
             request = self._decide(by, request_id, action, comment)
@@ -123,7 +123,7 @@ class Extracts:
         """Requests, newest first: to researchers their own, to custodians all."""
         self._expire()
         if state is not None and state not in STATES:
-            raise invalid("state", "is not one of what there is", *STATES)
+            raise invalid("state", "is not an accepted value", *STATES)
         requester = by.name if mine or not by.is_custodian else None
         found = self._requests.listed(requester=requester, state=state)
         return [self._body(by, request, events=False) for request in found]
@@ -157,7 +157,7 @@ class Extracts:
             check_act(request, "fetch", by)
         page = self._files.read(request.id, request.manifest, REPORT, released=not is_review)
         if page is None:
-            raise NotPermitted("QG307", "This extract has no report.", "Look at its summary.")
+            raise NotPermitted("QG307", "This extract has no report.", "Use its summary.")
         self._log.note("export.report", user=by.name, dataset=request.spec.dataset, body={"id": request.id})
         return page
 
@@ -166,15 +166,15 @@ class Extracts:
         self._expire()
         request = self._see(by, request_id)
         if "reviewer" not in roles_of(by, request):
-            raise ExtractRefused("QG602", "The risk report is for those who review the request.", "Ask a custodian.")
+            raise ExtractRefused("QG602", "Only reviewers of the request can see the risk report.", "Ask a custodian.")
         found = self._preview(by, request) if request.summary is None else request.summary
         if "refused" in found:
             raise ExtractRefused(**found["refused"])
         if found.get("assessment") is None:
             raise NotPermitted(
                 "QG307",
-                "There is no risk report on this request: its records are synthetic, or it was built without one.",
-                "Look at its figures.",
+                "This request has no risk report: its records are synthetic, or it was built without one.",
+                "Use its figures.",
             )
         self._log.note("export.risk", user=by.name, dataset=request.spec.dataset, body={"id": request.id})
         return dict(found["assessment"])
@@ -265,7 +265,9 @@ class Extracts:
             def after(request: ExtractRequest) -> ExtractRequest:
                 moved = replace(advance(request, "release", by), expires=expires)
                 if request.manifest != manifest:
-                    raise ExtractRefused("QG601", "It was built anew meanwhile.", "Look at it, then release it.")
+                    raise ExtractRefused(
+                        "QG601", "The extract was rebuilt in the meantime.", "Look at the new one, then release it."
+                    )
                 return moved
 
             try:
@@ -277,7 +279,7 @@ class Extracts:
 
     def _preview(self, by: Principal, request: ExtractRequest) -> dict[str, Any]:
         if "reviewer" not in roles_of(by, request):
-            raise ExtractRefused("QG602", "A preview is for those who review the request.", "Ask a custodian.")
+            raise ExtractRefused("QG602", "Only reviewers of the request can see a preview.", "Ask a custodian.")
         builder = self._builder
         try:
             return dict(builder.preview(request.spec, requester=request.requester))
@@ -288,8 +290,8 @@ class Extracts:
         if self._open_builder is None:
             raise NotPermitted(
                 "QG310",
-                "Extracts are made from the raw rows, which are not where this gate runs.",
-                "Do it in the custodian's process: `querygate export`.",
+                "Extracts are made from the raw rows, and this gate has no access to them.",
+                "Run `querygate export` on the custodian's machine.",
             )
         return self._open_builder
 
@@ -333,7 +335,7 @@ class Extracts:
         """What is asked for, of a dataset that there is and columns that it has."""
         spec = ExtractSpec.of(body)
         if not is_text(json.dumps(spec.to_dict(), ensure_ascii=False)):
-            raise invalid("purpose", "and all else is Unicode")
+            raise invalid("purpose", "must be valid Unicode, like all other keys")
         catalog = self._catalog(spec.dataset)
         apart = {folded(name) for name in catalog.in_extracts}
         for name in spec.columns:

@@ -21,6 +21,7 @@ from querygate.stats import (
     association,
     comparison,
     confidence_limits,
+    deviation,
     distinct,
     distribution,
     evenness,
@@ -90,7 +91,6 @@ from querygate.stats.api.two_groups import (
 )
 from querygate.stats.api.whole_distribution import Band, Histogram, ecdf, histogram
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, GroupStatistic
-from querygate.stats.deviation import mad as deviation
 from querygate.stats.distribution import DISTRIBUTIONS, Distribution
 from querygate.stats.enclosure import Enclosure
 from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells, TableStatistic

@@ -10,7 +10,6 @@ from flask import Flask, Response, request
 from querygate.control import Accounts
 from querygate.core.errors import NotPermitted
 from querygate.core.types import Principal
-from querygate.site.answers import Answering, Ranges
 from querygate.site.extracts import Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems
@@ -37,8 +36,8 @@ HEADERS = {
 }
 
 
-def create_app(opened: OpenSite, answering: Answering | None = None, extracts: Extracts | None = None) -> Flask:
-    """The HTTP door of an open site. Without somebody else to ask it answers from the store alone, and builds nothing.
+def create_app(opened: OpenSite, extracts: Extracts | None = None) -> Flask:
+    """The HTTP door of an open site. It gives what the site's gate gives, and without extracts it builds nothing.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -54,7 +53,7 @@ def create_app(opened: OpenSite, answering: Answering | None = None, extracts: E
     app.url_map.merge_slashes = False
     app.add_template_filter(mark_code, "code")
     exports = Exports(extracts or Extracts(opened, via="http"))
-    views = (Api(opened, answering or Ranges(opened)), exports, Risks(opened), Pages())
+    views = (Api(opened), exports, Risks(opened), Pages())
     for route in ROUTES:
         view: View = next(getattr(group, route.name) for group in views if hasattr(group, route.name))
         app.add_url_rule(
@@ -78,11 +77,11 @@ def make_door(route: Route, view: View, accounts: Accounts) -> View:
             return view(**path)
         principal = authenticate(accounts)
         if route.who == "custodian" and not principal.is_custodian:
-            raise NotPermitted("QG302", "This is for custodians.", "Ask a custodian of the site.")
+            raise NotPermitted("QG302", "Only custodians can see this.", "Ask a custodian of the site.")
         unknown = sorted(set(request.args) - accepted)
         if unknown:
-            listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Leave it out."
-            raise problems.malformed(f"{unknown[0][:63]}: there is no such parameter.", listed)
+            listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Remove it."
+            raise problems.malformed(f"{unknown[0][:63]}: is not a known parameter.", listed)
         return view(principal, **path)
 
     return enter

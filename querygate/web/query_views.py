@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,9 +12,9 @@ from flask import Response, request
 
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, NotPermitted
-from querygate.core.types import Principal, Request
+from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
-from querygate.site.answers import MODES, Answering
+from querygate.gate.answer import MODES, ask, check, read_budget
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
 from querygate.site.open_gate import OpenSite
@@ -28,27 +29,26 @@ MOST_PRICED = 100
 class Api:
     """One method per route of the API, called as the route's name. Those that need a key get its principal."""
 
-    def __init__(self, opened: OpenSite, answering: Answering) -> None:
+    def __init__(self, opened: OpenSite) -> None:
         self._opened = opened
         self._gate = opened.gate
-        self._answering = answering
 
     # -- asking ------------------------------------------------------------------------------------------
 
     def ask(self, principal: Principal) -> Response:
         question = read_question(principal)
-        body = self._answering.answer(question)
-        if question.options.get("readable"):
+        body = ask(question, self._gate)
+        if question.options.readable:
             headings, rows = render.readable(body)
-            body["readable"] = {"headings": headings, "rows": rows}
+            return give({**body, "readable": {"headings": headings, "rows": rows}})
         return give(body)
 
     def check(self, principal: Principal) -> Response:
-        return give(self._answering.check(read_question(principal)))
+        return give(check(read_question(principal), self._gate))
 
     def price(self, principal: Principal) -> Response:
         questions = read_batch(principal)
-        verdicts = [self._answering.check(question) for question in questions]
+        verdicts = [check(question, self._gate) for question in questions]
         epsilon = sum(Decimal(repr(float(verdict["cost"]["epsilon"]))) for verdict in verdicts)
         return give({"statements": verdicts, "cost": {"epsilon": float(epsilon)}})
 
@@ -56,13 +56,15 @@ class Api:
         dataset = request.args.get("dataset")
         if not dataset or len(dataset) > LONGEST_NAME:
             raise malformed("dataset: must be the name of a dataset.", "Add ?dataset=NAME.")
-        return give(self._answering.budget(principal, dataset))
+        return give(read_budget(principal, dataset, self._gate))
 
     def fetch_answer(self, principal: Principal, query_id: str, form: str) -> Response:
         found = self._opened.log.answer(query_id)
         if found is None or not (principal.is_custodian or principal.name == found[0]):
             # One wording, so that nobody learns which queries others have asked.
-            raise NotPermitted("QG304", "There is no answer with this id for you.", "Ask the query again.")
+            raise NotPermitted(
+                "QG304", "There is no answer with this id, or you may not see it.", "Send the query again."
+            )
         if principal.name != found[0]:
             self._opened.log.note("answer.read", user=principal.name, body={"query_id": query_id})
         media, write = render.FORMATS[form]
@@ -109,7 +111,7 @@ class Api:
         check_fields(body, "", ("dataset",))
         dataset = read_text(body, "dataset")
         self._gate.store.current(dataset)
-        raise _elsewhere("An audit takes raw records, and the gate has none.", dataset)
+        raise _elsewhere("An audit needs raw records, and the gate has none.", dataset)
 
     # -- for whoever runs the site -----------------------------------------------------------------------
 
@@ -120,7 +122,7 @@ class Api:
         control = control_health(self._opened.site)
         store = all(health.ok for health in store_health(self._opened))
         if not (store and control.ok):
-            what = "The control database cannot be written." if store else "The store cannot be read."
+            what = "The control database is not writable." if store else "The store cannot be read."
             raise ConfigError("QG804", what, "Run `querygate doctor` on the server.")
         return give({"status": "ready", "checks": {"store": "ok", "control": "ok"}})
 
@@ -154,11 +156,11 @@ def make_question(principal: Principal, body: dict[str, Any]) -> Request:
     dataset, sql = read_text(body, "dataset"), read_text(body, "sql")
     if len(dataset) > LONGEST_NAME:
         raise malformed(f"dataset: must have at most {LONGEST_NAME} characters.")
-    return Request(principal, dataset, sql, options)
+    return Request(principal, dataset, sql, QueryOptions(**options))
 
 
 def _elsewhere(detail: str, words: str) -> NotPermitted:
-    remedy = f"Run `querygate audit run --dataset {words}` in the custodian's process."
+    remedy = f"Run `querygate audit run --dataset {words}` on the custodian's machine."
     return NotPermitted("QG309", detail, remedy)
 
 
@@ -168,7 +170,7 @@ def read_batch(principal: Principal) -> list[Request]:
     check_fields(body, "", ("dataset", "statements", "options"))
     statements, options = body.get("statements"), body.get("options", {})
     if not isinstance(statements, list) or not 1 <= len(statements) <= MOST_PRICED:
-        raise malformed(f"statements: must be a list of 1 to {MOST_PRICED} texts.")
+        raise malformed(f"statements: must be a list of 1 to {MOST_PRICED} strings.")
     return [
         make_question(principal, {"dataset": body.get("dataset"), "sql": sql, "options": options}) for sql in statements
     ]
@@ -192,7 +194,7 @@ def _read_limit(name: str) -> int:
     return int(text)
 
 
-def give(body: dict[str, Any]) -> Response:
+def give(body: Mapping[str, object]) -> Response:
     return Response(render.to_json(body), content_type="application/json")
 
 

@@ -18,7 +18,6 @@ from waitress.task import ErrorTask
 
 from querygate.core.errors import ConfigError
 from querygate.gate.incidents import make_fault
-from querygate.site.answers import Answering
 from querygate.site.extracts import Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.web.app import HEADERS, create_app
@@ -39,7 +38,7 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]
 
     def execute(self) -> None:
         refused = self.request.error
-        error = too_large() if refused.code == _TOO_LARGE else malformed("The request is not HTTP that is read here.")
+        error = too_large() if refused.code == _TOO_LARGE else malformed("The request is not valid HTTP.")
         found = make_fault(RuntimeError(refused.reason)) if refused.code == _FAULT else error
         body = json.dumps({**found.to_dict(), "status": refused.code}).encode()
         self.status = f"{refused.code} {refused.reason}"
@@ -58,12 +57,11 @@ def serve(
     host: str,
     port: int,
     threads: int,
-    answering: Answering | None = None,
     extracts: Extracts | None = None,
     ready: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serve until told to stop. `ready` is called with the address once requests are taken; port 0 takes a free one."""
-    server = _listen(create_app(opened, answering, extracts), opened, host, port, threads)
+    server = _listen(create_app(opened, extracts), opened, host, port, threads)
     workers = [thread for thread in threading.enumerate() if thread.name.startswith("waitress-")]
     try:
         with _stopping_on_signals():

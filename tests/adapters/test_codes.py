@@ -19,7 +19,7 @@ from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column, Request
 from querygate.custody.roots.copy_to_postgres import copy_store
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
 from querygate_adapters.store.cell_query import projection
@@ -76,7 +76,7 @@ def test_answers_hold_the_truth_of_the_raw_lists(engine: Engine, seed: int, tmp_
     put(opened, publish(rows, random_items(rng)))
     gate, database = engine.gate(opened), raw(rows)
     for sql in (sql for sql in STATEMENTS if "GROUP BY" not in sql):
-        [told] = to_dict(answer(Request(RESEARCHER, "t", sql), gate))["rows"]
+        [told] = make_body(answer(Request(RESEARCHER, "t", sql), gate))["rows"]
         [truth] = database.execute(sql).fetchall()
         ranges = [value for name, value in told.items() if name != "_group"]
         for found, value in zip(ranges, truth, strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from tests.adapters.published import NAMES, Published
 from tests.adapters.reference import contents
 from tests.unit.custody.publish.publications import AGE, RESEARCHER, ask, new_site, put, shelf_of
@@ -73,7 +73,7 @@ def test_a_switch_of_versions_is_seen_whole(heavy: Published, tmp_path: Path) ->
     def ask_on(number: int) -> list[tuple[int, int, int]]:
         seen = []
         while not ended.is_set():
-            body = to_dict(answer(Request(RESEARCHER, "t", "SELECT COUNT(*) AS n FROM t"), gate))
+            body = make_body(answer(Request(RESEARCHER, "t", "SELECT COUNT(*) AS n FROM t"), gate))
             seen.append((body["version"], body["rows"][0]["n"]["low"], body["rows"][0]["n"]["high"]))
         return seen
 

@@ -16,7 +16,7 @@ from querygate.core.errors import ConfigError, Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict, to_json
+from querygate.gate.render import make_body, to_json
 from querygate_adapters.store.catalog_json import catalog_from_json, catalog_to_json
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from tests.adapters.engines import ENGINES, Engine
@@ -104,7 +104,7 @@ def test_answers_are_alike(engine: Engine, tmp_path: Path) -> None:
         found = []
         for gate in (case.opened.gate, other):
             try:
-                body = to_dict(answer(Request(RESEARCHER, "t", sql), gate)) | {"query_id": "", "elapsed_ms": 0}
+                body = make_body(answer(Request(RESEARCHER, "t", sql), gate)) | {"query_id": "", "elapsed_ms": 0}
                 found.append(to_json(body))
             except Refusal as refusal:
                 found.append(refusal.code)

@@ -8,7 +8,7 @@ import pytest
 
 from querygate.core.types import Request
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import Engine
 from tests.unit.custody.publish.publications import RESEARCHER, new_site
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def opened(folder: Path) -> OpenSite:
     site = new_site(folder)
-    publish_in(folder, site, PEOPLE + REFERENCES)
+    publish_in(folder, site, PEOPLE.but(**REFERENCES))
     return site
 
 
@@ -39,6 +39,6 @@ def test_the_tables_arrive(engine: Engine, opened: OpenSite) -> None:
 
 
 def test_the_truth_is_inside(engine: Engine, opened: OpenSite, folder: Path) -> None:
-    rows = to_dict(answer(Request(RESEARCHER, "t", SQL), engine.gate(opened)))["rows"]
+    rows = make_body(answer(Request(RESEARCHER, "t", SQL), engine.gate(opened)))["rows"]
 
     assert not outside(rows, raw_tables(folder).execute(SQL).fetchall(), 1)

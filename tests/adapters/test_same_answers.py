@@ -8,7 +8,7 @@ from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
 from querygate.gate.answer import Gate, answer
-from querygate.gate.render import to_arrow, to_csv, to_dict, to_json
+from querygate.gate.render import make_body, to_arrow, to_csv, to_json
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import ENGINES, Engine
 from tests.sql.study import CATALOG, CITIES, ROWS, samples
@@ -42,7 +42,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
 def rendered(gate: Gate, sql: str) -> list[bytes] | str:
     """The answer in the formats in which it leaves the gate, or the code of its refusal."""
     try:
-        body = to_dict(answer(Request(RESEARCHER, CATALOG.dataset, sql), gate))
+        body = make_body(answer(Request(RESEARCHER, CATALOG.dataset, sql), gate))
     except Refusal as refusal:
         return refusal.code
     body |= {"query_id": "", "elapsed_ms": 0}

@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.cli.site import open_extracts
 from querygate.core.errors import QueryGateError
 from querygate.custody.policy import parse_policy
+from querygate.custody.roots.open_custody import open_extracts
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate

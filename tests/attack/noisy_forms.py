@@ -17,11 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, Request
-from querygate.custody.noise.noisy_answer import NoisyGate, NoisyState, count, find, price, understand
+from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, price, understand
 from querygate.custody.noise.noisy_groups import Figures, perturbed
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.noisy_gate import open_noisy
+from querygate.custody.roots.noisy_path import open_noise
+from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import State, find
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from tests.unit.methods.dp.empirical import Floats, measured_epsilon
@@ -78,7 +80,7 @@ LOUD = ("count", "count with FILTER", "sum", "sum of a CASE")
 class Pair:
     """The gates of two neighbouring tables."""
 
-    gates: tuple[NoisyGate, NoisyGate]
+    gates: tuple[Way, Way]
 
     def epsilon(self, sql: str, releases: int, *, rows: int = ROWS_OF_ONE) -> float:
         """What is measured between the two. With fewer `rows` than a person has, noise is too small."""
@@ -91,10 +93,10 @@ class Pair:
         return measured_epsilon(samples[0], samples[1])
 
     @staticmethod
-    def _counted(gate: NoisyGate, sql: str, rows: int) -> NoisyState:
-        state = NoisyState("q", Request(Principal("ann", "researcher"), "visits", sql), 0.0)
-        for step in (find, understand, price, count):
-            state = step(state, gate)
+    def _counted(way: Way, sql: str, rows: int) -> NoisyState:
+        state = begin(find(State("q", Request(Principal("ann", "researcher"), "visits", sql), 0.0), way.gate))
+        for step in (understand, price, count):
+            state = step(state, way)
         figures = tuple(replace(figure, rows=min(rows, figure.rows)) for figure in state.figures)
         return replace(state, figures=figures)
 
@@ -122,7 +124,7 @@ def make_pair(folder: Path) -> Pair:
     for number, table in enumerate((rows, [*rows, *somebody])):
         source = folder / f"visits{number}.parquet"
         pyarrow.parquet.write_table(pa.Table.from_pylist(table), source)
-        opened = open_gate(init_site(folder / f"site{number}"))
+        opened = with_vault(open_gate(init_site(folder / f"site{number}")))
         publish_to(opened, parse_policy(POLICY), str(source), user="custodian")
-        gates.append(open_noisy(opened))
+        gates.append(Way(opened.gate, open_noise(opened)))
     return Pair((gates[0], gates[1]))

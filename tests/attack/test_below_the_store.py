@@ -12,7 +12,7 @@ import duckdb
 from querygate.core.types import Ints, Principal, Request
 from querygate.custody.policy import parse_policy
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.methods.anonymise import mondrian
 from querygate.site.open_gate import OpenSite
 from tests.property.random_cases import Case, random_query
@@ -78,7 +78,7 @@ def publish(folder: Path, pick: Callable[[int], int], labels: list[Ints]) -> Cas
 
 
 def told(opened: OpenSite, sql: str) -> str:
-    body = to_dict(answer(Request(Principal("tester", "researcher"), "t", sql), opened.gate))
+    body = make_body(answer(Request(Principal("tester", "researcher"), "t", sql), opened.gate))
     return json.dumps({key: value for key, value in body.items() if key not in ("query_id", "elapsed_ms")})
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
+import shutil
 import signal
-import subprocess
-import sys
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +17,10 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import make_small_site
 from tests.extract_site import ANN, CARL, WISH, CsvBuilder, approve
-from tests.places import ROOT
+from tests.forks import Forks, forks
 
 ACT = """
-import os, signal, sys, time
+import os, signal, time
 from pathlib import Path
 from querygate.site import extract_package as module
 from querygate.site.extracts import Extracts
@@ -28,47 +28,62 @@ from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 from tests.extract_site import CARL, CsvBuilder
 
-folder, ident, action, moment = sys.argv[1:]
-site = open_gate(open_site(Path(folder)))
-
 def die(*anything):
     os.kill(os.getpid(), signal.SIGKILL)
 
 class Dying(CsvBuilder):
+    def __init__(self, moment):
+        self.moment = moment
+
     def build(self, wish, folder, **more):
         (folder / "data.csv").write_text("half")
-        print("begun", flush=True)
-        if moment == "building":
+        if self.moment == "building":
             die()
-        if moment == "any":
+        if self.moment == "any":
+            os.write(1, b"begun\\n")
             time.sleep(0.02)
         found = super().build(wish, folder, **more)
-        if moment == "before the manifest":
+        if self.moment == "before the manifest":
             die()
         return found
 
-if moment == "before the name":
-    seal = module.seal
-    module.seal = lambda *given: die(seal(*given))
-if moment == "before the state":
-    with site.log.database.writing() as connection:
-        connection.create_function("die", 0, die)
-        connection.execute("CREATE TEMP TRIGGER last AFTER INSERT ON log BEGIN SELECT die(); END")
-if moment == "packing":
-    module.pack = lambda contents, stream: (stream.write(b"half"), stream.flush(), die())
-Extracts(site, Dying).act(CARL, ident, action)
+def act(folder, ident, action, moment):
+    site = open_gate(open_site(Path(folder)))
+    if moment == "before the name":
+        seal = module.seal
+        module.seal = lambda *given: die(seal(*given))
+    if moment == "before the state":
+        with site.log.database.writing() as connection:
+            connection.create_function("die", 0, die)
+            connection.execute("CREATE TEMP TRIGGER last AFTER INSERT ON log BEGIN SELECT die(); END")
+    if moment == "packing":
+        module.pack = lambda contents, stream: (stream.write(b"half"), stream.flush(), die())
+    Extracts(site, lambda: Dying(moment)).act(CARL, ident, action)
+    signal.pause()  # whoever was to kill it is late
 """
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    opened = make_small_site(tmp_path_factory.mktemp("template")).opened
+    opened.log.database.close()  # a copy would drop the locks that SQLite has on the file
+    return opened.site.folder
+
+
 @pytest.fixture
-def site(tmp_path: Path) -> OpenSite:
-    return make_small_site(tmp_path).opened
+def site(template: Path, tmp_path: Path) -> OpenSite:
+    return open_gate(open_site(Path(shutil.copytree(template, tmp_path / "site"))))
 
 
-def killed(site: OpenSite, ident: str, action: str, moment: str) -> OpenSite:
+@pytest.fixture(scope="module")
+def actors() -> Iterator[Forks]:
+    with forks(ACT) as actors:
+        yield actors
+
+
+def killed(actors: Forks, site: OpenSite, ident: str, action: str, moment: str) -> OpenSite:
     """The site, after a process that did this was killed at that moment."""
-    command = [sys.executable, "-c", ACT, str(site.site.folder), ident, action, moment]
-    assert subprocess.run(command, timeout=120, cwd=ROOT, stdout=subprocess.DEVNULL).returncode == -signal.SIGKILL
+    assert actors.run(site.site.folder, ident, action, moment) == -signal.SIGKILL
     return open_gate(open_site(site.site.folder))
 
 
@@ -83,13 +98,15 @@ def check_whole(extracts: Extracts, site: OpenSite, ident: str) -> None:
 
 
 @pytest.mark.parametrize("moment", ["building", "before the manifest", "before the name", "before the state"])
-def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(site: OpenSite, moment: str) -> None:
+def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(
+    actors: Forks, site: OpenSite, moment: str
+) -> None:
     extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     entries = site.log.verify().entries
 
-    again = killed(site, ident, "build", moment)
+    again = killed(actors, site, ident, "build", moment)
 
     extracts = Extracts(again, CsvBuilder)
     shown = extracts.show(CARL, ident)
@@ -100,13 +117,13 @@ def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(site: O
 
 
 @pytest.mark.parametrize("moment", ["before the manifest", "before the name", "before the state"])
-def test_a_second_build_that_is_killed_leaves_the_first(site: OpenSite, moment: str) -> None:
+def test_a_second_build_that_is_killed_leaves_the_first(actors: Forks, site: OpenSite, moment: str) -> None:
     extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     first = extracts.act(CARL, ident, "build")["manifest"]
 
-    extracts = Extracts(again := killed(site, ident, "build", moment), CsvBuilder)
+    extracts = Extracts(again := killed(actors, site, ident, "build", moment), CsvBuilder)
 
     assert extracts.show(CARL, ident)["manifest"] == first
     assert extracts.report(CARL, ident).startswith(b"<p>")
@@ -115,13 +132,13 @@ def test_a_second_build_that_is_killed_leaves_the_first(site: OpenSite, moment: 
 
 
 @pytest.mark.parametrize("moment", ["packing", "before the state"])
-def test_a_release_that_is_killed_gives_nothing_out(site: OpenSite, moment: str) -> None:
+def test_a_release_that_is_killed_gives_nothing_out(actors: Forks, site: OpenSite, moment: str) -> None:
     extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     extracts.act(CARL, ident, "build")
 
-    extracts = Extracts(again := killed(site, ident, "release", moment), CsvBuilder)
+    extracts = Extracts(again := killed(actors, site, ident, "release", moment), CsvBuilder)
 
     assert extracts.show(ANN, ident)["state"] == "built"
     with pytest.raises(Exception, match="takes no fetch"):
@@ -129,20 +146,17 @@ def test_a_release_that_is_killed_gives_nothing_out(site: OpenSite, moment: str)
     check_whole(extracts, again, ident)
 
 
-def test_killed_again_and_again(site: OpenSite) -> None:
+def test_killed_again_and_again(actors: Forks, site: OpenSite) -> None:
     extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     rng = random.Random(8)
     for _ in range(4):
-        command = [sys.executable, "-c", ACT, str(site.site.folder), ident, "build", "any"]
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"begun\n"
+        actors.start(site.site.folder, ident, "build", "any")
+        assert actors.line() == "begun"
         time.sleep(rng.uniform(0, 0.06))
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        actors.kill()
+        assert actors.end() == (-signal.SIGKILL, [])
         shown = extracts.show(CARL, ident)
         assert shown["state"] in ("approved", "built")
         assert (shown["manifest"] is None) == (shown["state"] == "approved")

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to, serve_version
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
+from tests.forks import Forks, forks
 from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
@@ -28,8 +28,8 @@ POLICY += '[republish]\non_overlap = "sticky"\n'
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
 NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abcd") * 9)[:34]}
 
-PUBLISHERS = """
-import os, resource, signal, sys, time
+ACT = """
+import os, resource, signal, sys
 from pathlib import Path
 from querygate.custody.publish import partition_in_parts
 from querygate.custody.policy import parse_policy
@@ -38,10 +38,9 @@ from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 
 EVENTS = {"open", "os.rename"}
-TIMED = {"time", "parts"}
 
-def publish(folder, policy, source, how, number):
-    seen = 0
+def act(folder, policy, source, how, number):
+    number, seen = int(number), 0
     def hook(event, args):
         nonlocal seen
         if event in EVENTS and any(os.fsdecode(a).startswith((f"{folder}/store", f"{folder}/vault"))
@@ -55,51 +54,33 @@ def publish(folder, policy, source, how, number):
     if how == "disk":  # no file may grow beyond so many bytes
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
-    sys.stderr = open(os.devnull, "w")
-    publish_to(open_gate(open_site(Path(folder))), parse_policy(policy), source, user="tester")
-
-policy = Path(sys.argv[1]).read_text()
-for line in sys.stdin:
-    folder, how, number = line.rstrip("\\n").split("\\t")
-    child = os.fork()
-    if not child:
-        try:
-            publish(folder, policy, sys.argv[2], how, float(number) if how in TIMED else int(number))
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    if how in TIMED:
-        time.sleep(float(number))
-        os.kill(child, signal.SIGKILL)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    publish_to(open_gate(open_site(Path(folder))), parse_policy(Path(policy).read_text()), source, user="tester")
 """
 
 
 class Publishers:
     """Publishes the new version into a site, one child after the other; tells how each ended."""
 
-    def __init__(self, folder: Path) -> None:
-        (folder / "policy.toml").write_text(POLICY)
-        source = write_parquet(folder / "new.parquet", NEW)
-        command = [sys.executable, "-c", PUBLISHERS, str(folder / "policy.toml"), str(source)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, children: Forks, folder: Path) -> None:
+        self._children, self._policy = children, folder / "policy.toml"
+        self._policy.write_text(POLICY)
+        self._source = write_parquet(folder / "new.parquet", NEW)
 
-    def run(self, site: Path, how: str, number: float) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{site}\t{how}\t{number}\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
+    def run(self, site: Path, how: str, number: int) -> int:
+        return self._children.run(site, self._policy, self._source, how, number)
 
-    def close(self) -> None:
-        self._process.communicate(timeout=60)
+    def run_for(self, seconds: float, site: Path, how: str) -> int:
+        """Killed from outside after so long, unless it has ended."""
+        self._children.start(site, self._policy, self._source, how, 0)
+        time.sleep(seconds)
+        self._children.kill()
+        return self._children.end()[0]
 
 
 @pytest.fixture(scope="module")
 def publishers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publishers]:
-    publishers = Publishers(tmp_path_factory.mktemp("publishers"))
-    yield publishers
-    publishers.close()
+    with forks(ACT) as children:
+        yield Publishers(children, tmp_path_factory.mktemp("publishers"))
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +150,7 @@ def test_killed_at_every_step_of_the_switch(publishers: Publishers, template: Pa
 )
 def test_killed_at_some_moment(publishers: Publishers, template: Path, tmp_path: Path, how: str, share: float) -> None:
     folder = copy_of(template, tmp_path / "site")
-    ended = publishers.run(folder, how, share * 0.5)
+    ended = publishers.run_for(share * 0.5, folder, how)
 
     assert ended in (0, -signal.SIGKILL)
     assert assert_whole(folder) in (1, 2)
@@ -180,7 +161,7 @@ def test_leavings_do_not_pile_up(publishers: Publishers, template: Path, tmp_pat
     folder = copy_of(template, tmp_path / "site")
     left = []
     for _ in range(3):
-        assert publishers.run(folder, "time", 0.25) in (0, -signal.SIGKILL)
+        assert publishers.run_for(0.25, folder, "time") in (0, -signal.SIGKILL)
         left.append(len(staged_files(open_gate(open_site(folder)))))
 
         assert_whole(folder)

@@ -31,13 +31,13 @@ import json, sys
 from pathlib import Path
 from querygate.core.types import Principal, Request
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 
 gate = open_gate(open_site(Path(sys.argv[1]))).gate
 for line in sys.stdin:
-    print(json.dumps(to_dict(answer(Request(Principal("other", "researcher"), "t", json.loads(line)), gate))))
+    print(json.dumps(make_body(answer(Request(Principal("other", "researcher"), "t", json.loads(line)), gate))))
 """
 
 

@@ -4,63 +4,74 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from querygate.control import Database, Log, VerifiedChain, discard, load_key, rotate
+from tests.forks import Forks, forks
 
 ENTRIES = 600
 ROUNDS = 12
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
-ROTATE = """
-import sys, os
+ACT = """
+import os, signal
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from querygate.control import Database, Log, discard, load_key, rotate
 
-folder, keep = Path(sys.argv[1]), int(sys.argv[2])
-log = Log(Database(folder / "control.db"), lambda: datetime(2026, 6, 1, tzinfo=UTC))
-key = load_key(folder)
-os.write(1, b"begins\\n")
-rotate(log, key, timedelta(days=keep), user="carl", most=40)
-discard(log, timedelta(days=keep + 30), user="carl")
+def rotate_and_discard(log, folder, keep):
+    rotate(log, load_key(folder), timedelta(days=keep), user="carl", most=40)
+    discard(log, timedelta(days=keep + 30), user="carl")
+
+def die_at(steps):
+    \"\"\"Die after so many of the things that change a disk.\"\"\"
+    left = [steps]
+    def stepped(function):
+        def step(*arguments, **more):
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            return function(*arguments, **more)
+        return step
+    os.fsync = stepped(os.fsync)
+    os.open = stepped(os.open)
+    Path.replace = stepped(Path.replace)
+    Path.unlink = stepped(Path.unlink)
+    Log.append = stepped(Log.append)
+    plain = Database.writing
+    @contextmanager
+    def writing(self):
+        with plain(self) as connection:
+            yield connection
+            stepped(lambda: None)()  # before the commit
+        stepped(lambda: None)()  # after it
+    Database.writing = writing
+
+def act(folder, keep, steps):
+    folder = Path(folder)
+    if steps != "any":
+        die_at(int(steps))
+    log = Log(Database(folder / "control.db"), lambda: datetime(2026, 6, 1, tzinfo=UTC))
+    if steps != "any":
+        return rotate_and_discard(log, folder, int(keep))
+    load_key(folder)
+    os.write(1, b"begins\\n")
+    for day in range(5):
+        rotate_and_discard(log, folder, int(keep) - day)
+    signal.pause()  # whoever was to kill it is late
 """
 
-# Dies at each step of one run: after so many of the things that change a disk.
-DIE_AT = """
-import os, signal, sys
-from pathlib import Path
-left = [int(sys.argv[3])]
-def stepped(function):
-    def step(*arguments, **more):
-        if left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        left[0] -= 1
-        return function(*arguments, **more)
-    return step
-os.fsync = stepped(os.fsync)
-os.open = stepped(os.open)
-Path.replace = stepped(Path.replace)
-Path.unlink = stepped(Path.unlink)
-from querygate.control.log import Log
-Log.append = stepped(Log.append)
-from querygate.control.database import Database
-from contextlib import contextmanager
-plain = Database.writing
-@contextmanager
-def writing(self):
-    with plain(self) as connection:
-        yield connection
-        stepped(lambda: None)()  # before the commit
-    stepped(lambda: None)()  # after it
-Database.writing = writing
-"""
+
+@pytest.fixture(scope="module")
+def rotators() -> Iterator[Forks]:
+    with forks(ACT) as rotators:
+        yield rotators
 
 
 def make_log(folder: Path) -> tuple[Log, VerifiedChain, list[str]]:
@@ -87,21 +98,16 @@ def check(log: Log, known: VerifiedChain, lines: list[str]) -> None:
     assert inside == set(range(archived["last"] + 1, verified.entries + 1))
 
 
-def test_killed_at_any_moment(tmp_path: Path) -> None:
+def test_killed_at_any_moment(rotators: Forks, tmp_path: Path) -> None:
     log, known, lines = make_log(tmp_path)
     dice = random.Random(20260301)
-    killed = 0
     for turn in range(ROUNDS):
-        command = [sys.executable, "-c", ROTATE, str(tmp_path), str(90 - 5 * turn)]
-        runner = subprocess.Popen(command, stdout=subprocess.PIPE)
-        assert runner.stdout is not None
-        assert runner.stdout.readline() == b"begins\n"
+        rotators.start(tmp_path, 90 - 5 * turn, "any")
+        assert rotators.line() == "begins"
         time.sleep(dice.uniform(0, 0.06))
-        runner.kill()
-        runner.communicate(timeout=60)
-        killed += runner.returncode == -signal.SIGKILL
+        rotators.kill()
+        assert rotators.end() == (-signal.SIGKILL, [])
         check(log, known, lines)
-    assert killed > ROUNDS / 3
     rotate(log, load_key(tmp_path), timedelta(days=20), user="carl", most=40)
     discard(log, timedelta(days=50), user="carl")
     check(log, known, lines)
@@ -110,11 +116,10 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", range(24))
-def test_killed_at_every_step(tmp_path: Path, step: int) -> None:
+def test_killed_at_every_step(rotators: Forks, tmp_path: Path, step: int) -> None:
     log, known, lines = make_log(tmp_path)
     log.database.close()
-    died = subprocess.run([sys.executable, "-c", DIE_AT + ROTATE, str(tmp_path), "80", str(step)], timeout=60)
-    assert died.returncode == -signal.SIGKILL
+    assert rotators.run(tmp_path, 80, step) == -signal.SIGKILL
     log = Log(Database(tmp_path / "control.db"), lambda: NOW)
     check(log, known, lines)
     rotate(log, load_key(tmp_path), timedelta(days=80), user="carl", most=40)

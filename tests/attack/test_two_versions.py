@@ -16,12 +16,13 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import OpenSite
-from tests.unit.custody.publish.policies import STICKY, register_policy
+from tests.policies import REGISTER
 from tests.unit.custody.publish.publications import ask, new_site, put
 
 K = 5
-POLICY = register_policy(K)
-CHANGED = POLICY.replace("weight = 4", "weight = 1")
+POLICY = REGISTER.but(k=K)
+CHANGED = POLICY.but(columns={"age": {"weight": 1}})
+STICKY = {"on_overlap": "sticky"}
 
 
 def register(people: int = 600) -> dict[str, list[Any]]:
@@ -98,7 +99,7 @@ def test_with_it_on_the_second_version_is_not_published(opened: OpenSite) -> Non
 
 
 def test_sticky_classes_find_nobody(opened: OpenSite) -> None:
-    report = put(opened, CHANGED + STICKY, PEOPLE, handling=None)
+    report = put(opened, CHANGED.but(republish=STICKY), PEOPLE, handling=None)
 
     assert report.versions is not None
     assert report.versions.sticky
@@ -133,7 +134,7 @@ def test_a_single_change_is_read_off_unless_it_is_refused(opened: OpenSite, who:
     before = wards(site)
 
     with pytest.raises(ConfigError) as refused:
-        put(site, POLICY + STICKY, second, handling=None)
+        put(site, POLICY.but(republish=STICKY), second, handling=None)
     assert "few_changes" in refused.value.remedy
     assert wards(site) == before
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
-import sys
+import signal
 import time
 from pathlib import Path
 
@@ -15,10 +14,11 @@ from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.audited_site import ask, make_audited_site, notes_of
+from tests.forks import forks
 from tests.webhook import receiving
 
 WATCH = """
-import sys, time
+import os, time
 from pathlib import Path
 from querygate.control.alerts import Alerts
 from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
@@ -26,13 +26,14 @@ from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 from querygate.custody.roots.live_audit import Watching
 
-opened = open_gate(open_site(Path(sys.argv[1])))
-watching = Watching(opened, "clinic", user="local", channels=(WEBHOOK,))
-print("begun", flush=True)
-while True:
-    watching.look()
-    deliver(Alerts(opened.log.database, opened.log), {WEBHOOK: post_to(sys.argv[2])}, lambda pause: None)
-    time.sleep(0.01)
+def act(folder, url):
+    opened = open_gate(open_site(Path(folder)))
+    watching = Watching(opened, "clinic", user="local", channels=(WEBHOOK,))
+    os.write(1, b"begun\\n")
+    while True:
+        watching.look()
+        deliver(Alerts(opened.log.database, opened.log), {WEBHOOK: post_to(url)}, lambda pause: None)
+        time.sleep(0.01)
 """
 
 
@@ -65,13 +66,10 @@ def noted(opened: OpenSite) -> list[str]:
 
 def kill_some(folder: Path, url: str, turns: int) -> None:
     """Start a watch and kill it while it works, a little later each time."""
-    for turn in range(turns):
-        process = subprocess.Popen(
-            [sys.executable, "-c", WATCH, str(folder), url], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"begun\n"
-        time.sleep(0.1 + 0.15 * turn)
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with forks(WATCH) as watches:
+        for turn in range(turns):
+            watches.start(folder, url)
+            assert watches.line() == "begun"
+            time.sleep(0.1 + 0.15 * turn)
+            watches.kill()
+            assert watches.end() == (-signal.SIGKILL, [])

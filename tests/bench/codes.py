@@ -245,7 +245,7 @@ def figures(study: Study, name: str, made: Made, seconds: float) -> Iterator[dic
     yield row(f"{name}: AvgRE", 100 * errors.mean, "%", f"{errors.actual.size} counts")
     changed = changes(study.baskets, made)
     yield row(f"{name}: suppressed", 100 * changed.suppressed, "% of entries", f"{changed.codes_suppressed} codes")
-    yield row(f"{name}: generalised", 100 * changed.generalised, "% of entries", f"{changed.mean_size:.3g} codes each")
+    yield row(f"{name}: generalised", 100 * changed.generalised, "% of entries", f"{changed.mean_size:.4g} codes each")
     yield row(f"{name}: diseases kept", len(surviving(study.baskets, made, study.diseases)), "of 18")
 
 

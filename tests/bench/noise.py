@@ -22,10 +22,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.core.types import Principal, Request
+from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.asking import Asking
+from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.publish_version import publish_to
+from querygate.gate.answer import NOISY, ask
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from tests.report import row
@@ -109,13 +110,13 @@ def run() -> list[dict[str, Any]]:
 
 def ours(folder: Path, source: Path) -> tuple[float, float]:
     """Seconds of the raw query and of the gate's answer, in the middle."""
-    opened = open_gate(init_site(folder / "site"))
+    opened = with_vault(open_gate(init_site(folder / "site")))
     publish_to(opened, parse_policy(POLICY), str(source), user="custodian")
-    asking, person = Asking(opened), Principal("ann", "researcher")
+    person = Principal("ann", "researcher")
     (vault,) = (opened.site.vault / "people").glob("*.duckdb")
     with duckdb.connect(str(vault), read_only=True) as raw:
         seconds = _middle(lambda i: raw.execute(SQL.format(age=20 + i).replace("people", "rows")).fetchall())
-    noisy = _middle(lambda i: asking.answer(Request(person, "people", SQL.format(age=20 + i), {"mode": "laplace"})))
+    noisy = _middle(lambda i: ask(Request(person, "people", SQL.format(age=20 + i), QueryOptions(NOISY)), opened.gate))
     return seconds, noisy
 
 

@@ -26,7 +26,7 @@ from querygate.core.types import Principal, Request
 from querygate.custody.policy import load_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.report import row
@@ -220,7 +220,7 @@ def _publish(folder: Path, rows: int) -> Published:
 
 def _check_served(opened: OpenSite, rows: int) -> None:
     request = Request(Principal("bench", "researcher"), "people", "SELECT COUNT(*) AS n FROM people")
-    [found] = to_dict(answer(request, opened.gate))["rows"]
+    [found] = make_body(answer(request, opened.gate))["rows"]
     if (found["n"]["low"], found["n"]["high"]) != (rows, rows):
         raise AssertionError("what is served is not what was published")
 

@@ -19,7 +19,7 @@ from querygate.core.types import Principal, Request
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from tests.docs.pages import DOCS
@@ -71,7 +71,7 @@ def measure(change: str) -> dict[str, str]:
         figures |= {f"hull {name}": f"{width:g}" for name, width in report.measured.hull.items()}
         for name, where in WHERE.items():
             sql = f"SELECT COUNT(*) AS people, AVG(systolic) AS mean FROM survey WHERE {where}"
-            found = to_dict(answer(Request(Principal("tester", "researcher"), "survey", sql), opened.gate))["rows"][0]
+            found = make_body(answer(Request(Principal("tester", "researcher"), "survey", sql), opened.gate))["rows"][0]
             figures[f"{name} people"] = f"{found['people']['high'] - found['people']['low']:,}"
             figures[f"{name} mean"] = f"{found['mean']['high'] - found['mean']['low']:.1f}"
     return figures

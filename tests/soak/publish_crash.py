@@ -22,7 +22,7 @@ import duckdb
 
 from querygate.core.types import Principal, Request
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate
 from tests.report import row
@@ -154,7 +154,7 @@ def _served(site: Path, found: Found) -> int:
     opened = open_gate(open_site(site))
     version = opened.store.current("t").catalog.version
     request = Request(Principal("soak", "researcher"), "t", "SELECT COUNT(*) AS n FROM t")
-    [answered] = to_dict(answer(request, opened.gate))["rows"]
+    [answered] = make_body(answer(request, opened.gate))["rows"]
     if (answered["n"]["low"], answered["n"]["high"]) != (ROWS, ROWS):
         found.wrong.append(f"version {version} answers wrong")
     if not (site / "vault" / "t" / f"v{version:05d}.duckdb").is_file():

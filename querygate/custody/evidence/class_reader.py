@@ -73,7 +73,7 @@ class ClassReader:
         self._masks[sql], self._concerned[sql] = (), None
         try:
             plan = understand(sql, self.release.catalog, self._native, WIDE)
-            branches = [_innermost(branch) for branch in (plan, *plan.following)]
+            branches = [_innermost(branch) for branch in plan.branches]
             self._masks[sql] = tuple(mask for branch in branches for mask in self._told_apart(branch))
             self._concerned[sql] = min(int(self._possible(branch).sum()) for branch in branches)
         except Refusal:  # it is in the log, and is refused today

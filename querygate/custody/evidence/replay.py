@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
+from querygate.core.bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
 from querygate.gate.answer import WARNING, Gate, State, arrange, fetch, protect, understand
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 
 STEPS = (understand, fetch, protect, arrange)
 
@@ -97,11 +98,11 @@ def replay(
     return Replay(answers, same, tuple(different), dict(gone), noisy)
 
 
-def _computed(sql: str, release: PublishedVersion, gate: Gate) -> dict[str, Any] | str:
+def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | str:
     """The answer as JSON has it; or why there is none."""
     gate = replace(gate, limits=WIDE)
     request = Request(NOBODY, release.catalog.dataset, sql)
-    state = State("", request, gate.clock_s(), version=release.catalog.version, release=release)
+    state = State("", request, gate.clock_s(), release=release, version=release.catalog.version)
     try:
         for step in STEPS:
             state = step(state, gate)
@@ -109,7 +110,7 @@ def _computed(sql: str, release: PublishedVersion, gate: Gate) -> dict[str, Any]
         return f"it is refused now ({refusal.code})"
     except Exception as error:  # the engine's words may quote what it read
         return f"it fails now ({type(error).__name__})"
-    return to_dict(state.answer)
+    return make_body(state.answer)
 
 
 def _told(answer: Mapping[str, Any]) -> dict[str, Any]:

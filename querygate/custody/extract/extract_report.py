@@ -6,9 +6,9 @@ Matplotlib is an extra: without it the report has its tables alone.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import floats_of
-from querygate.custody.pages.fill import fill
+from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish_report.charts import DARK, GREY, RED, TEAL, can_draw, codes, draw, new_figure
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ SHOWN_TERMS, SHOWN_COLUMNS, SHOWN_VALUES, ACROSS = 40, 12, 12, 3
 def make_report(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
     """report.json, report.html and the pictures as files of their own."""
     pictures = make_pictures(protected, body)
-    images = {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
-    page = fill(TEMPLATE, report=body, images=images, can_draw=can_draw())
+    page = fill(TEMPLATE, report=body, images=data_uris(pictures), can_draw=can_draw())
     return {
         "report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode(),
         "report.html": page.encode(),
@@ -45,7 +44,7 @@ def make_pictures(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[
     made = {
         "columns": _columns(protected),
         "correlations": _correlations(body["utility"]["correlations"]),
-        "codes": codes(body["codes"]),
+        "codes": codes(protected.codes),
     }
     for number, model in enumerate(body["utility"]["models"], 1):
         made[f"model_{number}"] = _coefficients(model)
@@ -83,14 +82,14 @@ def _columns(protected: ProtectedRecords) -> Figure | None:
     names = protected.usable.column_names[:SHOWN_COLUMNS]
     down = -(-len(names) // ACROSS)
     figure, panels = new_figure(0.6 + 1.7 * down, down, ACROSS)
-    for axes, name in zip(panels.flat, names, strict=False):
+    for axes, name in zip(chain(*panels), names, strict=False):
         sides = [table[name] for table in (protected.raw, protected.usable)]
         (_categories if pa.types.is_string(sides[0].type) or pa.types.is_boolean(sides[0].type) else _numbers)(
             axes, sides
         )
         axes.set_title(name, fontsize=8)
         axes.set_yticks([])
-    for axes in list(panels.flat)[len(names) :]:
+    for axes in list(chain(*panels))[len(names) :]:
         axes.set_visible(False)
     return figure
 

@@ -11,8 +11,11 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from operator import itemgetter
+from typing import TypeAlias, TypedDict
 
+from querygate.core.bodies import NoisyBody, Row
 from querygate.core.budget import Cost
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Lookup
@@ -45,6 +48,23 @@ COARSEST = 2**10
 """Steps that the domain of a quantile is divided into: what it can be told as."""
 
 
+ExactNumber: TypeAlias = "int | dict[int, int]"
+"""A whole number, or for a quantile how often each step occurs."""
+
+
+class NoisyGroup(TypedDict):
+    """Noisy numbers of one group, by the ids of keys and numbers."""
+
+    keys: dict[str, Scalar]
+    cells: dict[str, NoisyBody]
+
+
+class NoisyNumbers(TypedDict):
+    """What is kept of an answer, so that another wording of the question gets it again."""
+
+    rows: list[NoisyGroup]
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """How one number of the statement is made: what is counted for it, with which noise, at what cost."""
@@ -68,27 +88,30 @@ class Figures:
         off = self.mechanism.half_width(sensitivity=sensitivity, epsilon=self.epsilon, delta=self.delta)
         return off * (1.0 if self.grid is None else self.grid.step)
 
-    def perturb(self, exact: Sequence[Any], entropy: Entropy) -> dict[str, Any]:
+    def perturb(self, exact: Sequence[ExactNumber], entropy: Entropy) -> NoisyBody:
         """The cell of one group, from its exact numbers."""
+        numbers = [number for number in exact if not isinstance(number, dict)]
+        histograms = [number for number in exact if isinstance(number, dict)]
         if self.grid is None:
             noisy = self.mechanism.release(
-                exact[0], sensitivity=self.rows, epsilon=self.epsilon, delta=self.delta, entropy=entropy
+                numbers[0], sensitivity=self.rows, epsilon=self.epsilon, delta=self.delta, entropy=entropy
             )
             return self._cell(noisy)
         if self.release.kind == "quantile":
-            return self._quantile(exact[0], self.grid, entropy)
-        more: dict[str, Any] = {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "entropy": entropy,
-            "rows_per_person": self.rows,
-            "mechanism": self.mechanism.name,
-        }
-        if self.release.kind == "sum":
-            return self._cell(noisy_sum(exact[0], self.grid, **more))
-        return self._cell(noisy_mean(exact[0], exact[1], self.grid, **more))
+            return self._quantile(histograms[0], self.grid, entropy)
+        single = self.release.kind == "sum"
+        made = partial(noisy_sum, numbers[0]) if single else partial(noisy_mean, numbers[0], numbers[1])
+        noisy = made(
+            self.grid,
+            epsilon=self.epsilon,
+            entropy=entropy,
+            delta=self.delta,
+            rows_per_person=self.rows,
+            mechanism=self.mechanism.name,
+        )
+        return self._cell(noisy)
 
-    def _quantile(self, counted: dict[int, int], grid: Grid, entropy: Entropy) -> dict[str, Any]:
+    def _quantile(self, counted: dict[int, int], grid: Grid, entropy: Entropy) -> NoisyBody:
         counts = [int(counted.get(step, 0)) for step in range(grid.first, grid.last + 1)]
         place = noisy_quantile(
             counts, self.release.share, epsilon=self.epsilon, entropy=entropy, rows_per_person=self.rows
@@ -96,7 +119,7 @@ class Figures:
         value = (grid.first + place) * grid.step
         return {"value": value, "noise": "choice", "scale": None, "interval95": None, "epsilon": self.epsilon}
 
-    def _cell(self, noisy: Noisy) -> dict[str, Any]:
+    def _cell(self, noisy: Noisy) -> NoisyBody:
         return {
             "value": noisy.value,
             "noise": noisy.mechanism,
@@ -159,9 +182,9 @@ def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
 
 def perturbed(
     plan: NoisyPlan, figures: Sequence[Figures], tallied: Sequence[Tallied], catalog: Catalog, entropy: Entropy
-) -> dict[str, Any]:
+) -> NoisyNumbers:
     """Every group with its noisy numbers, called by what they mean: another wording finds its own among them."""
-    rows = []
+    rows: list[NoisyGroup] = []
     for chosen, found in zip(plan.plan.sets, tallied, strict=True):
         for group in _groups(plan.plan, chosen, catalog):
             exact = iter(found.get(group, ()))
@@ -198,11 +221,11 @@ def _values(key: GroupKey, catalog: Catalog) -> tuple[Scalar, ...]:
     return key.values
 
 
-def make_rows(plan: NoisyPlan, told: dict[str, Any]) -> list[dict[str, Any]]:
+def make_rows(plan: NoisyPlan, told: NoisyNumbers) -> list[Row]:
     """The rows of this wording: its columns, in its order, under its names."""
     rows = []
     for found in told["rows"]:
-        row: dict[str, Any] = {}
+        row: Row = {}
         for output, item in zip(plan.plan.outputs, plan.items, strict=False):
             if item is None:
                 key = found["keys"].get(plan.plan.keys[output.source].id)
@@ -213,7 +236,7 @@ def make_rows(plan: NoisyPlan, told: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def made_consistent(rows: list[dict[str, Any]], plan: NoisyPlan) -> list[dict[str, Any]]:
+def made_consistent(rows: list[Row], plan: NoisyPlan) -> list[Row]:
     """Counts of which none is below zero and whose parts add up to the total, where the statement asked for both.
 
     A function of what was told with noise already, so it costs nothing. Intervals stay those of the noise.
@@ -240,16 +263,14 @@ def _item(plan: NoisyPlan, name: str) -> int:
     )
 
 
-def arranged(rows: list[dict[str, Any]], plan: Plan) -> list[dict[str, Any]]:
+def arranged(rows: list[Row], plan: Plan) -> list[Row]:
     """ORDER BY and LIMIT over what is told: choosing among noisy numbers costs nothing more."""
     for order in reversed(plan.orders):
         name = plan.outputs[order.output].name
 
-        def place(row: dict[str, Any], name: str = name) -> Any:
-            value = row[name]
-            return value["value"] if isinstance(value, dict) else value
-
-        known = sorted((row for row in rows if place(row) is not None), key=place, reverse=order.descending)
-        unknown = [row for row in rows if place(row) is None]
+        places = [row[name]["value"] if isinstance(row[name], dict) else row[name] for row in rows]
+        found = [(place, row) for place, row in zip(places, rows, strict=True) if place is not None]
+        known = [row for _, row in sorted(found, key=itemgetter(0), reverse=order.descending)]
+        unknown = [row for place, row in zip(places, rows, strict=True) if place is None]
         rows = unknown + known if order.nulls_first else known + unknown
     return rows[plan.offset :][: plan.limit]

@@ -1,4 +1,4 @@
-"""The report as one HTML file: no script, nothing from elsewhere, every text escaped."""
+"""A report as one HTML file: no script, nothing from elsewhere, every text escaped."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import base64
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-TEMPLATE = "publish_report.html"
+from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue
+
 LONGEST = 120
 """Characters of a policy value that are shown."""
 
 
-def make_page(body: Mapping[str, Any], pictures: Mapping[str, bytes], *, can_draw: bool) -> str:
-    """The page of a report. `pictures` are PNG files by name; without any the page says how to get them."""
-    images = {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
-    return fill(TEMPLATE, report=body, images=images, can_draw=can_draw)
+def data_uris(pictures: Mapping[str, bytes]) -> dict[str, str]:
+    """PNG files by name, as a page holds them."""
+    return {name: f"data:image/png;base64,{base64.b64encode(png).decode()}" for name, png in pictures.items()}
 
 
-def fill(template: str, **values: Any) -> str:
+def fill(template: str, **values: object) -> str:
     """A template of this folder with its values. What is not there is a mistake, and not an empty place."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -30,7 +30,7 @@ def fill(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value)
+    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value, counted=counted)
     return environment.get_template(template).render(**values)
 
 
@@ -68,7 +68,7 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.{places}f}".rstrip("0").rstrip(".") + "\N{NO-BREAK SPACE}%"
 
 
-def value(given: Any) -> str:
+def value(given: JsonValue) -> str:
     """A value of a policy, shortened."""
     text = "–" if given is None else given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

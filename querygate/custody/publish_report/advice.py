@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+
+from querygate.custody.publish_report.report_body import Advice, PublishReport
 
 COVERED = 0.5
 """A column whose classes cover more of its domain than this is hardly told."""
@@ -17,44 +18,43 @@ HEAPED = 0.1
 SMALL_K = 5
 
 
-def make_warnings(body: Mapping[str, Any], policy_warnings: tuple[str, ...]) -> list[dict[str, str]]:
+def make_warnings(body: PublishReport, policy_warnings: tuple[str, ...]) -> tuple[Advice, ...]:
     """Each with a text and an advice."""
     found = [*_of_soundness(body), *_of_disclosure(body), *_of_risk(body), *_of_versions(body), *_of_use(body)]
-    return [{"text": text, "advice": advice} for text, advice in found] + [
-        {"text": f"The policy: {text}.", "advice": ""} for text in policy_warnings
-    ]
+    found += [(f"The policy: {text}.", "") for text in policy_warnings]
+    return tuple(Advice(text, advice) for text, advice in found)
 
 
-def _of_soundness(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for line in body["statistics"]:
-        if not line["holds"]:
+def _of_soundness(body: PublishReport) -> Iterator[tuple[str, str]]:
+    for line in body.statistics:
+        if not line.holds:
             yield (
-                f"The truth of {line['statistic']} is outside the range that is served.",
+                f"The truth of {line.statistic} is outside the range that is served.",
                 "That is a fault of the product. Retire the version and report it, with the policy.",
             )
 
 
-def _of_disclosure(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    rows = body["headline"]["rows"]
-    for line in body["disclosure"]:
-        column, records = line["column"], line["records"]
+def _of_disclosure(body: PublishReport) -> Iterator[tuple[str, str]]:
+    rows = body.headline.rows
+    for line in body.disclosure:
+        column, records = line.column, line.records
         if not records:
             continue
-        share = f"{records:,} records ({records / rows:.1%}) in {line['classes']:,} classes"
-        if line["kind"] == "values":
+        share = f"{records:,} records ({records / rows:.1%}) in {line.classes:,} classes"
+        if line.kind == "values":
             yield (
                 f"{share} share one value of {column} with their whole class: who finds the class knows it.",
                 f'Ask for different values: diversity = {{ kind = "distinct", l = 2 }} in [columns.{column}].',
             )
         else:
             yield (
-                f"{share} have values of {column} within {line['limit']:g} of each other.",
+                f"{share} have values of {column} within {line.limit:g} of each other.",
                 f"Set or raise the guard in [columns.{column}].",
             )
 
 
-def _of_risk(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    k = body["headline"]["k"]
+def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
+    k = body.headline.k
     if k < SMALL_K:
         yield (
             f"The smallest class has {k}: who knows that somebody is in the data guesses right one time in {k}.",
@@ -62,9 +62,8 @@ def _of_risk(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
 
 
-def _of_versions(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    together = body["versions"]["together"] if body["versions"] else {"came": 0, "left": 0}
-    told = together["came"] + together["left"]
+def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
+    told = body.versions.together.came + body.versions.together.left if body.versions else 0
     if told:
         yield (
             f"{told:,} people came or left in groups below k: who has both versions and knows of their coming or going "
@@ -73,24 +72,25 @@ def _of_versions(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
 
 
-def _of_use(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for line in body["widths"]:
-        if line["role"] == "quasi-identifier" and line["share"] > COVERED:
+def _of_use(body: PublishReport) -> Iterator[tuple[str, str]]:
+    for line in body.widths:
+        if line.role == "quasi-identifier" and line.share > COVERED:
             yield (
-                f"{line['column']} is hardly told: a class covers {line['share']:.0%} of its domain on average.",
+                f"{line.column} is hardly told: a class covers {line.share:.0%} of its domain on average.",
                 f"Raise its weight, give it cuts, leave out another quasi-identifier, or lower k; if nobody asks for "
-                f"{line['column']}, withhold it, and the other columns become sharper.",
+                f"{line.column}, withhold it, and the other columns become sharper.",
             )
-    for line in body["statistics"]:
-        share = (line["width"] or 0) / ((line["domain"][1] - line["domain"][0]) or 1) if line["domain"] else 0.0
+    for answer in body.statistics:
+        low, high = answer.domain or (0.0, 0.0)
+        share = (answer.width or 0) / ((high - low) or 1) if answer.domain else 0.0
         if share > VAGUE:
             yield (
-                f"{line['statistic']} is answered with a range of {share:.0%} of its domain.",
+                f"{answer.statistic} is answered with a range of {share:.0%} of its domain.",
                 "Name it in anonymise.statistics, or carry the number in narrower bins or with class moments.",
             )
-    largest = body["class_sizes"]["largest"]
-    if body["headline"]["ncp"] > HEAPED and largest > HEAPED * body["headline"]["rows"]:
+    largest = body.class_sizes.largest
+    if body.headline.ncp > HEAPED and largest > HEAPED * body.headline.rows:
         yield (
-            f"One class has {largest:,} records, {largest / body['headline']['rows']:.0%} of all.",
+            f"One class has {largest:,} records, {largest / body.headline.rows:.0%} of all.",
             "Look for a column with few values or many missing ones among the quasi-identifiers, or relax a guarantee.",
         )

@@ -1,74 +1,62 @@
-"""Beside this version: other methods, other ways of telling a number, earlier versions, and what changed since."""
+"""Beside this version: earlier versions, and what changed since."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator
+from typing import cast
 
-from querygate.custody.policy import Policy
-from querygate.custody.publish_report.report_case import ReportCase
-
-
-def methods(case: ReportCase) -> list[dict[str, Any]]:
-    """What was tried, the published one first."""
-    return [asdict(tried) for tried in case.published.comparison]
-
-
-def numbers(case: ReportCase) -> list[dict[str, Any]]:
-    """Widths and leaks of each sensitive number as it is told, and widths as it could be."""
-    return [asdict(number) for number in case.published.numbers]
+from querygate.core.json_body import JsonValue, to_json
+from querygate.custody.publish.republication_guard import Republication
+from querygate.custody.publish_report.kept_report import KeptReport
+from querygate.custody.publish_report.report_body import (
+    Changes,
+    EarlierVersions,
+    FigureChange,
+    KeyChange,
+    OverlapWith,
+    PublishReport,
+)
 
 
-def codes(case: ReportCase) -> list[dict[str, Any]]:
-    """What became of the codes of each list."""
-    return [asdict(one) for one in case.published.codes]
-
-
-def versions(case: ReportCase) -> dict[str, Any] | None:
-    """How the version goes with earlier ones that can be read; None where there are none."""
-    if case.published.versions is None:
-        return None
-    found = asdict(case.published.versions)
-    by_version = found.pop("by_version")
-    return {**found, "by_version": [{"version": version, **pair} for version, pair in by_version.items()]}
-
-
-def policy_of(policy: Policy) -> dict[str, Any]:
-    meaning: dict[str, Any] = json.loads(policy.canonical())
-    return meaning
-
-
-def changes(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is different since the report on the version before; None where there is none."""
-    if before is None:
-        return None
-    figures = [
-        {"figure": figure, "before": then, "now": dict(_figures(now)).get(figure)} for figure, then in _figures(before)
+def versions(found: Republication) -> EarlierVersions:
+    """How the version goes with earlier ones that can be read."""
+    pairs = [
+        OverlapWith(version, pair.smallest, pair.divided, pair.left, pair.came)
+        for version, pair in found.by_version.items()
     ]
-    named = {line["figure"] for line in figures}
-    figures += [{"figure": f, "before": None, "now": value} for f, value in _figures(now) if f not in named]
-    keys = [dict(_leaves(body["policy"])) for body in (before, now)]
-    differ = sorted(key for key in keys[0].keys() | keys[1].keys() if keys[0].get(key) != keys[1].get(key))
-    return {
-        "version": before["version"],
-        "figures": figures,
-        "policy": [{"key": key, "before": keys[0].get(key), "now": keys[1].get(key)} for key in differ],
-    }
+    return EarlierVersions(found.by_person, found.sticky, found.retired, found.together, tuple(pairs))
 
 
-def _figures(body: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def changes(before: KeptReport, report: PublishReport) -> Changes:
+    """What is different since the report on the version before."""
+    now = cast(KeptReport, to_json(report))
+    then_figures, now_figures = dict(_figures(before)), dict(_figures(now))
+    then_keys, now_keys = dict(_leaves(before["policy"])), dict(_leaves(now["policy"]))
+    return Changes(
+        version=before["version"],
+        figures=tuple(
+            FigureChange(figure, then_figures.get(figure), now_figures.get(figure))
+            for figure in then_figures | now_figures
+        ),
+        policy=tuple(
+            KeyChange(key, then_keys.get(key), now_keys.get(key))
+            for key in sorted(then_keys.keys() | now_keys.keys())
+            if then_keys.get(key) != now_keys.get(key)
+        ),
+    )
+
+
+def _figures(body: KeptReport) -> Iterator[tuple[str, float]]:
     for name in ("rows", "classes", "cells", "k", "ncp"):
         yield name, body["headline"][name]
-    for line in body["widths"]:
-        yield f"mean width of {line['column']}", line["mean"]
-    for line in body["statistics"]:
-        if line["width"] is not None:
-            yield f"range of {line['statistic']}", line["width"]
+    for width in body["widths"]:
+        yield f"mean width of {width['column']}", width["mean"]
+    for answer in body["statistics"]:
+        if answer["width"] is not None:
+            yield f"range of {answer['statistic']}", answer["width"]
 
 
-def _leaves(meaning: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(meaning: JsonValue, path: str = "") -> Iterator[tuple[str, JsonValue]]:
     """The keys of a policy, each by its whole path."""
     if isinstance(meaning, dict):
         for key, value in meaning.items():

@@ -7,17 +7,24 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querygate.core.types import Column, Floats
+from querygate.core.types import Column, Floats, Ints
+from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.codes.code_measures import CodeMeasures
+from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer
+from querygate.custody.publish_report.k_sweep import SweepPoint
+from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.publish_report.report_case import ReportCase, scale_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 TEAL, RED, GREY, DARK, PALE = "#0f766e", "#c2410c", "#a3b1ae", "#16211f", "#99d0c9"
@@ -39,21 +46,24 @@ def draw(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
-def new_figure(height: float, rows: int = 1, columns: int = 1, **more: Any) -> tuple[Figure, Any]:
+def new_figure(
+    height: float, rows: int = 1, columns: int = 1, *, ratios: Sequence[float] | None = None, share_y: bool = False
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with its panels, row by row."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.6, height), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(rows, columns, squeeze=False, **more)
-    for axes in panels.flat:
+    panels = figure.subplots(rows, columns, squeeze=False, sharey=share_y, height_ratios=ratios).tolist()
+    for axes in chain(*panels):
         axes.tick_params(labelsize=8, colors=DARK)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
     return figure, panels
 
 
-def percent_axis(axis: Any) -> None:
+def percent_axis(axis: Axis) -> None:
     """Ticks as percentages, with as many digits as they need to be different."""
     from matplotlib.ticker import FuncFormatter
 
@@ -63,15 +73,15 @@ def percent_axis(axis: Any) -> None:
 # -- classes and widths --------------------------------------------------------------------------------------------
 
 
-def class_sizes(case: ReportCase, body: Mapping[str, Any]) -> Figure:
+def class_sizes(case: ReportCase, body: PublishReport) -> Figure:
     """How many classes there are of each size."""
     from matplotlib.ticker import MaxNLocator
 
     figure, panels = new_figure(2.9)
-    axes, bars = panels[0, 0], body["class_sizes"]["histogram"]
+    axes, bars = panels[0][0], body.class_sizes.histogram
     beside = max(0.0, (8 - len(bars)) / 2)  # a bar by itself is not a wall
-    axes.bar(range(len(bars)), [bar["classes"] for bar in bars], width=0.85, color=TEAL)
-    labels = [str(bar["from"]) if bar["from"] >= bar["to"] else f"{bar['from']:,}–{bar['to']:,}" for bar in bars]
+    axes.bar(range(len(bars)), [bar.classes for bar in bars], width=0.85, color=TEAL)
+    labels = [str(bar.from_) if bar.from_ >= bar.to else f"{bar.from_:,}–{bar.to:,}" for bar in bars]
     turned = max(map(len, labels)) > 3
     axes.set_xticks(range(len(bars)), labels, rotation=45 if turned else 0, ha="right" if turned else "center")
     axes.set_xlim(-0.7 - beside, len(bars) - 0.3 + beside)
@@ -81,21 +91,21 @@ def class_sizes(case: ReportCase, body: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def widths(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
+def widths(case: ReportCase, body: PublishReport) -> Figure | None:
     """The share of its domain that each column covers: the middle half of the records, the median and the mean."""
-    lines = [line for line in body["widths"] if line["domain"] and line["role"] != "public"]
+    lines = [line for line in body.widths if line.domain and line.role != "public"]
     if not lines:
         return None
     figure, panels = new_figure(0.9 + 0.34 * len(lines))
-    axes = panels[0, 0]
+    axes = panels[0][0]
     for place, line in enumerate(reversed(lines)):
-        single = 1.0 if line["unit"] == "values" else 0.0  # one value is told exactly
-        first, middle, third = (0.0 if q <= single else q / line["domain"] for q in line["quartiles"])
-        colour = TEAL if line["role"] == "quasi-identifier" else GREY
+        single = 1.0 if line.unit == "values" else 0.0  # one value is told exactly
+        first, middle, third = (0.0 if q <= single else q / (line.domain or 1) for q in line.quartiles)
+        colour = TEAL if line.role == "quasi-identifier" else GREY
         axes.barh(place, third - first, left=first, height=0.5, color=colour, alpha=0.55)
         axes.plot([middle, middle], [place - 0.25, place + 0.25], color=DARK, linewidth=1.6)
-        axes.plot(line["share"], place, "o", color=RED, markersize=5, clip_on=False, zorder=3)
-    axes.set_yticks(range(len(lines)), [_short(line["column"]) for line in reversed(lines)])
+        axes.plot(line.share, place, "o", color=RED, markersize=5, clip_on=False, zorder=3)
+    axes.set_yticks(range(len(lines)), [_short(line.column) for line in reversed(lines)])
     axes.set_xlim(0, None)
     axes.margins(x=0.04)
     percent_axis(axes.xaxis)
@@ -106,14 +116,14 @@ def widths(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
 # -- raw values in their intervals ---------------------------------------------------------------------------------
 
 
-def values(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
+def values(case: ReportCase, body: PublishReport) -> Figure | None:
     """Circles and segments: raw values of some records in the intervals that are published for them."""
     columns = [c for c in case.catalog.columns if c.is_numeric and c.role != "public"][:SHOWN_COLUMNS]
     if not columns:
         return None
     classes, raw = case.rows.sample([column.name for column in columns], SHOWN_RECORDS)
     figure, panels = new_figure(2.7 * -(-len(columns) // 2), -(-len(columns) // 2), min(2, len(columns)))
-    for axes, column in zip(panels.flat, columns, strict=False):
+    for axes, column in zip(chain(*panels), columns, strict=False):
         known = ~np.isnan(raw[column.name])
         value, low, high = _with_intervals(case, column, classes[known], raw[column.name][known])
         order = np.lexsort((value, low + high))
@@ -125,12 +135,12 @@ def values(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
         axes.set_yticks([])
         if column.type in ("date", "timestamp"):
             _as_dates(axes)
-    for axes in panels.flat[len(columns) :]:
+    for axes in list(chain(*panels))[len(columns) :]:
         axes.set_visible(False)
     return figure
 
 
-def _with_intervals(case: ReportCase, column: Column, classes: Any, value: Floats) -> tuple[Floats, Floats, Floats]:
+def _with_intervals(case: ReportCase, column: Column, classes: Ints, value: Floats) -> tuple[Floats, Floats, Floats]:
     """The interval of the record's class that holds its value."""
     low, high, known = case.ends(column)
     order = np.argsort(case.cells["class"], kind="stable")
@@ -153,59 +163,66 @@ def _as_dates(axes: Axes) -> None:
 # -- ranges and the map --------------------------------------------------------------------------------------------
 
 
-def ranges(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
+def ranges(case: ReportCase, body: PublishReport) -> Figure | None:
     """Ranges that are served (bars) with the truth (dots): statistics over their domains, counts over all records."""
-    located = [line for line in body["statistics"] if line["domain"] and line["width"] is not None]
-    counted = body["counts"][:SHOWN_COUNTS]
+    located = [
+        (line.statistic, [(end - line.domain[0]) / ((line.domain[1] - line.domain[0]) or 1) for end in ends])
+        for line in body.statistics
+        if line.domain and (ends := _ends(line))
+    ]
+    counted = [
+        (f"{line.column} = {'missing' if line.value is None else line.value}", [n / body.headline.rows for n in ends])
+        for line in body.counts[:SHOWN_COUNTS]
+        if (ends := _ends(line))
+    ]
     rows = [part for part in (located, counted) if part]
     if not rows:
         return None
     heights = [0.7 + 0.3 * len(part) for part in rows]
-    figure, panels = new_figure(sum(heights) + 0.3, len(rows), gridspec_kw={"height_ratios": heights})
-    below = list(panels[:, 0])
+    figure, panels = new_figure(sum(heights) + 0.3, len(rows), ratios=heights)
+    for axes, part in zip(chain(*panels), rows, strict=True):
+        _bars(axes, part)
     if located:
-        axes = below.pop(0)
-        ends = [[(line[key] - line["domain"][0]) / ((line["domain"][1] - line["domain"][0]) or 1) for key in KEYS]
-                for line in located]  # fmt: skip
-        _bars(axes, [line["statistic"] for line in located], ends)
-        axes.set_xlabel("place in the domain", fontsize=9)
+        panels[0][0].set_xlabel("place in the domain", fontsize=9)
     if counted:
-        names = [f"{line['column']} = {'missing' if line['value'] is None else line['value']}" for line in counted]
-        _bars(below.pop(0), names, [[line[key] / body["headline"]["rows"] for key in KEYS] for line in counted])
-        some = "" if len(counted) == len(body["counts"]) else f" (the first {SHOWN_COUNTS} counts)"
-        panels[-1, 0].set_xlabel(f"share of all records{some}", fontsize=9)
+        some = "" if len(counted) == len(body.counts) else f" (the first {SHOWN_COUNTS} counts)"
+        panels[-1][0].set_xlabel(f"share of all records{some}", fontsize=9)
     return figure
 
 
-KEYS = ("low", "high", "truth")
+def _ends(line: StatisticAnswer | CountAnswer) -> tuple[float, float, float] | None:
+    """Low, high and truth; None where one is missing."""
+    if line.low is None or line.high is None or line.truth is None:
+        return None
+    return line.low, line.high, line.truth
 
 
-def _bars(axes: Axes, names: Sequence[str], ends: Sequence[Sequence[float]]) -> None:
-    for place, (low, high, truth) in enumerate(reversed(ends)):
+def _bars(axes: Axes, lines: Sequence[tuple[str, Sequence[float]]]) -> None:
+    for place, (_, (low, high, truth)) in enumerate(reversed(lines)):
         axes.barh(place, max(high - low, 0.002), left=low, height=0.55, color=TEAL, alpha=0.5)
         axes.plot(truth, place, "o", color=RED, markersize=4.5, zorder=3, clip_on=False)
-    axes.set_yticks(range(len(names)), [_short(name) for name in reversed(names)])
-    axes.set_ylim(-0.6, len(names) - 0.4)
-    axes.set_xlim(0, 1 if max(high for _, high, _ in ends) > 0.6 else None)
+    axes.set_yticks(range(len(lines)), [_short(name) for name, _ in reversed(lines)])
+    axes.set_ylim(-0.6, len(lines) - 0.4)
+    axes.set_xlim(0, 1 if max(high for _, (_, high, _) in lines) > 0.6 else None)
     axes.xaxis.grid(True, color="#e5ecea", linewidth=0.8)
     axes.set_axisbelow(True)
     percent_axis(axes.xaxis)
 
 
-def ru_map(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
+def ru_map(case: ReportCase, body: PublishReport) -> Figure | None:
     """Risk and loss for each k, and how the ranges of statistics grow with it."""
-    points = body["sweep"]["points"]
+    points = body.sweep.points
     if len(points) < 2:
         return None
     figure, panels = new_figure(3.5, 1, 2)
     left, right = panels[0]
-    risk, loss = [point["average"] for point in points], [point["ncp"] for point in points]
+    risk, loss = [point.average for point in points], [point.ncp for point in points]
     left.plot(risk, loss, color=GREY, linewidth=1)
     places: dict[tuple[float, float], list[int]] = {}  # several k may give the same classes
     for point in points:
-        places.setdefault((point["average"], point["ncp"]), []).append(point["k"])
+        places.setdefault((point.average, point.ncp), []).append(point.k)
     for place, ks in places.items():
-        is_published = body["sweep"]["k"] in ks
+        is_published = body.sweep.k in ks
         left.plot(*place, "o", color=RED if is_published else TEAL, markersize=6)
         shift, weight = ((-4, -14), "bold") if is_published else ((7, 4), "normal")
         text = f"k = {', '.join(f'{k:,}' for k in ks)}"
@@ -218,65 +235,68 @@ def ru_map(case: ReportCase, body: Mapping[str, Any]) -> Figure | None:
     percent_axis(left.yaxis)
     left.set_xlabel("risk: mean chance of being found", fontsize=9)
     left.set_ylabel("loss: mean share of the domain (NCP)", fontsize=9)
-    _growth(right, points, body["sweep"]["k"])
+    _growth(right, points, body.sweep.k)
     return figure
 
 
-def _growth(axes: Axes, points: Sequence[Mapping[str, Any]], k: int) -> None:
+def _growth(axes: Axes, points: Sequence[SweepPoint], k: int) -> None:
     """Width of each statistic in terms of that with the published k."""
-    base = next((point["widths"] for point in points if point["k"] == k), points[0]["widths"])
-    names = [name for name, width in base.items() if width and all(point["widths"][name] for point in points)]
-    for name, colour in zip(names, COLOURS, strict=False):
-        grown = [point["widths"][name] / base[name] for point in points]
+    base = next((point.widths for point in points if point.k == k), points[0].widths)
+    grown = {
+        name: [(point.widths[name] or 0) / width for point in points]
+        for name, width in base.items()
+        if width and all(point.widths[name] for point in points)
+    }
+    for (name, widths), colour in zip(grown.items(), COLOURS, strict=False):
         label = "counts" if name == "count" else _short(name)
-        axes.plot([point["k"] for point in points], grown, "o-", color=colour, markersize=4, linewidth=1.3, label=label)
+        axes.plot([point.k for point in points], widths, "o-", color=colour, markersize=4, linewidth=1.3, label=label)
     axes.set_xscale("log")
-    axes.set_xticks([point["k"] for point in points], [str(point["k"]) for point in points])
+    axes.set_xticks([point.k for point in points], [str(point.k) for point in points])
     axes.minorticks_off()
     axes.axhline(1, color=GREY, linewidth=0.8, zorder=0)
     axes.set_ylim(0, None)
     axes.set_xlabel("k", fontsize=9)
     axes.set_ylabel("width of the range, published = 1", fontsize=9)
-    if names:
+    if grown:
         axes.legend(fontsize=7.5, frameon=False)
 
 
 # -- lists of codes ------------------------------------------------------------------------------------------------
 
 
-def codes(lines: Sequence[Mapping[str, Any]]) -> Figure | None:
+def codes(lines: Sequence[CodeReport]) -> Figure | None:
     """Of each list: who is found by some of their codes, before and after; and what was lost."""
-    lines = [line for line in lines if line["measures"]][:SHOWN_COLUMNS]
-    if not lines:
+    measured = [(line, line.measures) for line in lines if line.measures][:SHOWN_COLUMNS]
+    if not measured:
         return None
-    figure, panels = new_figure(0.3 + 2.6 * len(lines), len(lines), 2)
-    for (left, right), line in zip(panels, lines, strict=True):
-        _found(left, line)
-        _lost(right, line["measures"])
-    panels[-1, 0].set_xlabel("codes that are known", fontsize=9)
+    figure, panels = new_figure(0.3 + 2.6 * len(measured), len(measured), 2)
+    for (left, right), (line, measures) in zip(panels, measured, strict=True):
+        _found(left, line, measures)
+        _lost(right, measures)
+    panels[-1][0].set_xlabel("codes that are known", fontsize=9)
     return figure
 
 
-def _found(axes: Axes, line: Mapping[str, Any]) -> None:
-    points = line["measures"]["found"]
+def _found(axes: Axes, line: CodeReport, measures: CodeMeasures) -> None:
+    points = measures.found
     places = range(len(points))
     for side, colour in (("before", GREY), ("after", TEAL)):
-        axes.plot(places, [point[side] for point in points], "o-", color=colour, markersize=4, label=side)
-    axes.set_xticks(places, [str(point["known"] or "all") for point in points])
+        axes.plot(places, [getattr(point, side) for point in points], "o-", color=colour, markersize=4, label=side)
+    axes.set_xticks(places, [str(point.known or "all") for point in points])
     axes.set_ylim(-0.03, 1.03)
-    axes.set_title(f"{_short(line['column'])}: people among fewer than {line['k']:,} records", fontsize=9, loc="left")
+    axes.set_title(f"{_short(line.column)}: people among fewer than {line.k:,} records", fontsize=9, loc="left")
     axes.legend(fontsize=8, frameon=False)
     percent_axis(axes.yaxis)
 
 
-def _lost(axes: Axes, figures: Mapping[str, Any]) -> None:
+def _lost(axes: Axes, figures: CodeMeasures) -> None:
     shares = {
-        "entries suppressed": figures["suppressed_of_entries"],
-        "entries generalised": figures["generalised_of_entries"],
-        "codes suppressed": figures["suppressed_of_codes"],
-        "codes generalised": figures["generalised_of_codes"],
-        f"{figures['groups_are']} not exact": 1 - figures["kept"] / max(1, figures["groups"]),
-        "error of counts": figures["error"] or 0.0,
+        "entries suppressed": figures.suppressed_of_entries,
+        "entries generalised": figures.generalised_of_entries,
+        "codes suppressed": figures.suppressed_of_codes,
+        "codes generalised": figures.generalised_of_codes,
+        f"{figures.groups_are} not exact": 1 - figures.kept / max(1, figures.groups),
+        "error of counts": figures.error or 0.0,
     }
     axes.barh(range(len(shares)), list(shares.values())[::-1], height=0.55, color=TEAL, alpha=0.6)
     axes.set_yticks(range(len(shares)), list(shares)[::-1])
@@ -290,11 +310,11 @@ def _short(name: str, most: int = 34) -> str:
     return text.replace("$", r"\$")
 
 
-PICTURES: dict[str, Callable[[ReportCase, Mapping[str, Any]], Figure | None]] = {
+PICTURES: dict[str, Callable[[ReportCase, PublishReport], Figure | None]] = {
     "class_sizes": class_sizes,
     "widths": widths,
     "values": values,
     "ranges": ranges,
     "ru_map": ru_map,
-    "codes": lambda case, body: codes(body["codes"]),
+    "codes": lambda case, body: codes(body.codes),
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from querygate.bounds import moment_columns
 from querygate.core.errors import Refusal
@@ -22,12 +23,34 @@ ROOM = 1e-9
 """For rounding in the truth, which the database computes."""
 
 
-def statistics(case: ReportCase) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class StatisticAnswer:
+    """The range that is served, and the truth; `domain` is that of the column where the statistic lies in it."""
+
+    statistic: str
+    low: float | None
+    high: float | None
+    width: float | None
+    truth: float | None
+    holds: bool
+    domain: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountAnswer:
+    column: str
+    value: str | None
+    low: float | None
+    high: float | None
+    truth: int
+
+
+def statistics(case: ReportCase) -> tuple[StatisticAnswer, ...]:
     """Range and truth of what the policy names, or of the mean of every number. One that is refused has no range."""
-    return [_line(case, statistic) for statistic in statistics_of(case.policy) if statistic.kind != "count"]
+    return tuple(_answer(case, statistic) for statistic in statistics_of(case.policy) if statistic.kind != "count")
 
 
-def _line(case: ReportCase, statistic: StatisticPolicy) -> dict[str, Any]:
+def _answer(case: ReportCase, statistic: StatisticPolicy) -> StatisticAnswer:
     columns = [column for name in statistic.columns if (column := case.catalog.column(name)) is not None]
     scale = 1.0
     for column in columns:  # a variance is in squares; a median of days is in days
@@ -36,23 +59,21 @@ def _line(case: ReportCase, statistic: StatisticPolicy) -> dict[str, Any]:
     truth = case.rows.truth(statistic.kind, statistic.columns)
     low, high = _asked(case, statistic, columns)
     known = None if truth is None else truth / scale
-    return {
-        "statistic": str(statistic),
-        "low": low,
-        "high": high,
-        "width": None if low is None or high is None else high - low,
-        "truth": known,
-        "holds": low is None or high is None or known is None or _within(low, known, high),
-        "domain": _domain(columns[0]) if statistic.kind in ("mean", "median") else None,
-    }
-
-
-def _domain(column: Column) -> list[float] | None:
-    return (
-        None
-        if column.low is None or column.high is None
-        else [float(e) / scale_of(column) for e in (column.low, column.high)]
+    return StatisticAnswer(
+        statistic=str(statistic),
+        low=low,
+        high=high,
+        width=None if low is None or high is None else high - low,
+        truth=known,
+        holds=low is None or high is None or known is None or _within(low, known, high),
+        domain=_domain(columns[0]) if statistic.kind in ("mean", "median") else None,
     )
+
+
+def _domain(column: Column) -> tuple[float, float] | None:
+    if column.low is None or column.high is None:
+        return None
+    return float(column.low) / scale_of(column), float(column.high) / scale_of(column)
 
 
 def _within(low: float, truth: float, high: float) -> bool:
@@ -75,9 +96,8 @@ def _number(column: Column) -> str:
     return f"DATE_DIFF('day', DATE '1970-01-01', {name})" if column.type in ("date", "timestamp") else name
 
 
-def counts(case: ReportCase) -> list[dict[str, Any]]:
+def counts(case: ReportCase) -> Iterator[CountAnswer]:
     """Counts by value of every category of few values."""
-    lines = []
     for column in case.catalog.columns:
         if column.is_numeric or column.is_codes or not 0 < len(column.values) <= MOST_VALUES:
             continue
@@ -87,16 +107,7 @@ def counts(case: ReportCase) -> list[dict[str, Any]]:
         for group in groups:
             key = None if group.keys[0] is None else str(group.keys[0])
             key = key.lower() if key is not None and column.type == "boolean" else key
-            lines.append(
-                {
-                    "column": column.name,
-                    "value": key,
-                    "low": group.ranges[0].low,
-                    "high": group.ranges[0].high,
-                    "truth": truth.get(key, 0),
-                }
-            )
-    return lines
+            yield CountAnswer(column.name, key, group.ranges[0].low, group.ranges[0].high, truth.get(key, 0))
 
 
 def _answered(case: ReportCase, wanted: str, grouped: str = "") -> list[Group]:

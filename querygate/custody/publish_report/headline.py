@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.types import Column, Floats, Ints
+from querygate.core.types import Column, Floats, Ints, Role
 from querygate.custody.policy import DiversityPolicy, Policy
 from querygate.custody.publish_report.report_case import ReportCase, scale_of, unit_of
 from querygate.custody.verify.code_knowledge import found_measure, told_measure
@@ -17,48 +17,97 @@ BARS = 24
 """Of the histogram of class sizes, at most."""
 
 
-def headline(case: ReportCase) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Headline:
+    rows: int
+    classes: int
+    cells: int
+    k: int
+    k_asked: int
+    largest: int
+    average: float
+    ncp: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A promise, and the figure that the verifier measured; `asked` is None where the policy asks for nothing."""
+
+    measure: str
+    rule: str
+    asked: float | None
+    measured: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Classes of `from_` to `to` records, and the records in them."""
+
+    from_: int
+    to: int
+    classes: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSizes:
+    smallest: int
+    quartiles: tuple[int, ...]
+    largest: int
+    mean: float
+    histogram: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnWidth:
+    """What is left open of a column, over records, in its unit; `share` is the mean share of its domain."""
+
+    column: str
+    role: Role
+    unit: str
+    mean: float
+    quartiles: tuple[float, ...]
+    domain: float | None
+    share: float
+
+
+def headline(case: ReportCase) -> Headline:
     published = case.published
     classes = int(case.sizes.size)
-    return {
-        "rows": published.rows,
-        "classes": classes,
-        "cells": published.cells,
-        "k": published.measured.k,
-        "k_asked": case.policy.k,
-        "largest": published.measured.largest,
-        "average": published.rows / classes,
-        "ncp": float(np.mean(list(published.loss.values()))) if published.loss else 0.0,
-        "seconds": round(published.seconds, 2),
-    }
+    return Headline(
+        rows=published.rows,
+        classes=classes,
+        cells=published.cells,
+        k=published.measured.k,
+        k_asked=case.policy.k,
+        largest=published.measured.largest,
+        average=published.rows / classes,
+        ncp=float(np.mean(list(published.loss.values()))) if published.loss else 0.0,
+        seconds=round(published.seconds, 2),
+    )
 
 
 # -- guarantees ----------------------------------------------------------------------------------------------------
 
 
-def guarantees(case: ReportCase) -> list[dict[str, Any]]:
-    """Every promise of the policy with the figure that the verifier measured on the file; `asked` is None where the
-    policy asks for nothing.
-    """
+def guarantees(case: ReportCase) -> tuple[Guarantee, ...]:
+    """Every promise of the policy, and what was measured beside."""
     policy, measured = case.policy, case.published.measured
-    lines = [_line("records in the smallest class (k)", "at least", policy.k, measured.k)]
+    lines = [Guarantee("records in the smallest class (k)", "at least", policy.k, measured.k)]
     asked = dict(asked_of(policy))
     for measure, figure in measured.kept.items():
         rule, wanted = asked.get(measure, ("", None))
-        lines.append(_line(measure, rule, wanted, figure))
+        lines.append(Guarantee(measure, rule, wanted, figure))
     for name, width in measured.hull.items():
         guard = policy.column(name).guard
-        lines.append(_line(f"narrowest class of {name} (guard)", "at least", guard, width))
+        lines.append(Guarantee(f"narrowest class of {name} (guard)", "at least", guard, width))
     for name, distinct in measured.l.items():
         if f"distinct values of {name}" not in measured.kept:
-            lines.append(_line(f"distinct published values of {name} in a class (l)", "", None, distinct))
+            lines.append(Guarantee(f"distinct published values of {name} in a class (l)", "", None, distinct))
         if not any(measure.endswith(f" t of {name}") for measure in measured.kept):
-            lines.append(_line(f"farthest class from the whole in {name} (t)", "", None, measured.t[name]))
-    return lines
-
-
-def _line(measure: str, rule: str, asked: float | None, measured: float) -> dict[str, Any]:
-    return {"measure": measure, "rule": rule, "asked": asked, "measured": measured}
+            lines.append(Guarantee(f"farthest class from the whole in {name} (t)", "", None, measured.t[name]))
+    return tuple(lines)
 
 
 def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
@@ -101,19 +150,18 @@ def _asked(name: str, d: DiversityPolicy) -> Iterator[tuple[str, tuple[str, floa
 # -- sizes and widths ----------------------------------------------------------------------------------------------
 
 
-def class_sizes(case: ReportCase) -> dict[str, Any]:
+def class_sizes(case: ReportCase) -> ClassSizes:
     sizes = case.sizes
-    first, middle, third = quantiles(sizes.astype(np.float64), np.ones_like(sizes))
-    return {
-        "smallest": int(sizes.min()),
-        "quartiles": [int(first), int(middle), int(third)],
-        "largest": int(sizes.max()),
-        "mean": float(sizes.mean()),
-        "histogram": _histogram(sizes),
-    }
+    return ClassSizes(
+        smallest=int(sizes.min()),
+        quartiles=tuple(map(int, quantiles(sizes.astype(np.float64), np.ones_like(sizes)))),
+        largest=int(sizes.max()),
+        mean=float(sizes.mean()),
+        histogram=tuple(_histogram(sizes)),
+    )
 
 
-def _histogram(sizes: Ints) -> list[dict[str, int]]:
+def _histogram(sizes: Ints) -> Iterator[Bar]:
     """Bars of one size each where sizes are small; then they grow by a factor, so that a long tail is seen too."""
     least, most = int(sizes.min()), int(sizes.max())
     factor, step = ((most + 1) / least) ** (1 / BARS) - 1, 1
@@ -123,40 +171,39 @@ def _histogram(sizes: Ints) -> list[dict[str, int]]:
         edges.append(edges[-1] + step)
     which = np.searchsorted(edges, sizes, side="right") - 1
     classes, records = np.bincount(which, minlength=len(edges) - 1), np.bincount(which, sizes, len(edges) - 1)
-    return [
-        {"from": low, "to": high - 1, "classes": int(number), "records": int(people)}
-        for low, high, number, people in zip(edges[:-1], edges[1:], classes, records, strict=True)
-    ]
+    for low, high, number, people in zip(edges[:-1], edges[1:], classes, records, strict=True):
+        yield Bar(low, high - 1, int(number), int(people))
 
 
-def widths(case: ReportCase) -> list[dict[str, Any]]:
+def widths(case: ReportCase) -> tuple[ColumnWidth, ...]:
     """Of every published column, over records: widths of intervals, or numbers of values, and shares of the domain."""
     columns = [column for column in case.catalog.columns if not column.is_codes]  # what became of codes is told apart
-    return [_of_numbers(case, column) if column.is_numeric else _of_values(case, column) for column in columns]
+    return tuple(_of_numbers(case, column) if column.is_numeric else _of_values(case, column) for column in columns)
 
 
-def _of_numbers(case: ReportCase, column: Column) -> dict[str, Any]:
+def _of_numbers(case: ReportCase, column: Column) -> ColumnWidth:
     low, high, known = case.ends(column)
     width = (high - low)[known] / scale_of(column)
     domain = None if column.low is None or column.high is None else float(column.high - column.low) / scale_of(column)
-    return _described(column, width, case.counts[known], domain) | {"share": _mean(case, shares(case, column))}
+    return _described(case, column, unit_of(column), width, case.counts[known], domain)
 
 
-def _of_values(case: ReportCase, column: Column) -> dict[str, Any]:
-    number = _set_sizes(case, column)
-    described = _described(column, number, case.counts, float(len(column.values)))
-    return described | {"unit": "values", "share": _mean(case, shares(case, column))}
+def _of_values(case: ReportCase, column: Column) -> ColumnWidth:
+    return _described(case, column, "values", _set_sizes(case, column), case.counts, float(len(column.values)))
 
 
-def _described(column: Column, width: Floats, counts: Ints, domain: float | None) -> dict[str, Any]:
-    return {
-        "column": column.name,
-        "role": column.role,
-        "unit": unit_of(column),
-        "mean": float(np.average(width, weights=counts)) if width.size else 0.0,
-        "quartiles": list(quantiles(width, counts)),
-        "domain": domain,
-    }
+def _described(
+    case: ReportCase, column: Column, unit: str, width: Floats, counts: Ints, domain: float | None
+) -> ColumnWidth:
+    return ColumnWidth(
+        column=column.name,
+        role=column.role,
+        unit=unit,
+        mean=float(np.average(width, weights=counts)) if width.size else 0.0,
+        quartiles=quantiles(width, counts),
+        domain=domain,
+        share=float(np.average(shares(case, column), weights=case.counts)),
+    )
 
 
 def shares(case: ReportCase, column: Column) -> Floats:
@@ -177,7 +224,3 @@ def _set_sizes(case: ReportCase, column: Column) -> Floats:
     set_ids, _, _ = case.written.sets(column.index)
     size = np.bincount(set_ids).astype(np.float64)
     return size[np.asarray(case.cells[f"c{column.index}_set"], dtype=np.int64)]
-
-
-def _mean(case: ReportCase, figures: Floats) -> float:
-    return float(np.average(figures, weights=case.counts))

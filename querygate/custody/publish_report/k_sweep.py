@@ -6,8 +6,8 @@ all guarantees of the policy. Nothing of it is written or served.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,32 +31,45 @@ SLOW = ("snake-polished", "top-down", "bottom-up")
 MOST_SLOW = 10_000
 
 
-def sweep(case: ReportCase, progress: Progress) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class SweepPoint:
+    k: int
+    classes: int
+    ncp: float
+    greatest: float
+    average: float
+    widths: Mapping[str, float | None]  # by statistic; None where it is not bounded
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    method: str
+    records: int
+    is_sample: bool
+    k: int
+    points: tuple[SweepPoint, ...]
+
+
+def sweep(case: ReportCase, progress: Progress) -> Sweep:
     """Points of the map. On a sample all classes are wider than they would be: compare points with each other only."""
     published = case.published.comparison[0] if case.published.comparison else None
     name = published.method if published else _plain(case.policy)
     k = published.k if published else case.policy.k
     most = MOST_SLOW if name in SLOW else MOST_RECORDS
-    points: list[dict[str, Any]] = []
+    points: list[SweepPoint] = []
     for factor in FACTORS:
         wanted = max(2, round(k * factor))
-        if wanted <= min(case.rows.rows, most) and wanted not in [point["k"] for point in points]:
+        if wanted <= min(case.rows.rows, most) and wanted not in [point.k for point in points]:
             progress(f"dividing for k = {wanted:,}")
             points += _point(case, name, wanted, most)
-    return {
-        "method": name,
-        "records": min(case.rows.rows, most),
-        "is_sample": case.rows.rows > most,
-        "k": k,
-        "points": points,
-    }
+    return Sweep(name, min(case.rows.rows, most), case.rows.rows > most, k, tuple(points))
 
 
 def _plain(policy: Policy) -> str:
     return "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
 
 
-def _point(case: ReportCase, name: str, k: int, most: int) -> list[dict[str, Any]]:
+def _point(case: ReportCase, name: str, k: int, most: int) -> list[SweepPoint]:
     """One point; none where the guarantees cannot be kept with this k."""
     policy = _divided_alone(replace(case.policy, k=k))
     draft = PublicationState(policy, case.rows.workshop(), no_progress)
@@ -73,23 +86,11 @@ def _point(case: ReportCase, name: str, k: int, most: int) -> list[dict[str, Any
     finally:
         draft.workshop.close()
     found = attack(np.bincount(draft.labels, draft.table.counts).astype(np.int64)).prosecutor
-    return [
-        {
-            "k": k,
-            "classes": int(draft.labels.max()) + 1,
-            "ncp": loss,
-            "greatest": found.greatest,
-            "average": found.average,
-            "widths": {statistic: _finite(width) for statistic, width in widths.items()},
-        }
-    ]
+    finite = {statistic: width if np.isfinite(width) else None for statistic, width in widths.items()}
+    return [SweepPoint(k, int(draft.labels.max()) + 1, loss, found.greatest, found.average, finite)]
 
 
 def _divided_alone(policy: Policy) -> Policy:
     """Without what has been done before: tables are joined already, and nobody is told apart."""
     kept = tuple(c for c in policy.columns if (c.is_published and not c.codes) or c.name in policy.wishes)
     return replace(policy, columns=kept, joins=(), references=(), person="")
-
-
-def _finite(width: float) -> float | None:
-    return width if np.isfinite(width) else None

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from querygate.core.ports import Native, PublishedVersion, Source, StagingTables
-from querygate.core.types import Bools, Catalog, Column, Floats, Ints
+from querygate.core.types import Bools, Catalog, Column, Floats, Ints, NumberColumns
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
+from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.verify.verify import Written
 
 PER_DAY = 86_400e6
@@ -54,7 +55,7 @@ class ReportCase:
     native: Native
     clock_s: Callable[[], float]
     population: Population | None = None
-    before: Mapping[str, Any] | None = None
+    before: KeptReport | None = None
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -65,7 +66,7 @@ class ReportCase:
         return tuple(column for column in self.catalog.columns if column.role == "quasi-identifier")
 
     @cached_property
-    def cells(self) -> dict[str, Any]:
+    def cells(self) -> NumberColumns:
         """The cells as they are served, with `box`: the class as an outsider sees it."""
         return self.written.cells([column.index for column in self.quasi])
 

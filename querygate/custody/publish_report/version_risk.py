@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -18,15 +19,83 @@ THRESHOLDS = (1 / 20, 1 / 5)
 """Risks that data protection rules draw a line at: for data that anybody may have, and for a trusted few."""
 
 
-def risk(case: ReportCase) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class ShareAbove:
+    """The share of records with more than a risk."""
+
+    risk: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerRisk:
+    greatest: float
+    average: float
+    above: tuple[ShareAbove, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    prosecutor: AttackerRisk
+    journalist: AttackerRisk | None
+    marketer: float
+
+
+@dataclass(frozen=True, slots=True)
+class SharedValues:
+    """Classes in which everybody has the same value, and those in which nearly everybody has."""
+
+    column: str
+    is_guarded: bool
+    kind: Literal["values"] = field(default="values", init=False)
+    classes: int
+    records: int
+    likely_classes: int
+    likely_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class CloseNumbers:
+    """Classes whose numbers are within a limit of each other."""
+
+    column: str
+    is_guarded: bool
+    kind: Literal["numbers"] = field(default="numbers", init=False)
+    limit: float
+    classes: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class WideClasses:
+    """Classes that cover more of the domains than a limit."""
+
+    limit: float
+    classes: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class FarValues:
+    column: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outliers:
+    wide: WideClasses
+    far: tuple[FarValues, ...]
+
+
+def risk(case: ReportCase) -> Risk:
     """Of being found, for each of three attackers; the journalist's where the policy names a population."""
     people = None if case.population is None else _people(case, case.population)
     found = attack(case.sizes, people, thresholds=THRESHOLDS)
-    return {
-        "prosecutor": _shown(found.prosecutor),
-        "journalist": None if found.journalist is None else _shown(found.journalist),
-        "marketer": found.marketer.average,
-    }
+    return Risk(
+        prosecutor=_shown(found.prosecutor),
+        journalist=None if found.journalist is None else _shown(found.journalist),
+        marketer=found.marketer.average,
+    )
 
 
 def _people(case: ReportCase, population: Population) -> Ints:
@@ -38,40 +107,33 @@ def _people(case: ReportCase, population: Population) -> Ints:
         workshop.close()
 
 
-def _shown(found: Attack) -> dict[str, Any]:
-    above = [{"risk": one.limit, "share": one.share} for one in found.above]
-    return {"greatest": found.greatest, "average": found.average, "above": above}
+def _shown(found: Attack) -> AttackerRisk:
+    return AttackerRisk(found.greatest, found.average, tuple(ShareAbove(one.limit, one.share) for one in found.above))
 
 
-def disclosure(case: ReportCase) -> list[dict[str, Any]]:
+def disclosure(case: ReportCase) -> tuple[SharedValues | CloseNumbers, ...]:
     """What classes give away of each sensitive column, without anybody being found."""
-    return [_disclosed(case, column) for column in case.catalog.columns if column.role == "sensitive"]
+    return tuple(_disclosed(case, column) for column in case.catalog.columns if column.role == "sensitive")
 
 
-def _disclosed(case: ReportCase, column: Column) -> dict[str, Any]:
-    line: dict[str, Any] = {"column": column.name, "is_guarded": bool(case.policy.column(column.name).diversity)}
+def _disclosed(case: ReportCase, column: Column) -> SharedValues | CloseNumbers:
+    wanted = case.policy.column(column.name)
+    is_guarded = bool(wanted.diversity)
     if not column.is_numeric:
         same, likely = shared_values(case.box, published_values(column, case.cells), case.counts)
-        return line | {
-            "kind": "values",
-            "classes": same.classes,
-            "records": same.records,
-            "likely_classes": likely.classes,
-            "likely_records": likely.records,
-        }
-    wanted = case.policy.column(column.name)
+        return SharedValues(column.name, is_guarded, same.classes, same.records, likely.classes, likely.records)
     limit = float(wanted.guard or 2 * (wanted.grid or 0))
     told = narrow_hulls(case.sizes, *case.box_hulls(column.name), limit)
-    return line | {"kind": "numbers", "limit": limit, "classes": told.classes, "records": told.records}
+    return CloseNumbers(column.name, is_guarded, limit, told.classes, told.records)
 
 
-def outliers(case: ReportCase) -> dict[str, Any]:
+def outliers(case: ReportCase) -> Outliers:
     """Classes far wider than the others, and values of sensitive numbers far from the others."""
-    wide = {"limit": 0.0, "classes": 0, "records": 0}
+    wide = WideClasses(0.0, 0, 0)
     if case.quasi:
         share = np.mean([shares(case, column)[case.first] for column in case.quasi], axis=0)
         limit = fence(share, case.sizes)
         above = share > limit
-        wide = {"limit": limit, "classes": int(above.sum()), "records": int(case.sizes[above].sum())}
+        wide = WideClasses(limit, int(above.sum()), int(case.sizes[above].sum()))
     numbers = [c for c in case.catalog.columns if c.role == "sensitive" and c.is_numeric]
-    return {"wide": wide, "far": [{"column": c.name, "records": case.rows.far_out(c.name)} for c in numbers]}
+    return Outliers(wide, tuple(FarValues(c.name, case.rows.far_out(c.name)) for c in numbers))

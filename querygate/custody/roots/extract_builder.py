@@ -20,9 +20,11 @@ import numpy as np
 
 from querygate.core.errors import ExtractRefused, QueryGateError
 from querygate.core.extract_spec import A_KIND, ExtractSpec, invalid
+from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Native, Source
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog
+from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files as make_risk_files
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.columns.population import Population, read_population, read_register
@@ -71,7 +73,7 @@ class SiteExtractBuilder:
         return self._make(spec, request_id, requester, folder)
 
     def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
-        return make_risk_files(assessment)["report.html"]
+        return make_risk_files(from_json(RiskReport, assessment))["report.html"]
 
     def _make(self, spec: ExtractSpec, request_id: str, requester: str, folder: Path | None = None) -> dict[str, Any]:
         """The figures of the extract, in the folder if there is one; and beside them, for those who decide alone, the
@@ -82,7 +84,11 @@ class SiteExtractBuilder:
                 write(case, extract, spec, folder)
             people = case.register or case.population
             assessed = assess_extract(extract.policy, extract.protected, people, case.catalog, self._progress)
-        return {**extract.body, "assessment": assessed, "learnt": self._learnt(spec.dataset, requester)}
+        return {
+            **extract.body,
+            "assessment": None if assessed is None else to_json(assessed),
+            "learnt": self._learnt(spec.dataset, requester),
+        }
 
     @contextmanager
     def _case(self, spec: ExtractSpec) -> Iterator[ExtractCase]:

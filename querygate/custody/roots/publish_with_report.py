@@ -10,7 +10,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from querygate.core.errors import ConfigError, QueryGateError
 from querygate.core.ports import Source
@@ -19,6 +19,7 @@ from querygate.custody.columns.population import read_population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap
+from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.publish_report.report import make_files
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.roots.publish_version import open_shelf, publish_to
@@ -81,7 +82,7 @@ def report_on(
     *,
     full: bool = True,
     base_dir: Path = Path(),
-    before: dict[str, Any] | None = None,
+    before: KeptReport | None = None,
     tell: Progress = no_progress,
 ) -> Path:
     """Make the report on a version and keep it with the raw rows; returns its folder."""
@@ -119,12 +120,12 @@ def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
     return shelf.report(dataset, wanted)
 
 
-def read_report(folder: Path) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads((folder / FILES["json"]).read_text(encoding="utf-8"))
+def read_report(folder: Path) -> KeptReport:
+    body: KeptReport = json.loads((folder / FILES["json"]).read_text(encoding="utf-8"))
     return body
 
 
-def last_report(opened: OpenSite, dataset: str) -> dict[str, Any] | None:
+def last_report(opened: OpenSite, dataset: str) -> KeptReport | None:
     """The report on the newest version that has one; None where there is none that can be read."""
     shelf = open_shelf(opened)
     known = shelf.reports(dataset)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from querygate.methods.model_fit.conditional_privacy import conditional_privacy, gaussian_privacy
 from querygate.methods.model_fit.design_matrix import DesignMatrix, Unfit, design, levels_of
-from querygate.methods.model_fit.fit import Fit, fit
+from querygate.methods.model_fit.fitter import Fit, fit
 from querygate.methods.model_fit.formula import Factor, Formula, check_columns, parse_formula
 from querygate.methods.model_fit.model_comparison import ModelComparison, TermComparison, average, compare
 from querygate.methods.model_fit.similarity import Similarity, correlations, ks_distance, similarity, total_variation

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from querygate.core.types import Floats
-from querygate.methods.model_fit.fit import INTERCEPT, LEVEL, Fit
+from querygate.methods.model_fit.fitter import INTERCEPT, LEVEL, Fit
 
 
 @dataclass(frozen=True, slots=True)

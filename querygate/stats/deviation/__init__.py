@@ -1,1 +1,5 @@
 """The median absolute deviation, and the searches behind it."""
+
+from querygate.stats.deviation import mad
+
+__all__ = ["mad"]

@@ -15,7 +15,7 @@ def published(run, tmp_path: Path):
     folder = tmp_path / "clinic"
     folder.mkdir()
     source = write_all(folder)
-    (folder / "t.toml").write_text('title = "A clinic"\n' + PEOPLE + REFERENCES + VISITS)
+    (folder / "t.toml").write_text(PEOPLE.but(title="A clinic", **REFERENCES, **VISITS))
     run("init")
     return run("publish", "--policy", str(folder / "t.toml"), "--source", str(source))
 

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from querygate.core.types import Answer, AnswerColumn, Group, Range
-from querygate.gate.render import FORMATS, range_text, readable, table, to_csv, to_dict
+from querygate.gate.render import FORMATS, make_body, range_text, readable, table, to_csv
 
 COLUMNS = (
     AnswerColumn("city", "key", "category", 0),
@@ -32,7 +32,7 @@ GROUPS = (
 
 
 def made(columns: tuple[AnswerColumn, ...] = COLUMNS, groups: tuple[Group, ...] = GROUPS) -> dict[str, Any]:
-    return to_dict(Answer("q_1", "patients", 3, "interval", columns, groups, ("A note.",), 1.5))
+    return make_body(Answer("q_1", "patients", 3, "interval", columns, groups, ("A note.",), 1.5))
 
 
 def keyed(*keys: str | None, name: str = "k") -> dict[str, Any]:

@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-MODULES = ["numerics", "ratio", "welford"]
+MODULES = ["numerics", "ratio", "variance.welford"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import duckdb
 import numpy as np
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.custody.policy import parse_policy
 from querygate.methods.anonymise import Hierarchy
-from tests.unit.custody.publish.publications import AGE, ask, new_site, put
+from tests.policies import AGE, PolicyText, make_policy, quasi
+from tests.unit.custody.publish.publications import ask, new_site, put
 
-ZIP = '\n[columns.zip]\nrole = "quasi-identifier"\ntype = "category"\nhierarchy = "{}"\n'
-HEAD = 'dataset = "t"\nk = 5\n' + AGE
 ROWS = """\
 Nashville;Tennessee;South;*
 Memphis;Tennessee;South;*
 Boston;Massachusetts;North;*
 Salem;Massachusetts;North;*
 """
+
+
+def zips_by(hierarchy: str, **more) -> PolicyText:
+    return make_policy("t", {"age": AGE, "zip": quasi("category", hierarchy=hierarchy, **more)})
 
 
 def columns(values, rows=300, seed=0):
@@ -44,8 +44,8 @@ def published_sets(opened, version=1):
 def test_what_is_published_is_a_node(tmp_path):
     (tmp_path / "places.csv").write_text(ROWS)
     opened = new_site(tmp_path)
-    text = HEAD + ZIP.format("places.csv")
-    report = put(opened, parse_policy(text, folder=tmp_path), columns(["Nashville", "Memphis", "Boston", "Salem"], 60))
+    policy = zips_by("places.csv").parsed(tmp_path)
+    report = put(opened, policy, columns(["Nashville", "Memphis", "Boston", "Salem"], 60))
     south, north = {"Nashville", "Memphis"}, {"Boston", "Salem"}
     nodes = {frozenset(s) for s in ({"Nashville"}, {"Memphis"}, {"Boston"}, {"Salem"}, south, north, south | north)}
     assert published_sets(opened) <= nodes
@@ -62,7 +62,7 @@ def test_the_truth_lies_in_the_ranges(tmp_path, rule):
         "ages": [str(age) for age in range(18, 70)],
     }[rule]
     opened = new_site(tmp_path)
-    put(opened, HEAD + ZIP.format(rule), columns(values))
+    put(opened, zips_by(rule), columns(values))
     source = tmp_path / "source.parquet"
     for where in (
         f"zip = '{values[0]}'",
@@ -80,7 +80,7 @@ def test_missing_values_are_beside_the_nodes(tmp_path):
     opened = new_site(tmp_path)
     given = columns(["37203", "37204", "38103"])
     given["zip"] = [None if i % 7 == 0 else value for i, value in enumerate(given["zip"].tolist())]
-    put(opened, HEAD + ZIP.format("digits"), given)
+    put(opened, zips_by("digits"), given)
     (row,) = ask(opened, "SELECT COUNT(*) AS n FROM t WHERE zip IS NULL")
     assert row["n"]["low"] <= sum(value is None for value in given["zip"]) <= row["n"]["high"]
 
@@ -93,11 +93,7 @@ def test_the_verifier_stops_a_set_that_is_no_node(tmp_path, monkeypatch):
     (tmp_path / "flat.csv").write_text(rows)
     monkeypatch.setattr(Hierarchy, "ancestors", hull)  # publishes stretches of leaves as they are
     with pytest.raises(ConfigError, match="zip is published as nodes of its hierarchy"):
-        put(
-            new_site(tmp_path),
-            parse_policy(HEAD + ZIP.format("flat.csv"), folder=tmp_path),
-            columns(list("abcdefgh"), 40),
-        )
+        put(new_site(tmp_path), zips_by("flat.csv").parsed(tmp_path), columns(list("abcdefgh"), 40))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +110,7 @@ def test_the_verifier_stops_a_set_that_is_no_node(tmp_path, monkeypatch):
 def test_a_file_that_is_no_hierarchy(tmp_path, content, told):
     (tmp_path / "places.csv").write_text(content)
     with pytest.raises(ConfigError, match=told) as refused:
-        parse_policy(HEAD + ZIP.format("places.csv"), folder=tmp_path)
+        zips_by("places.csv").parsed(tmp_path)
     assert refused.value.code == "QG801"
     assert "columns.zip.hierarchy" in refused.value.detail
 
@@ -122,12 +118,12 @@ def test_a_file_that_is_no_hierarchy(tmp_path, content, told):
 @pytest.mark.parametrize("hierarchy", ["places.csv", "places", "../nowhere/x.csv"])
 def test_a_hierarchy_that_is_not_there(tmp_path, hierarchy):
     with pytest.raises(ConfigError, match=r"columns\.zip\.hierarchy.*digits, icd9cm"):
-        parse_policy(HEAD + ZIP.format(hierarchy), folder=tmp_path)
+        zips_by(hierarchy).parsed(tmp_path)
 
 
 def test_values_without_a_leaf_are_counted_and_not_quoted(tmp_path):
     (tmp_path / "places.csv").write_text(ROWS)
-    policy = parse_policy(HEAD + ZIP.format("places.csv"), folder=tmp_path)
+    policy = zips_by("places.csv").parsed(tmp_path)
     with pytest.raises(ConfigError, match="60 values have no row in its hierarchy") as refused:
         put(new_site(tmp_path), policy, columns(["Atlantis"], 60))
     assert refused.value.code == "QG802"
@@ -136,20 +132,20 @@ def test_values_without_a_leaf_are_counted_and_not_quoted(tmp_path):
 
 def test_values_that_a_rule_cannot_read(tmp_path):
     with pytest.raises(ConfigError, match="2 different values cannot be read by the rule ages") as refused:
-        put(new_site(tmp_path), HEAD + ZIP.format("ages"), columns(["30", "old", "very old"], 60))
+        put(new_site(tmp_path), zips_by("ages"), columns(["30", "old", "very old"], 60))
     assert refused.value.code == "QG802"
 
 
 def test_commas_and_semicolons_make_the_same_policy(tmp_path):
     (tmp_path / "a.csv").write_text(ROWS)
     (tmp_path / "b.csv").write_text("\ufeff" + ROWS.replace(";", ","), encoding="utf-8")
-    policies = [parse_policy(HEAD + ZIP.format(name), folder=Path(tmp_path)) for name in ("a.csv", "b.csv")]
+    policies = [zips_by(name).parsed(tmp_path) for name in ("a.csv", "b.csv")]
     assert policies[0].hash == policies[1].hash
     (tmp_path / "a.csv").write_text(ROWS.replace("South", "Elsewhere"))
-    assert parse_policy(HEAD + ZIP.format("a.csv"), folder=tmp_path).hash != policies[0].hash
+    assert zips_by("a.csv").parsed(tmp_path).hash != policies[0].hash
 
 
 def test_a_file_lists_the_values(tmp_path):
     (tmp_path / "places.csv").write_text(ROWS)
     with pytest.raises(ConfigError, match=r"columns\.zip\.values: does not go with a hierarchy from a file"):
-        parse_policy(HEAD + ZIP.format("places.csv") + 'values = ["Nashville"]\n', folder=tmp_path)
+        zips_by("places.csv", values=["Nashville"]).parsed(tmp_path)

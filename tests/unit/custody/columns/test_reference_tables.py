@@ -24,6 +24,8 @@ from tests.unit.custody.publish.tables import (
     write_regions,
 )
 
+POLICY = PEOPLE.but(**REFERENCES)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -35,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def opened(folder: Path) -> OpenSite:
     site = new_site(folder)
-    publish_in(folder, site, PEOPLE + REFERENCES)
+    publish_in(folder, site, POLICY)
     return site
 
 
@@ -118,7 +120,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     }
     write_parquet(tmp_path / "regions.parquet", columns)
     opened = new_site(tmp_path)
-    publish_in(tmp_path, opened, PEOPLE + REFERENCES.replace(".csv", ".parquet"))
+    publish_in(tmp_path, opened, POLICY.but(references={"regions": {"file": "regions.parquet"}}))
 
     assert opened.store.current("t").catalog.references[0].columns == (
         ("name", ("1", "22")),
@@ -163,7 +165,7 @@ def test_a_table_that_cannot_be_joined_stops_the_publication(
         (tmp_path / "regions.csv").write_text("code,name,country,people,density\n")
     opened = new_site(tmp_path)
     with pytest.raises(ConfigError) as caught:
-        publish_in(tmp_path, opened, PEOPLE + REFERENCES)
+        publish_in(tmp_path, opened, POLICY)
 
     assert caught.value.code == code
     assert told in caught.value.detail
@@ -185,7 +187,7 @@ def test_a_table_that_cannot_be_joined_stops_the_publication(
 def test_a_policy_that_does_not_fit_the_file(change: tuple[str, str], code: str, told: str, tmp_path: Path) -> None:
     write_all(tmp_path)
     with pytest.raises(ConfigError) as caught:
-        publish_in(tmp_path, new_site(tmp_path), PEOPLE + REFERENCES.replace(*change))
+        publish_in(tmp_path, new_site(tmp_path), POLICY.replace(*change))
 
     assert caught.value.code == code
     assert told in caught.value.detail

@@ -16,6 +16,7 @@ from querygate.core.ports import JoinedTable
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+from tests.policies import IDENTIFIER, WITHHELD, sensitive
 from tests.postgres import Server
 from tests.unit.custody.publish.publications import ask, new_site, raw_rows, staged_files, write_parquet
 from tests.unit.custody.publish.tables import (
@@ -31,7 +32,7 @@ from tests.unit.custody.publish.tables import (
     write_csv,
 )
 
-POLICY = PEOPLE + VISITS
+POLICY = PEOPLE.but(**VISITS)
 SECRET = "SECRET-4711"
 
 
@@ -39,7 +40,7 @@ SECRET = "SECRET-4711"
 def test_the_vault_holds_what_duckdb_joins(kind: str, tmp_path: Path) -> None:
     write_all(tmp_path)
     opened = new_site(tmp_path)
-    report = publish_in(tmp_path, opened, f'{POLICY}kind = "{kind}"\n')
+    report = publish_in(tmp_path, opened, POLICY.but(join={"visits": {"kind": kind}}))
     columns = "age, region, sbp, n_visits, first_visit"
     truth = (
         raw_tables(tmp_path)
@@ -58,7 +59,7 @@ def test_the_vault_holds_what_duckdb_joins(kind: str, tmp_path: Path) -> None:
 def test_the_truth_is_inside(kind: str, tmp_path: Path) -> None:
     write_all(tmp_path)
     opened = new_site(tmp_path)
-    publish_in(tmp_path, opened, f'{POLICY}kind = "{kind}"\n')
+    publish_in(tmp_path, opened, POLICY.but(join={"visits": {"kind": kind}}))
     raw = raw_tables(tmp_path)
     raw.execute("ALTER TABLE t RENAME TO p")
     raw.execute(f"CREATE TABLE t AS SELECT * FROM p {kind.upper()} JOIN visits ON visits.patient = p.pid")
@@ -92,7 +93,7 @@ def _files_with(opened: OpenSite, text: bytes) -> list[str]:
 def test_a_key_that_is_an_identifier_is_kept_in_the_vault(tmp_path: Path) -> None:
     write_all(tmp_path)
     opened = new_site(tmp_path)
-    publish_in(tmp_path, opened, POLICY + '[columns.pid]\nrole = "identifier"\n')
+    publish_in(tmp_path, opened, POLICY.but(columns={"pid": IDENTIFIER}))
 
     assert len({pid for (pid,) in raw_rows(opened, ["pid"])}) == ROWS
     assert _files_with(opened, b"P041") == ["v00001.duckdb"]
@@ -103,20 +104,10 @@ def test_two_tables_and_two_keys(tmp_path: Path) -> None:
     write_all(tmp_path)
     seen = [{"who": row["pid"], "years": row["age"], "weight": 70.5} for row in people() if row["pid"]]
     write_csv(tmp_path / "scales.csv", seen)
-    second = """
-[columns.weight]
-role = "sensitive"
-type = "number"
-domain = [0, 200]
-guard = 0
-[join.scales]
-source = "scales.csv"
-on = { who = "pid", years = "age" }
-columns = ["weight"]
-kind = "inner"
-"""
+    weight = sensitive("number", (0, 200), guard=0)
+    scales = {"source": "scales.csv", "on": {"who": "pid", "years": "age"}, "columns": ["weight"], "kind": "inner"}
     opened = new_site(tmp_path)
-    report = publish_in(tmp_path, opened, POLICY + second)
+    report = publish_in(tmp_path, opened, POLICY.but(columns={"weight": weight}, join={"scales": scales}))
 
     assert report.rows == ROWS - 1
     assert report.joined == {"visits": 39, "scales": ROWS - 1}
@@ -169,8 +160,8 @@ def test_a_policy_that_does_not_fit_the_tables(change: tuple[str, str], code: st
 def test_a_column_of_both_tables_is_refused(tmp_path: Path) -> None:
     write_all(tmp_path)
     write_csv(tmp_path / "visits.csv", [{**row, "SBP": 1} for row in visits()])
-    more = '[columns.SBP]\nrole = "withheld"\n'
-    error = refused(tmp_path, POLICY.replace('"first_visit"]', '"first_visit", "SBP"]') + more)
+    brought = {"visits": {"columns": ["n_visits", "first_visit", "SBP"]}}
+    error = refused(tmp_path, POLICY.but(columns={"SBP": WITHHELD}, join=brought))
 
     assert error.code == "QG801"
     assert error.detail == "join.visits.columns: the source has a column SBP too."
@@ -273,7 +264,6 @@ def test_a_table_of_a_database_is_joined_to_a_file(postgres: Server, tmp_path: P
         with postgres.connect(database) as connection:
             connection.execute("INSERT INTO visits VALUES (%s, %s, %s)", list(row.values()))
     location = f"{postgres.url(database=database)}#visits"
-    policy = POLICY.replace('"visits.csv"', f'"{location}"')
-    report = publish_in(tmp_path, new_site(tmp_path), policy)
+    report = publish_in(tmp_path, new_site(tmp_path), POLICY.but(join={"visits": {"source": location}}))
 
     assert report.joined == {"visits": 39}

@@ -8,8 +8,10 @@ from typing import Any
 
 import duckdb
 
-from querygate.core.types import Principal, Request
-from querygate.custody.roots.asking import Asking
+from querygate.core.bodies import AnswerBody, Verdict
+from querygate.core.types import Principal, QueryOptions, Request
+from querygate.custody.roots.open_custody import with_vault
+from querygate.gate import answer as gate
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.small_release import publish_small
@@ -29,22 +31,27 @@ class NoisySite:
     """A site, and a plain database with the rows it was published from."""
 
     opened: OpenSite
-    asking: Asking
     truth: duckdb.DuckDBPyConnection
 
-    def ask(self, sql: str, user: str = "ann", **options: Any) -> dict[str, Any]:
-        return self.asking.answer(self.request(sql, user, **options))
+    def ask(self, sql: str, user: str = "ann", **options: Any) -> AnswerBody:
+        return self.answer(self.request(sql, user, **options))
+
+    def answer(self, request: Request) -> AnswerBody:
+        return gate.ask(request, self.opened.gate)
+
+    def check(self, request: Request) -> Verdict:
+        return gate.check(request, self.opened.gate)
 
     def request(self, sql: str, user: str = "ann", **options: Any) -> Request:
-        return Request(Principal(user, "researcher"), "patients", sql, {"mode": "laplace", **options})
+        return Request(Principal(user, "researcher"), "patients", sql, QueryOptions(**{"mode": "laplace", **options}))
 
 
 def noisy_site(
     folder: Path, *, each: float = 1.0, total: float = 10.0, user: float = 10.0, more: str = ""
 ) -> NoisySite:
     """Publish random patients, with noisy answers allowed."""
-    opened = open_gate(init_site(folder / "site"))
+    opened = with_vault(open_gate(init_site(folder / "site")))
     publish_small(opened, folder, more=LAPLACE.format(each=each, total=total, user=user) + more)
     truth = duckdb.connect()
     truth.execute(f"CREATE TABLE patients AS SELECT * FROM '{folder / 'patients.parquet'}'")
-    return NoisySite(opened, Asking(opened), truth)
+    return NoisySite(opened, truth)

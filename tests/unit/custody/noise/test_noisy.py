@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import BudgetExhausted, NotPermitted, UnsupportedSQL
-from querygate.core.types import Principal
+from querygate.core.types import Principal, QueryOptions
 from querygate.gate import render
+from querygate.gate.answer import read_budget
 from tests.unit.custody.noise.site_with_noise import NoisySite, noisy_site
 
 
@@ -99,7 +100,7 @@ def test_what_has_no_known_sensitivity_is_refused_and_costs_nothing(noisy: Noisy
     with pytest.raises(UnsupportedSQL) as refused:
         noisy.ask(sql, user="max")
     assert refused.value.code == "QG216"
-    assert noisy.asking.budget(Principal("max", "researcher"), "patients")["left"]["user"] == 1.0
+    assert read_budget(Principal("max", "researcher"), "patients", noisy.opened.gate)["left"]["user"] == 1.0
 
 
 def test_a_row_that_fails_is_no_error(precise: NoisySite) -> None:
@@ -113,7 +114,7 @@ def test_nobody_has_more_rows_than_the_policy_says(tmp_path: Path) -> None:
     import pyarrow.parquet
 
     from querygate.custody.policy import parse_policy
-    from querygate.custody.roots.asking import Asking
+    from querygate.custody.roots.open_custody import with_vault
     from querygate.custody.roots.publish_version import publish_to
     from querygate.site.layout import init_site
     from querygate.site.open_gate import open_gate
@@ -139,22 +140,22 @@ epsilon_per_user = 100
 person = "id"
 rows_per_person = 2
 """
-    opened = open_gate(init_site(tmp_path / "site"))
+    opened = with_vault(open_gate(init_site(tmp_path / "site")))
     publish_to(opened, parse_policy(policy), str(tmp_path / "visits.parquet"), user="custodian")
-    site = NoisySite(opened, Asking(opened), None)  # type: ignore[arg-type]
+    site = NoisySite(opened, None)  # type: ignore[arg-type]
     request = site.request("SELECT COUNT(*) AS n FROM visits")
     from dataclasses import replace
 
-    answer = site.asking.answer(replace(request, dataset="visits", options={}))  # noise is all the policy allows
+    answer = site.answer(replace(request, dataset="visits", options=QueryOptions()))  # noise is all the policy allows
     assert abs(answer["rows"][0]["n"]["value"] - 400) <= 2
     persons = replace(
-        request, dataset="visits", sql="SELECT COUNT(DISTINCT id) AS n FROM visits", options={"epsilon": 8}
+        request, dataset="visits", sql="SELECT COUNT(DISTINCT id) AS n FROM visits", options=QueryOptions(epsilon=8)
     )
-    assert abs(site.asking.answer(persons)["rows"][0]["n"]["value"] - 200) <= 5
+    assert abs(site.answer(persons)["rows"][0]["n"]["value"] - 200) <= 5
     with pytest.raises(UnsupportedSQL):
-        site.asking.answer(replace(persons, sql="SELECT COUNT(*) FROM visits WHERE id = '7'"))
+        site.answer(replace(persons, sql="SELECT COUNT(*) FROM visits WHERE id = '7'"))
     with pytest.raises(NotPermitted) as refused:
-        site.asking.answer(replace(request, dataset="visits", options={"mode": "interval"}))
+        site.answer(replace(request, dataset="visits", options=QueryOptions("interval")))
     assert refused.value.code == "QG311"
 
 
@@ -172,7 +173,7 @@ def test_a_failed_read_stays_spent_and_is_on_record(tmp_path: Path) -> None:
 
 
 def test_the_price_is_told_before(noisy: NoisySite) -> None:
-    verdict = noisy.asking.check(noisy.request("SELECT COUNT(*) FROM patients", "kim", epsilon=0.1))
+    verdict = noisy.check(noisy.request("SELECT COUNT(*) FROM patients", "kim", epsilon=0.1))
     assert verdict["cost"]["epsilon"] == 0.1
     assert verdict["budget"]["user"] == 1.0
     assert verdict["accuracy"] == {"count": 30.0}
@@ -187,14 +188,14 @@ def test_every_form_of_a_noisy_answer(precise: NoisySite) -> None:
 
 
 def test_interval_datasets_give_no_noise(tmp_path: Path) -> None:
-    from querygate.custody.roots.asking import Asking
+    from querygate.custody.roots.open_custody import with_vault
     from querygate.site.layout import init_site
     from querygate.site.open_gate import open_gate
     from tests.small_release import publish_small
 
-    opened = open_gate(init_site(tmp_path / "site"))
+    opened = with_vault(open_gate(init_site(tmp_path / "site")))
     publish_small(opened, tmp_path)
-    site = NoisySite(opened, Asking(opened), None)  # type: ignore[arg-type]
+    site = NoisySite(opened, None)  # type: ignore[arg-type]
     with pytest.raises(NotPermitted) as refused:
         site.ask("SELECT COUNT(*) FROM patients")
     assert refused.value.code == "QG311"

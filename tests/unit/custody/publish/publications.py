@@ -17,7 +17,7 @@ from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.publish.publish import Report, publish
 from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.gate.answer import answer
-from querygate.gate.render import to_dict
+from querygate.gate.render import make_body
 from querygate.methods.anonymise import Method, Table
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -79,7 +79,7 @@ def put(
 
 def ask(opened: OpenSite, sql: str, dataset: str = "t") -> list[dict[str, Any]]:
     """The rows of the answer, as the JSON of the contract has them."""
-    rows: list[dict[str, Any]] = to_dict(answer(Request(RESEARCHER, dataset, sql), opened.gate))["rows"]
+    rows: list[dict[str, Any]] = make_body(answer(Request(RESEARCHER, dataset, sql), opened.gate))["rows"]
     return rows
 
 

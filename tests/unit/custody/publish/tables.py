@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import Report
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
-from tests.unit.custody.publish.publications import AGE
+from tests.policies import AGE, SBP, make_policy, quasi, sensitive
 
 ROWS = 60
 REGIONS = [
@@ -24,40 +25,19 @@ REGIONS = [
     ("X", "unused", "BB", 5, 1e10),
 ]
 REGION_COLUMNS = ("code", "name", "country", "people", "density")
-PEOPLE = f"""dataset = "t"
-k = 5
-{AGE}
-[columns.region]
-role = "quasi-identifier"
-type = "category"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-grid = 5
-"""
-REFERENCES = """
-[references.regions]
-file = "regions.csv"
-key = "code"
-columns = { name = "category", country = "category", people = "integer", density = "number" }
-"""
-VISITS = """
-[columns.n_visits]
-role = "sensitive"
-type = "integer"
-domain = [0, 50]
-grid = 1
-guard = 0
-[columns.first_visit]
-role = "quasi-identifier"
-type = "date"
-domain = [2010-01-01, 2030-01-01]
-[join.visits]
-source = "visits.csv"
-on = { patient = "pid" }
-columns = ["n_visits", "first_visit"]
-"""
+PEOPLE = make_policy("t", {"age": AGE, "region": quasi("category"), "sbp": SBP | {"grid": 5}})
+# What a policy says of the public table, and of the one that is joined: PEOPLE.but(**REFERENCES, **VISITS)
+COLUMN_TYPES = {"name": "category", "country": "category", "people": "integer", "density": "number"}
+REFERENCES = {"references": {"regions": {"file": "regions.csv", "key": "code", "columns": COLUMN_TYPES}}}
+VISITS = {
+    "columns": {
+        "n_visits": sensitive("integer", (0, 50), grid=1, guard=0),
+        "first_visit": quasi("date", (dt.date(2010, 1, 1), dt.date(2030, 1, 1))),
+    },
+    "join": {
+        "visits": {"source": "visits.csv", "on": {"patient": "pid"}, "columns": ["n_visits", "first_visit"]},
+    },
+}
 
 
 def people() -> list[dict[str, Any]]:

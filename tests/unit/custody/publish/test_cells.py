@@ -13,39 +13,23 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.columns.value_codes import NumberCodes
 from querygate.custody.publish import publish as publishing
+from tests.policies import make_policy, quasi
 from tests.unit.custody.publish.publications import ask, new_site, put
 
 AGES = (0, 17, 52, 54, 90, 120)
 GROUPS = (frozenset({"White"}), frozenset({"Black", "Other"}), frozenset({"Asian", "Native"}))
-POLICY = """
-dataset = "t"
-k = {k}
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-edges = [17, 52, 54, 90]
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-groups = [["White"], ["Black", "Other"], ["Asian", "Native"]]
-[columns.bmi]
-role = "quasi-identifier"
-type = "number"
-domain = [10, 60]
-edges = [18.5, 25]
-[columns.smoker]
-role = "quasi-identifier"
-type = "boolean"
-groups = [["false", "true"]]
-[columns.seen]
-role = "quasi-identifier"
-type = "date"
-domain = ["2018-01-01", "2020-12-31"]
-edges = ["2019-01-01", "2020-01-01"]
-[anonymise]
-method = "{method}"
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "age": quasi("integer", (0, 120), edges=[17, 52, 54, 90]),
+        "race": quasi("category", groups=[["White"], ["Black", "Other"], ["Asian", "Native"]]),
+        "bmi": quasi("number", (10, 60), edges=[18.5, 25]),
+        "smoker": quasi("boolean", groups=[["false", "true"]]),
+        "seen": quasi("date", ("2018-01-01", "2020-12-31"), edges=["2019-01-01", "2020-01-01"]),
+    },
+    k=3,
+    anonymise={"method": "mondrian"},
+)
 
 
 def columns(rows: int = 400, seed: int = 3) -> dict[str, Any]:
@@ -67,7 +51,7 @@ def store_of(opened: Any) -> Any:
 @pytest.mark.parametrize("method", ["mondrian", "snake", "top-down"])
 def test_nothing_finer_than_a_cell_is_written_and_the_truth_lies_in_the_ranges(tmp_path: Path, method: str) -> None:
     opened = new_site(tmp_path)
-    put(opened, POLICY.format(k=3, method=method), columns())
+    put(opened, POLICY.but(anonymise={"method": method}), columns())
     with store_of(opened) as store:
         ages = store.execute("SELECT DISTINCT c0_lo, c0_hi FROM cells WHERE c0_lo IS NOT NULL").fetchall()
         bmis = store.execute("SELECT DISTINCT c2_lo, c2_hi FROM cells").fetchall()
@@ -105,7 +89,7 @@ def test_values_outside_the_cells_are_counted_and_not_named(tmp_path: Path) -> N
     rows = columns()
     rows["race"] = pa.array(["White"] * 398 + ["Unheard"] * 2)
     with pytest.raises(ConfigError, match="2 values are not among its declared values") as caught:
-        put(opened, POLICY.format(k=3, method="mondrian"), rows)
+        put(opened, POLICY, rows)
     assert "Unheard" not in caught.value.detail + caught.value.remedy
 
 
@@ -120,13 +104,13 @@ def test_the_verifier_stops_what_is_finer(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patched:
         patched.setattr(publishing, "grid_codes", single)
         with pytest.raises(ConfigError, match=r"The verifier found.*age"):
-            put(new_site(tmp_path / "a"), POLICY.format(k=2, method="mondrian"), columns())
+            put(new_site(tmp_path / "a"), POLICY.but(k=2), columns())
     with monkeypatch.context() as patched:
         patched.setattr("querygate.custody.verify.verify.grid_codes", single)
         patched.setattr(publishing, "grid_codes", single)  # both go wrong: the edges of the policy still tell
         with pytest.raises(ConfigError, match="age is published as whole cells"):
-            put(new_site(tmp_path / "b"), POLICY.format(k=2, method="mondrian"), columns())
+            put(new_site(tmp_path / "b"), POLICY.but(k=2), columns())
     with monkeypatch.context() as patched:
         patched.setattr("querygate.custody.publish.generalise.with_values", lambda draft: draft.boxes)
         with pytest.raises(ConfigError, match="race is published as whole groups"):
-            put(new_site(tmp_path / "c"), POLICY.format(k=2, method="mondrian"), columns())
+            put(new_site(tmp_path / "c"), POLICY.but(k=2), columns())

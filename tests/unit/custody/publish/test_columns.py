@@ -10,17 +10,11 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ConfigError
-from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, raw_rows
+from tests.policies import AGE, Column, PolicyText, column, make_policy, public, quasi, sensitive
+from tests.unit.custody.publish.publications import ask, ends, new_site, put, raw_rows
 
-HEAD = 'dataset = "t"\nk = 2\n'
 AGES = [20, 21, 22, 40, 41, 42]
-DOMAINS = {
-    "integer": "domain = [0, 9]",
-    "number": "domain = [0.0, 9.0]",
-    "date": 'domain = ["1900-01-01", "2000-01-01"]',
-    "category": "",
-    "boolean": "",
-}
+DOMAINS = {"integer": (0, 9), "number": (0.0, 9.0), "date": ("1900-01-01", "2000-01-01")}
 ARROW = {
     "integer": pa.int64(),
     "number": pa.float64(),
@@ -30,8 +24,8 @@ ARROW = {
 }
 
 
-def column(name: str, role: str, kind: str, more: str = "") -> str:
-    return f'[columns."{name}"]\nrole = "{role}"\ntype = "{kind}"\n{more}\n'
+def policy_of(**columns: Column) -> PolicyText:
+    return make_policy("t", {"age": AGE, **columns}, k=2)
 
 
 # -- nothing but missing values ------------------------------------------------------------------------------------
@@ -40,23 +34,20 @@ def column(name: str, role: str, kind: str, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("role", "more", "edges"),
     [
-        ("quasi-identifier", "", "grid"),
-        ("quasi-identifier", "", "tight"),
-        ("sensitive", "guard = 0", "grid"),
-        ("sensitive", 'carry = "hull"\nguard = 0', "grid"),
-        ("public", "", "grid"),
+        ("quasi-identifier", {}, "grid"),
+        ("quasi-identifier", {}, "tight"),
+        ("sensitive", {"guard": 0}, "grid"),
+        ("sensitive", {"carry": "hull", "guard": 0}, "grid"),
+        ("public", {}, "grid"),
     ],
     ids=["quasi-identifier", "tight", "bins", "hull", "public"],
 )
-def test_columns_of_missing_values(tmp_path: Path, role: str, more: str, edges: str) -> None:
+def test_columns_of_missing_values(tmp_path: Path, role: str, more: Column, edges: str) -> None:
     """All types of a role in one table: five columns without a single value."""
     opened = new_site(tmp_path)
-    policy, columns = HEAD + AGE, {"age": AGES}
-    for kind, arrow in ARROW.items():
-        numeric = kind in ("integer", "number", "date")
-        policy += column(kind, role, kind, f"{DOMAINS[kind]}\n{more if numeric else ''}")
-        columns[kind] = pa.nulls(len(AGES), arrow)
-    put(opened, policy + f'[anonymise]\nedges = "{edges}"\n', columns)
+    roles = {kind: column(role, kind, DOMAINS.get(kind)) | (more if kind in DOMAINS else {}) for kind in ARROW}
+    columns = {kind: pa.nulls(len(AGES), arrow) for kind, arrow in ARROW.items()}
+    put(opened, policy_of(**roles).but(anonymise={"edges": edges}), {"age": AGES, **columns})
 
     for kind in ARROW:
         assert ends(opened, f"COUNT({kind})") == (0, 0)
@@ -72,11 +63,9 @@ def test_columns_of_missing_values(tmp_path: Path, role: str, more: str, edges: 
 
 def test_public_columns_are_answered_exactly(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    policy = HEAD + AGE + column("ward", "public", "category") + column("dose", "public", "number")
-    policy += column("seen", "public", "date") + column("alive", "public", "boolean")
     put(
         opened,
-        policy,
+        policy_of(ward=public("category"), dose=public("number"), seen=public("date"), alive=public("boolean")),
         {
             "age": AGES,
             "ward": ["a", "a", "b", "b", None, "c"],
@@ -106,10 +95,9 @@ BEYOND = 10**20 - 1
 @pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "public"])
 def test_whole_numbers_of_64_bits(tmp_path: Path, role: str) -> None:
     opened = new_site(tmp_path)
-    more = "" if role == "public" else f"domain = [{-LARGEST}, {LARGEST}]\n"
-    more += "guard = 0" if role == "sensitive" else ""
+    x = column(role, "integer", None if role == "public" else (-LARGEST, LARGEST))
     values = [-LARGEST, -LARGEST, -1, 0, LARGEST, LARGEST]
-    put(opened, HEAD + AGE + column("x", role, "integer", more), {"age": AGES, "x": values})
+    put(opened, policy_of(x=x | ({"guard": 0} if role == "sensitive" else {})), {"age": AGES, "x": values})
 
     assert raw_rows(opened, ["age", "x"]) == list(zip(AGES, values, strict=True))
     low, high = ends(opened, "SUM(x)")
@@ -123,10 +111,9 @@ def test_whole_numbers_of_64_bits(tmp_path: Path, role: str) -> None:
 def test_large_numbers_are_coded_without_rounding(tmp_path: Path, carry: str) -> None:
     """Above 2**53 a double cannot tell neighbours apart; a hull or a bin made of doubles would miss its members."""
     opened = new_site(tmp_path)
-    more = f'domain = [{BIG - 100}, {BIG + 100}]\ngrid = 1\ncarry = "{carry}"\nguard = 0'
-    more += "\nbins = 1" if carry == "bins" else ""
+    x = sensitive("integer", (BIG - 100, BIG + 100), grid=1, carry=carry, guard=0)
     values = [BIG + 1, BIG + 1, BIG + 3, BIG + 3, BIG + 5, None]
-    put(opened, HEAD + AGE + column("x", "sensitive", "integer", more), {"age": AGES, "x": values})
+    put(opened, policy_of(x=x | ({"bins": 1} if carry == "bins" else {})), {"age": AGES, "x": values})
 
     for truth, statistic in ((BIG + 1, "MIN(x)"), (BIG + 5, "MAX(x)"), (5 * BIG + 13, "SUM(x)"), (5, "COUNT(x)")):
         low, high = ends(opened, statistic)
@@ -135,8 +122,7 @@ def test_large_numbers_are_coded_without_rounding(tmp_path: Path, carry: str) ->
 
 def test_constants_beyond_64_bits_cost_no_digit(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    policy = HEAD + AGE + column("x", "public", "integer")
-    put(opened, policy, {"age": AGES, "x": [BIG + 1, BIG + 1, BIG + 1, BIG + 5, BIG + 5, BIG + 5]})
+    put(opened, policy_of(x=public("integer")), {"age": AGES, "x": [BIG + 1] * 3 + [BIG + 5] * 3})
 
     for where in (
         f"x < {BEYOND}",
@@ -157,11 +143,9 @@ def test_constants_beyond_64_bits_cost_no_digit(tmp_path: Path) -> None:
 )
 def test_infinite_numbers_are_refused(tmp_path: Path, role: str, value: float) -> None:
     opened = new_site(tmp_path)
-    more = "" if role == "public" else "domain = [0, 100]"
+    x = column(role, "number", None if role == "public" else (0, 100))
     with pytest.raises(ConfigError) as refused:
-        put(
-            opened, HEAD + AGE + column("x", role, "number", more), {"age": AGES, "x": [1.0, 2.0, 3.0, 4.0, 5.0, value]}
-        )
+        put(opened, policy_of(x=x), {"age": AGES, "x": [1.0, 2.0, 3.0, 4.0, 5.0, value]})
 
     assert refused.value.code == "QG802"
     assert opened.store.datasets() == ()
@@ -169,8 +153,7 @@ def test_infinite_numbers_are_refused(tmp_path: Path, role: str, value: float) -
 
 def test_nan_counts_as_missing_in_every_role(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    policy = HEAD + AGE + column("q", "quasi-identifier", "number", "domain = [0, 100]")
-    policy += column("s", "sensitive", "number", "domain = [0, 100]\nguard = 0") + column("p", "public", "number")
+    policy = policy_of(q=quasi("number", (0, 100)), s=sensitive("number", (0, 100), guard=0), p=public("number"))
     values = np.array([1.0, np.nan, 3.0, np.nan, 5.0, 6.0])
     put(opened, policy, {"age": AGES, "q": values, "s": values, "p": values})
 
@@ -186,12 +169,11 @@ def test_nan_counts_as_missing_in_every_role(tmp_path: Path) -> None:
 
 def test_dates_before_1970(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    more = 'domain = ["1900-01-01", "1999-12-31"]'
-    policy = HEAD + column("born", "quasi-identifier", "date", more + "\ngrid = 1")
-    policy += column("ill", "sensitive", "date", more + "\nbins = 365\nguard = 10")
+    century = ("1900-01-01", "1999-12-31")
+    columns = {"born": quasi("date", century, grid=1), "ill": sensitive("date", century, bins=365, guard=10)}
     born = [dt.date(1920, 2, 29), dt.date(1920, 3, 1), dt.date(1969, 12, 31), dt.date(1970, 1, 1)]
     ill = [dt.date(1950, 1, 1), dt.date(1990, 1, 1), dt.date(1949, 6, 1), dt.date(1991, 12, 31)]
-    put(opened, policy, {"born": born, "ill": ill})
+    put(opened, make_policy("t", columns, k=2), {"born": born, "ill": ill})
 
     assert ends(opened, "COUNT(*)", "born < '1950-01-01'") == (2, 2)
     assert ends(opened, "MIN(born)") == ("1920-02-29", "1920-03-01")
@@ -206,7 +188,7 @@ def test_dates_before_1970(tmp_path: Path) -> None:
 def test_fewer_rows_than_k_are_not_published(tmp_path: Path, rows: int) -> None:
     opened = new_site(tmp_path)
     with pytest.raises(ConfigError) as refused:
-        put(opened, 'dataset = "t"\nk = 5\n' + AGE, {"age": pa.array(AGES[:rows], pa.int64())})
+        put(opened, policy_of().but(k=5), {"age": pa.array(AGES[:rows], pa.int64())})
 
     assert refused.value.code == "QG803"
     assert str(rows) in refused.value.detail
@@ -215,7 +197,7 @@ def test_fewer_rows_than_k_are_not_published(tmp_path: Path, rows: int) -> None:
 
 def test_exactly_k_rows_make_one_class(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    report = put(opened, 'dataset = "t"\nk = 6\n' + AGE, {"age": AGES})
+    report = put(opened, policy_of().but(k=6), {"age": AGES})
 
     assert (report.classes, report.measured.k, report.measured.largest) == (1, 6, 6)
     assert ends(opened, "COUNT(*)", "age < 30") == (0, 6)
@@ -223,7 +205,7 @@ def test_exactly_k_rows_make_one_class(tmp_path: Path) -> None:
 
 def test_a_class_of_equal_records_has_a_box_of_one_point(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    report = put(opened, HEAD + AGE, {"age": [20, 20, 40, 40]})
+    report = put(opened, policy_of(), {"age": [20, 20, 40, 40]})
 
     assert report.classes == 2
     assert ends(opened, "AVG(age)", "age < 30") == (20, 20)
@@ -232,7 +214,7 @@ def test_a_class_of_equal_records_has_a_box_of_one_point(tmp_path: Path) -> None
 def test_a_column_the_source_does_not_have(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
     with pytest.raises(ConfigError) as refused:
-        put(opened, HEAD + AGE + column("weight", "public", "number"), {"age": AGES, "Weight": [1.0] * 6})
+        put(opened, policy_of(weight=public("number")), {"age": AGES, "Weight": [1.0] * 6})
 
     assert refused.value.code == "QG801"
     assert "weight" in refused.value.detail
@@ -241,37 +223,23 @@ def test_a_column_the_source_does_not_have(tmp_path: Path) -> None:
 
 # -- names ---------------------------------------------------------------------------------------------------------
 
-NAMES = [
-    "class",
-    "row_id",
-    "ROW_ID_",
-    "place",
-    "n",
-    "rowid",
-    "cells",
-    "c0_lo",
-    "value_id",
-    "given",
-    "select",
-    "x0",
-    "state",
-]
+NAMES = ["class", "row_id", "ROW_ID_", "place", "n", "rowid", "cells", "c0_lo", "value_id", "given", "select", "x0"]
+NAMES += ["state"]
+ROLES = (
+    public("integer"),
+    sensitive("integer", (0, 100), bins=50, guard=0),
+    sensitive("category"),
+    quasi("integer", (0, 100)),
+)
 
 
 @pytest.mark.parametrize("names", [NAMES, [name.upper() for name in NAMES]], ids=["lower", "upper"])
 def test_a_column_may_be_called_what_the_vault_calls_its_own(tmp_path: Path, names: list[str]) -> None:
     """Each name in three roles would be three publications: the names take turns instead."""
     opened = new_site(tmp_path)
-    policy, columns = HEAD + AGE, {"age": AGES}
-    for i, name in enumerate(names):
-        policy += [
-            column(name, "public", "integer"),
-            column(name, "sensitive", "integer", "domain = [0, 100]\nbins = 50\nguard = 0"),
-            column(name, "sensitive", "category"),
-            column(name, "quasi-identifier", "integer", "domain = [0, 100]"),
-        ][i % 4]
-        columns[name] = list("aabbcc") if i % 4 == 2 else [1, 2, 3, 90, 91, 92]
-    put(opened, policy, columns)
+    columns = {name: list("aabbcc") if i % 4 == 2 else [1, 2, 3, 90, 91, 92] for i, name in enumerate(names)}
+    policy = policy_of(**{name: ROLES[i % 4] for i, name in enumerate(names)})
+    put(opened, policy, {"age": AGES, **columns})
 
     rows = raw_rows(opened, ["age", *names])
     assert [row[1:] for row in rows] == list(zip(*(columns[name] for name in names), strict=True))

@@ -9,15 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.unit.custody.publish.publications import AGE, ask, new_site, put
-
-X = """
-[columns.x]
-role = "{role}"
-type = "number"
-domain = [-10, 10]
-grid = 0.1
-"""
+from tests.policies import AGE, column, make_policy
+from tests.unit.custody.publish.publications import ask, new_site, put
 
 
 @pytest.fixture(scope="module", params=["quasi-identifier", "sensitive"])
@@ -28,9 +21,8 @@ def study(request, tmp_path_factory):
     tenths = chance.integers(-100, 101, 500)  # most values lie on an edge of the grid
     cents = np.where(chance.random(500) < 0.7, tenths * 10, chance.integers(-1000, 1001, 500))
     values = [Decimal(int(cent)).scaleb(-2) for cent in cents]
-    put(opened, 'dataset = "t"\nk = 5\n' + AGE + X.format(role=request.param), {
-        "age": chance.integers(0, 100, 500), "x": pa.array(values, pa.decimal128(12, 2)),
-    })  # fmt: skip
+    policy = make_policy("t", {"age": AGE, "x": column(request.param, "number", (-10, 10), grid=0.1)})
+    put(opened, policy, {"age": chance.integers(0, 100, 500), "x": pa.array(values, pa.decimal128(12, 2))})
     return opened, folder / "source.parquet"
 
 

@@ -11,22 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.custody.publish.publications import AGE, ask, classes_by, ends, new_site, put
+from tests.policies import AGE, make_policy, quasi, sensitive
+from tests.unit.custody.publish.publications import ask, classes_by, ends, new_site, put
 
-POLICY = (
-    'dataset = "t"\nk = 2\n'
-    + AGE
-    + """
-[columns.patient]
-role = "quasi-identifier"
-type = "category"
-[columns.insurance]
-role = "sensitive"
-type = "category"
-[anonymise]
-edges = "{edges}"
-"""
-)
+POLICY = make_policy("t", {"age": AGE, "patient": quasi("category"), "insurance": sensitive("category")}, k=2)
 PATIENTS = {
     "patient": ["1", "2", "3", "4", "5", "6"],
     "age": [54, 55, 60, 60, 62, 62],
@@ -48,14 +36,14 @@ RELEASE_B = classes_by("patient", [0, 1, 2, 0, 2, 1])
 )
 def test_patients_under_59(tmp_path: Path, release, edges: str, under_59: tuple[int, int]) -> None:
     opened = new_site(tmp_path)
-    put(opened, POLICY.replace("{edges}", edges), PATIENTS, anonymiser=release)
+    put(opened, POLICY.but(anonymise={"edges": edges}), PATIENTS, anonymiser=release)
 
     assert ends(opened, "COUNT(*)", "age < 59") == under_59
 
 
 def test_the_boxes_of_release_b(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    put(opened, POLICY.replace("{edges}", "grid"), PATIENTS, anonymiser=RELEASE_B)
+    put(opened, POLICY, PATIENTS, anonymiser=RELEASE_B)
 
     assert ends(opened, "MIN(age)") == (54, 60)  # [54, 60], [55, 62] and [60, 62]
     assert ends(opened, "MAX(age)") == (60, 62)

@@ -17,14 +17,14 @@ from querygate.custody.publish.publish import Report
 from querygate.custody.roots.publish_version import publish_to
 from querygate.methods.anonymise import mondrian, partition_check
 from querygate.site.open_gate import OpenSite
-from tests.unit.custody.publish.publications import AGE, ends, new_site, put, write_parquet
+from tests.policies import AGE, ILLNESS, SBP, SEX, WITHHELD, ZIP, Column, PolicyText, diverse, make_policy, sensitive
+from tests.unit.custody.publish.publications import ends, new_site, put, write_parquet
 
 K = 4
-TOP = f'dataset = "t"\nk = {K}\n{AGE}\n[columns.sex]\nrole = "quasi-identifier"\ntype = "category"\n'
-SBP = '[columns.sbp]\nrole = "sensitive"\ntype = "integer"\ndomain = [40, 300]\nbins = 10\nguard = 0\n'
-DISEASE = '[columns.disease]\nrole = "sensitive"\ntype = "category"\n'
-DRUG = '[columns.drug]\nrole = "sensitive"\ntype = "category"\n'
-WISH = '[columns.wish]\nrole = "withheld"\n'
+TOP = make_policy("t", {"age": AGE, "sex": SEX}, k=K)
+PRESSURE = SBP | {"bins": 10, "guard": 0}
+IN_REGISTER = {"population": "register.csv", "k": 30}
+MAPPED = TOP.but(k_map=IN_REGISTER)
 ILL = ("flu", "gout", "HIV", "cancer")
 
 
@@ -47,51 +47,46 @@ def people(rows: int = 400, seed: int = 5) -> dict[str, list[Any]]:
 
 PEOPLE = people()
 
-GUARANTEES: dict[str, tuple[str, dict[str, tuple[float, float]]]] = {
-    "distinct": (DISEASE + 'diversity = { kind = "distinct", l = 3 }\n', {"distinct values of disease": (3, 5)}),
-    "entropy": (DISEASE + 'diversity = { kind = "entropy", l = 2.5 }\n', {"entropy l of disease": (2.5, 5)}),
-    "recursive": (
-        DISEASE + 'diversity = { kind = "recursive", c = 1.5, l = 2 }\n',
-        {"recursive c of disease, l = 2": (0, 1.5)},
-    ),
-    "alpha": (DISEASE + 'diversity = { kind = "alpha", alpha = 0.6 }\n', {"largest share of disease": (0.2, 0.6)}),
-    "t-closeness": (DISEASE + 'diversity = { kind = "t-closeness", t = 0.3 }\n', {"equal t of disease": (0, 0.3)}),
-    "distinct bins": (SBP + 'diversity = { kind = "distinct", l = 4 }\n', {"distinct values of sbp": (4, 20)}),
-    "equal t of a number": (
-        SBP + 'diversity = { kind = "t-closeness", t = 0.5, distance = "equal" }\n',
-        {"equal t of sbp": (0, 0.5)},
-    ),
-    "ordered t": (SBP + 'diversity = { kind = "t-closeness", t = 0.15 }\n', {"ordered t of sbp": (0, 0.15)}),
+
+def disease(kind: str, **more: Any) -> dict[str, Column]:
+    return {"disease": ILLNESS | diverse(kind, **more)}
+
+
+def pressure(kind: str, **more: Any) -> dict[str, Column]:
+    return {"sbp": PRESSURE | diverse(kind, **more)}
+
+
+GUARANTEES: dict[str, tuple[dict[str, Column], dict[str, tuple[float, float]]]] = {
+    "distinct": (disease("distinct", l=3), {"distinct values of disease": (3, 5)}),
+    "entropy": (disease("entropy", l=2.5), {"entropy l of disease": (2.5, 5)}),
+    "recursive": (disease("recursive", c=1.5, l=2), {"recursive c of disease, l = 2": (0, 1.5)}),
+    "alpha": (disease("alpha", alpha=0.6), {"largest share of disease": (0.2, 0.6)}),
+    "t-closeness": (disease("t-closeness", t=0.3), {"equal t of disease": (0, 0.3)}),
+    "distinct bins": (pressure("distinct", l=4), {"distinct values of sbp": (4, 20)}),
+    "equal t of a number": (pressure("t-closeness", t=0.5, distance="equal"), {"equal t of sbp": (0, 0.5)}),
+    "ordered t": (pressure("t-closeness", t=0.15), {"ordered t of sbp": (0, 0.15)}),
     "ordered t of a hull": (
-        SBP.replace("bins = 10", 'carry = "hull"') + 'diversity = { kind = "t-closeness", t = 0.2 }\n',
+        {"sbp": SBP | {"carry": "hull", "guard": 0} | diverse("t-closeness", t=0.2)},
         {"ordered t of sbp": (0, 0.2)},
     ),
     "(k,e)": (
-        SBP + 'diversity = { kind = "ke", e = 25, distinct = 4 }\n',
+        pressure("ke", e=25, distinct=4),
         {"narrowest range of sbp": (25, 260), "distinct numbers of sbp": (4, 400)},
     ),
-    "(epsilon,m)": (
-        SBP + 'diversity = { kind = "em", epsilon = 6, m = 2 }\n',
-        {"share within 6 of sbp": (0, 0.5)},
-    ),
+    "(epsilon,m)": (pressure("em", epsilon=6, m=2), {"share within 6 of sbp": (0, 0.5)}),
     "p-sensitive": (
-        DISEASE
-        + 'diversity = { kind = "p-sensitive", p = 2 }\n'
-        + DRUG
-        + 'diversity = { kind = "p-sensitive", p = 2 }\n',
+        disease("p-sensitive", p=2) | {"drug": sensitive("category") | diverse("p-sensitive", p=2)},
         {"distinct values of disease": (2, 5), "distinct values of drug": (2, 3)},
     ),
     "personalised": (
-        DISEASE
-        + 'diversity = { kind = "personalised", by = "wish", share = 0.7, groups = { infection = ["flu", "HIV"] } }\n'
-        + WISH,
+        disease("personalised", by="wish", share=0.7, groups={"infection": ["flu", "HIV"]}) | {"wish": WITHHELD},
         {"share that wish guards": (0, 0.7)},
     ),
     "several at once": (
-        DISEASE
-        + 'diversity = [{ kind = "entropy", l = 2 }, { kind = "t-closeness", t = 0.4 }]\n'
-        + SBP
-        + 'diversity = [{ kind = "ke", e = 20 }, { kind = "em", epsilon = 3, m = 2 }]\n',
+        {
+            "disease": ILLNESS | {"diversity": [{"kind": "entropy", "l": 2}, {"kind": "t-closeness", "t": 0.4}]},
+            "sbp": PRESSURE | {"diversity": [{"kind": "ke", "e": 20}, {"kind": "em", "epsilon": 3, "m": 2}]},
+        },
         {
             "entropy l of disease": (2, 5),
             "equal t of disease": (0, 0.4),
@@ -102,6 +97,10 @@ GUARANTEES: dict[str, tuple[str, dict[str, tuple[float, float]]]] = {
 }
 
 
+def of(kind: str) -> PolicyText:
+    return TOP.but(columns=GUARANTEES[kind][0])
+
+
 def blind_to_guards(table, k, guards=(), *, progress=None):
     """An anonymiser that keeps k and nothing else."""
     return mondrian(table, k)
@@ -110,7 +109,7 @@ def blind_to_guards(table, k, guards=(), *, progress=None):
 @pytest.fixture(scope="module", params=GUARANTEES)
 def published(request, tmp_path_factory) -> tuple[str, OpenSite, Report]:
     opened = new_site(tmp_path_factory.mktemp("guarantees"))
-    return request.param, opened, put(opened, TOP + GUARANTEES[request.param][0], PEOPLE)
+    return request.param, opened, put(opened, of(request.param), PEOPLE)
 
 
 def test_it_is_kept_and_reported(published) -> None:
@@ -129,7 +128,7 @@ def test_it_is_kept_and_reported(published) -> None:
 def test_an_anonymiser_that_ignores_it_is_stopped(published) -> None:
     kind, opened, _ = published
     with pytest.raises(ConfigError) as stopped:
-        put(opened, TOP + GUARANTEES[kind][0], PEOPLE, anonymiser=blind_to_guards)
+        put(opened, of(kind), PEOPLE, anonymiser=blind_to_guards)
 
     assert stopped.value.code == "QG803"
     assert "The verifier found" in stopped.value.detail
@@ -138,7 +137,7 @@ def test_an_anonymiser_that_ignores_it_is_stopped(published) -> None:
 
 def test_a_blind_search_keeps_it_too(published, tmp_path: Path) -> None:
     kind, _, guarded = published
-    blind = put(new_site(tmp_path), TOP + GUARANTEES[kind][0] + '[anonymise]\nsearch = "blind"\n', PEOPLE)
+    blind = put(new_site(tmp_path), of(kind).but(anonymise={"search": "blind"}), PEOPLE)
 
     assert set(blind.measured.kept) == set(guarded.measured.kept)
     assert blind.classes <= guarded.classes
@@ -159,7 +158,7 @@ def by_class(rows: list[tuple[Any, ...]]) -> Mapping[int, list[tuple[Any, ...]]]
 
 def test_raw_numbers_spread_in_every_class(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    put(opened, TOP + GUARANTEES["(k,e)"][0], PEOPLE)
+    put(opened, of("(k,e)"), PEOPLE)
     for members in by_class(raw_by_class(opened, "sbp")).values():
         known = [value for (value,) in members if value is not None]
         assert max(known) - min(known) >= 25
@@ -168,7 +167,7 @@ def test_raw_numbers_spread_in_every_class(tmp_path: Path) -> None:
 
 def test_nobody_is_in_a_crowd(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    put(opened, TOP + GUARANTEES["(epsilon,m)"][0], PEOPLE)
+    put(opened, of("(epsilon,m)"), PEOPLE)
     for members in by_class(raw_by_class(opened, "sbp")).values():
         values = [value for (value,) in members]
         for value in values:
@@ -178,7 +177,7 @@ def test_nobody_is_in_a_crowd(tmp_path: Path) -> None:
 
 def test_everybody_is_guarded_as_wished(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    put(opened, TOP + GUARANTEES["personalised"][0], PEOPLE)
+    put(opened, of("personalised"), PEOPLE)
     sets = {"none": set(), "HIV": {"HIV"}, "infection": {"flu", "HIV"}, "cancer|HIV": {"cancer", "HIV"}}
     wishes = set()
     for members in by_class(raw_by_class(opened, "disease", "wish")).values():
@@ -191,7 +190,7 @@ def test_everybody_is_guarded_as_wished(tmp_path: Path) -> None:
 
 def test_the_wishes_stay_in_the_vault(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    put(opened, TOP + GUARANTEES["personalised"][0], PEOPLE)
+    put(opened, of("personalised"), PEOPLE)
     store = opened.site.store / "t" / "v00001.duckdb"
 
     assert [column.name for column in opened.store.current("t").catalog.columns] == ["age", "sex", "disease"]
@@ -201,7 +200,7 @@ def test_the_wishes_stay_in_the_vault(tmp_path: Path) -> None:
 def test_a_wish_that_means_nothing_is_refused(tmp_path: Path) -> None:
     odd = {**PEOPLE, "wish": ["measles", *PEOPLE["wish"][1:]]}
     with pytest.raises(ConfigError, match="1 wishes name what disease does not have") as refused:
-        put(new_site(tmp_path), TOP + GUARANTEES["personalised"][0], odd)
+        put(new_site(tmp_path), of("personalised"), odd)
 
     assert refused.value.code == "QG802"
     assert "measles" not in str(refused.value)
@@ -210,6 +209,7 @@ def test_a_wish_that_means_nothing_is_refused(tmp_path: Path) -> None:
 # -- hierarchies of sensitive columns ------------------------------------------------------------------------------
 
 TREE = "flu;lung;*\nHIV;blood;*\ncancer;blood;*\ngout;joints;*\n"
+TREE_OF_ILLNESS = ILLNESS | {"hierarchy": "diseases.csv"}
 
 
 def publish_beside(folder: Path, policy: str, columns: dict[str, list[Any]]) -> tuple[OpenSite, Report]:
@@ -223,10 +223,8 @@ def publish_beside(folder: Path, policy: str, columns: dict[str, list[Any]]) -> 
 
 
 def test_closeness_along_a_hierarchy(tmp_path: Path) -> None:
-    column = (
-        DISEASE + 'hierarchy = "diseases.csv"\ndiversity = { kind = "t-closeness", t = 0.2, distance = "hierarchy" }\n'
-    )
-    opened, report = publish_beside(tmp_path, TOP + column, PEOPLE)
+    column = TREE_OF_ILLNESS | diverse("t-closeness", t=0.2, distance="hierarchy")
+    opened, report = publish_beside(tmp_path, TOP.but(columns={"disease": column}), PEOPLE)
     branch = {"flu": "lung", "HIV": "blood", "cancer": "blood", "gout": "joints", None: None}
     groups = by_class(raw_by_class(opened, "disease"))
     everybody = [disease for members in groups.values() for (disease,) in members]
@@ -248,8 +246,9 @@ def test_closeness_along_a_hierarchy(tmp_path: Path) -> None:
 
 def test_people_guard_nodes_of_a_hierarchy(tmp_path: Path) -> None:
     wishes = ["blood" if i % 4 == 0 else "none" for i in range(400)]
-    column = DISEASE + 'hierarchy = "diseases.csv"\ndiversity = { kind = "personalised", by = "wish", share = 0.6 }\n'
-    opened, report = publish_beside(tmp_path, TOP + column + WISH, {**PEOPLE, "wish": wishes})
+    column = TREE_OF_ILLNESS | diverse("personalised", by="wish", share=0.6)
+    policy = TOP.but(columns={"disease": column, "wish": WITHHELD})
+    opened, report = publish_beside(tmp_path, policy, {**PEOPLE, "wish": wishes})
 
     assert report.measured.kept["share that wish guards"] <= 0.6
     for members in by_class(raw_by_class(opened, "disease", "wish")).values():
@@ -264,10 +263,7 @@ def test_a_hierarchy_in_a_register(tmp_path: Path) -> None:
     columns = {"zip": rng.choice(towns, 300, p=[0.2] * 4 + [0.04] * 5).tolist(), "disease": ["flu", "gout"] * 150}
     people = {town: 40 if town.startswith("1") else 10 for town in towns}
     (tmp_path / "register.csv").write_text(as_csv(list(people.items()), "zip,n"), encoding="utf-8")
-    policy = (
-        f'dataset = "t"\nk = {K}\n[columns.zip]\nrole = "quasi-identifier"\ntype = "category"\nhierarchy = "digits"\n'
-    )
-    policy += DISEASE + '[k_map]\npopulation = "register.csv"\nk = 25\ncount = "n"\n'
+    policy = make_policy("t", {"zip": ZIP, "disease": ILLNESS}, k=K, k_map=IN_REGISTER | {"k": 25, "count": "n"})
     _, report = publish_beside(tmp_path, policy, columns)
 
     assert report.measured.kept == {"people of the population": 30}  # all towns of one first digit
@@ -275,8 +271,6 @@ def test_a_hierarchy_in_a_register(tmp_path: Path) -> None:
 
 
 # -- k-map -----------------------------------------------------------------------------------------------------------
-
-K_MAP = '[k_map]\npopulation = "register.csv"\nk = 30\n'
 
 
 def publish_with(folder: Path, policy: str, register: str) -> tuple[OpenSite, Report]:
@@ -318,7 +312,7 @@ def fewest(opened: OpenSite, people: list[tuple[int | None, str]]) -> int:
 
 def test_every_box_fits_enough_of_the_population(tmp_path: Path) -> None:
     everybody = register()
-    for name, policy in (("without", TOP), ("with", TOP + K_MAP)):
+    for name, policy in (("without", TOP), ("with", MAPPED)):
         (tmp_path / name).mkdir()
         opened, report = publish_with(tmp_path / name, policy, as_csv(everybody, "age,sex"))
         found = fewest(opened, everybody)
@@ -330,7 +324,7 @@ def test_every_box_fits_enough_of_the_population(tmp_path: Path) -> None:
 def test_a_population_that_is_counted_and_has_fewer_columns(tmp_path: Path) -> None:
     ages = [age for age, _ in register() if age is not None]
     counted = [(age, ages.count(age)) for age in sorted(set(ages))]
-    policy = TOP + '[k_map]\npopulation = "register.csv"\nk = 50\ncolumns = ["age"]\ncount = "n"\n'
+    policy = TOP.but(k_map=IN_REGISTER | {"k": 50, "columns": ["age"], "count": "n"})
     opened, report = publish_with(tmp_path, policy, as_csv(counted, "age,n"))
 
     assert report.measured.kept["people of the population"] >= 50
@@ -348,7 +342,7 @@ def test_a_population_that_is_counted_and_has_fewer_columns(tmp_path: Path) -> N
 )
 def test_a_population_that_will_not_do(tmp_path: Path, text: str, code: str, what: str) -> None:
     with pytest.raises(ConfigError, match=what) as refused:
-        publish_with(tmp_path, TOP + K_MAP, text)
+        publish_with(tmp_path, MAPPED, text)
 
     assert refused.value.code == code
     assert "old" not in refused.value.detail.split()
@@ -356,7 +350,7 @@ def test_a_population_that_will_not_do(tmp_path: Path, text: str, code: str, wha
 
 @pytest.mark.parametrize("n", ["x", "-1", "1.5", ""])
 def test_a_count_that_is_none(tmp_path: Path, n: str) -> None:
-    policy = TOP + K_MAP + 'count = "n"\n'
+    policy = MAPPED.but(k_map={"count": "n"})
     with pytest.raises(ConfigError, match="k_map") as refused:
         publish_with(tmp_path, policy, f"age,sex,n\n20,F,{n}\n30,M,7\n")
 

@@ -17,22 +17,10 @@ from querygate.custody.publish import class_moments as publishing
 from querygate.gate.describe import explain_policy, make_verdict
 from querygate.methods.anonymise.class_moments import Members, MomentRelease
 from querygate.sql import understand
-from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, raw_rows
+from tests.policies import AGE, PolicyText, make_policy, sensitive
+from tests.unit.custody.publish.publications import ask, ends, new_site, put, raw_rows
 
 ROWS = 400
-TOP = 'dataset = "t"\nk = {k}\n' + AGE.replace("grid = 1", "grid = 1\ncuts = [30, 60]")
-NUMBER = """
-[columns.x]
-role = "sensitive"
-type = "{type}"
-domain = [40, 220]
-grid = 5
-guard = {guard}
-carry = "{carry}"
-[anonymise]
-method = "mondrian"
-class_moments = "{moments}"
-"""
 
 
 def columns(seed: int = 1, missing: float = 0.0, decimals: int = 0) -> dict[str, list[Any]]:
@@ -43,8 +31,12 @@ def columns(seed: int = 1, missing: float = 0.0, decimals: int = 0) -> dict[str,
     return {"age": [rng.randint(0, 90) for _ in range(ROWS)], "x": kept}
 
 
-def policy(carry: str = "bins", moments: str = "rounded", k: int = 5, guard: float = 5, kind: str = "integer") -> str:
-    return TOP.format(k=k) + NUMBER.format(type=kind, guard=guard, carry=carry, moments=moments)
+def policy(
+    carry: str = "bins", moments: str = "rounded", k: int = 5, guard: float = 5, kind: str = "integer"
+) -> PolicyText:
+    x = sensitive(kind, (40, 220), grid=5, guard=guard, carry=carry)
+    anonymise = {"method": "mondrian", "class_moments": moments}
+    return make_policy("t", {"age": AGE | {"cuts": [30, 60]}, "x": x}, k=k, anonymise=anonymise)
 
 
 @pytest.mark.parametrize("carry", ["bins", "hull", "univariate", "joint"])

@@ -14,41 +14,23 @@ from querygate.custody.publish import partition, partition_in_parts
 from querygate.custody.publish.publish import Report
 from querygate.methods.anonymise import Attribute, Closeness, Infeasible, Sensitive, coarse_cuts
 from querygate.site.open_gate import OpenSite
+from tests.policies import AGE, ILLNESS, SBP, SEX, ZIP, Column, diverse, make_policy, quasi
 from tests.unit.custody.publish.publications import ask, ends, new_site, put, staged_files
 
 ROWS = 2_500
-POLICY = """dataset = "t"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-cuts = [65]
-[columns.weight]
-role = "quasi-identifier"
-type = "number"
-domain = [0, 200]
-grid = 1
-[columns.county]
-role = "quasi-identifier"
-type = "category"
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.code]
-role = "quasi-identifier"
-type = "category"
-hierarchy = "digits"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-[columns.disease]
-role = "sensitive"
-type = "category"
-"""
-STRICT = '[anonymise]\nmethod = "mondrian"\n'
+POLICY = make_policy(
+    "t",
+    {
+        "age": AGE | {"cuts": [65]},
+        "weight": quasi("number", (0, 200), grid=1),
+        "county": quasi("category"),
+        "sex": SEX,
+        "code": ZIP,
+        "sbp": SBP,
+        "disease": ILLNESS,
+    },
+)
+STRICT = POLICY.but(anonymise={"method": "mondrian"})
 
 
 def people(seed: int = 1, rows: int = ROWS) -> dict[str, pa.Array]:
@@ -85,7 +67,7 @@ def loss_of(report: Report) -> float:
 
 @pytest.mark.parametrize("method", ["mondrian", "auto", "mondrian-relaxed"])
 def test_parts_are_nearly_as_good_as_the_whole(opened: OpenSite, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    policy = POLICY + STRICT.replace("mondrian", method)
+    policy = POLICY.but(anonymise={"method": method})
     whole = put(opened, policy.replace('"auto"', '"mondrian"'), people())
     in_parts(monkeypatch)
     report = put(opened, policy, people())
@@ -103,26 +85,27 @@ def test_parts_are_nearly_as_good_as_the_whole(opened: OpenSite, monkeypatch: py
 
 def test_what_fits_is_not_parted(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
     in_parts(monkeypatch, combinations=ROWS)
-    report = put(opened, POLICY + STRICT, people())
+    report = put(opened, STRICT, people())
     assert not any("parts" in tried.note for tried in report.comparison)
 
 
 @pytest.mark.parametrize(
-    "diversity",
+    "kept",
     [
-        'kind = "t-closeness", t = 0.2',
-        'kind = "distinct", l = 2',
-        'kind = "entropy", l = 1.5',
-        'kind = "recursive", c = 4.0, l = 2',
-        'kind = "alpha", alpha = 0.8',
+        diverse("t-closeness", t=0.2),
+        diverse("distinct", l=2),
+        diverse("entropy", l=1.5),
+        diverse("recursive", c=4.0, l=2),
+        diverse("alpha", alpha=0.8),
     ],
+    ids=lambda kept: kept["diversity"]["kind"],
 )
-def test_guarantees_hold_in_parts(opened: OpenSite, monkeypatch: pytest.MonkeyPatch, diversity: str) -> None:
+def test_guarantees_hold_in_parts(opened: OpenSite, monkeypatch: pytest.MonkeyPatch, kept: Column) -> None:
     """The verifier compares every class with the whole table, which the halves of this one are far from."""
     in_parts(monkeypatch, combinations=1_500)
-    report = put(opened, POLICY + f"diversity = {{ {diversity} }}\n", people())
+    report = put(opened, POLICY.but(columns={"disease": kept}), people())
     assert "parts" in report.comparison[0].note
-    if "t-closeness" in diversity:
+    if "t" in kept["diversity"]:
         assert report.measured.t["disease"] <= 0.2
 
 
@@ -130,8 +113,7 @@ def test_a_guarantee_that_no_part_keeps_leaves_the_table_whole(
     opened: OpenSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The two halves by age, the only quasi-identifier, are each 0.5 away from the whole: one class, and no cut."""
-    policy = POLICY.partition("[columns.weight]")[0].replace("cuts = [65]\n", "")
-    policy += '[columns.disease]\nrole = "sensitive"\ntype = "category"\ndiversity = {kind = "t-closeness", t = 0.01}\n'
+    policy = make_policy("t", {"age": AGE, "disease": ILLNESS | diverse("t-closeness", t=0.01)})
     age = np.arange(100).repeat(10)
     rows = {"age": age, "disease": np.where(age < 50, "cold", "gout")}
     in_parts(monkeypatch, combinations=60)
@@ -148,7 +130,7 @@ def test_closeness_is_to_the_whole_table() -> None:
 
 
 def test_a_publication_that_fails_in_a_part_leaves_nothing(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(opened, POLICY + STRICT, people(2))
+    put(opened, STRICT, people(2))
     in_parts(monkeypatch)
     made = partition.divided
     seen = []
@@ -222,4 +204,4 @@ def test_no_cut_leaves_fewer_than_k(counts: list[int]) -> None:
 def test_infeasible_is_said_of_the_whole(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
     in_parts(monkeypatch)
     with pytest.raises((ConfigError, Infeasible), match="Even all records together"):
-        put(opened, POLICY + 'diversity = { kind = "distinct", l = 9 }\n', people())
+        put(opened, POLICY.but(columns={"disease": diverse("distinct", l=9)}), people())

@@ -9,13 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publication_state import TIMES, Step
 from querygate.custody.publish.publish import publish
 from querygate_adapters.sources.open_source import open_source
-from tests.unit.custody.publish.publications import AGE, new_site, shelf_of, write_parquet
-
-POLICY = 'dataset = "t"\nk = 5\n' + AGE + '[anonymise]\nmethod = "{method}"\n'
+from tests.policies import AGE, make_policy
+from tests.unit.custody.publish.publications import new_site, shelf_of, write_parquet
 
 
 @pytest.mark.parametrize("method", ["auto", "mondrian"])
@@ -23,7 +21,7 @@ def test_steps_and_shares(tmp_path: Path, method: str) -> None:
     told: list[tuple[str, float | None]] = []
     people = {"age": np.random.default_rng(0).integers(0, 100, 3_000)}
     publish(
-        parse_policy(POLICY.replace("{method}", method)),
+        make_policy("t", {"age": AGE}, anonymise={"method": method}).parsed(),
         open_source(str(write_parquet(tmp_path / "s.parquet", people))),
         shelf_of(new_site(tmp_path)),
         now=lambda: "2026-01-01T00:00:00Z",

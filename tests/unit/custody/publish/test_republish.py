@@ -15,7 +15,6 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.core.errors import ConfigError
-from querygate.custody.policy import parse_policy
 from querygate.custody.publish.publish import Report
 from querygate.custody.roots.delete_person import delete_from, pseudonym
 from querygate.custody.roots.publish_version import publish_to, retire_version, serve_version
@@ -23,15 +22,15 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store import retired_versions
 from querygate_adapters.vault import version_writer
-from tests.unit.custody.publish.policies import STICKY, register_policy
+from tests.policies import REGISTER
 from tests.unit.custody.publish.publications import ends, new_site, put, staged_files, write_parquet
 
 K = 4
-POLICY = register_policy(K)
-NOBODY = POLICY.replace('person = "mrn"\n', "")
-CHANGED = POLICY.replace("weight = 4", "weight = 1")
-LENIENT = STICKY + 'few_changes = "report"\n'
-RETIRE = '[republish]\non_overlap = "retire"\n'
+POLICY = REGISTER.but(k=K)
+NOBODY = POLICY.but(person=None)
+CHANGED = POLICY.but(columns={"age": {"weight": 1}})
+STICKY, RETIRE = {"on_overlap": "sticky"}, {"on_overlap": "retire"}
+LENIENT = STICKY | {"few_changes": "report"}
 
 People = dict[str, list[Any]]
 
@@ -131,7 +130,7 @@ def test_other_classes_of_the_same_people_are_refused_with_a_plan(opened: OpenSi
 def test_the_plan_holds(opened: OpenSite) -> None:
     """What the refusal says of sticky classes is what they do."""
     error = refused(lambda: again(opened, CHANGED, ALL))
-    report = again(opened, CHANGED + STICKY, ALL)
+    report = again(opened, CHANGED.but(republish=STICKY), ALL)
     loss = np.mean(list(report.loss.values()))
 
     assert f"{loss:.2%} instead of" in error.remedy
@@ -143,8 +142,8 @@ def test_the_plan_holds(opened: OpenSite) -> None:
 def test_a_lower_k_divides_classes_into_classes(opened: OpenSite) -> None:
     """Parts of at least k people of the new policy are classes like any other."""
     large = new_site(opened.site.folder.parent / "large")
-    again(large, POLICY.replace(f"k = {K}", "k = 16"), ALL)
-    report = again(large, POLICY + STICKY, ALL)
+    again(large, POLICY.but(k=16), ALL)
+    report = again(large, POLICY.but(republish=STICKY), ALL)
 
     assert report.versions.together.smallest >= K
     assert report.classes > 240 / 32
@@ -154,7 +153,7 @@ def test_a_lower_k_divides_classes_into_classes(opened: OpenSite) -> None:
 
 
 def test_many_newcomers_have_classes_of_their_own(opened: OpenSite) -> None:
-    report = again(opened, POLICY + STICKY, both(ALL, people(60, 1000)))
+    report = again(opened, POLICY.but(republish=STICKY), both(ALL, people(60, 1000)))
 
     assert report.rows == 300
     assert report.versions.together.came == 0
@@ -163,22 +162,22 @@ def test_many_newcomers_have_classes_of_their_own(opened: OpenSite) -> None:
 
 def test_few_newcomers_are_refused_or_reported(opened: OpenSite) -> None:
     more = both(ALL, people(2, 1000))
-    error = refused(lambda: again(opened, POLICY + STICKY, more))
+    error = refused(lambda: again(opened, POLICY.but(republish=STICKY), more))
     assert "2 people in" in error.detail
     assert "wait until more people have come" in error.remedy
 
-    report = again(opened, POLICY + LENIENT, more)
+    report = again(opened, POLICY.but(republish=LENIENT), more)
     assert report.versions.together.came == 2
     assert all(now in (were, now) and (now >= K or now == were) for were, now in groups(opened, 1, 2))
 
 
 def test_few_leavers_are_refused_or_reported(opened: OpenSite) -> None:
     fewer = without(ALL, {3, 77, 150})
-    error = refused(lambda: again(opened, POLICY + STICKY, fewer))
+    error = refused(lambda: again(opened, POLICY.but(republish=STICKY), fewer))
     assert "groups that some left" in error.detail
     assert 'few_changes = "report"' in error.remedy
 
-    report = again(opened, POLICY + LENIENT, fewer)
+    report = again(opened, POLICY.but(republish=LENIENT), fewer)
     assert report.measured.k >= K
     assert report.versions.together.left > 0
     assert report.versions.together.divided == 0
@@ -189,7 +188,7 @@ def test_a_class_may_leave_as_a_whole(opened: OpenSite) -> None:
     with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
         found = vault.execute("SELECT mrn FROM rows JOIN row_class USING (row_id) WHERE class = 0").fetchall()
     gone = {ALL["mrn"].index(mrn) for (mrn,) in found}
-    report = again(opened, POLICY + STICKY, without(ALL, gone))
+    report = again(opened, POLICY.but(republish=STICKY), without(ALL, gone))
 
     assert report.rows == 240 - len(gone)
     assert report.versions.together.left == 0
@@ -197,7 +196,7 @@ def test_a_class_may_leave_as_a_whole(opened: OpenSite) -> None:
 
 def test_changed_values_keep_their_class(opened: OpenSite) -> None:
     older = {**ALL, "age": [min(age + 1, 100) for age in ALL["age"]], "ward": [*ALL["ward"][:-1], "w9"]}
-    report = again(opened, POLICY + STICKY, older)
+    report = again(opened, POLICY.but(republish=STICKY), older)
 
     assert report.versions.by_person
     assert report.versions.together.smallest >= K
@@ -207,16 +206,16 @@ def test_changes_without_persons_cannot_be_judged(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
     again(opened, NOBODY, ALL)
     older = {**ALL, "age": [age + 1 for age in ALL["age"][:9]] + ALL["age"][9:]}
-    for policy in (NOBODY, NOBODY + STICKY, NOBODY + LENIENT):
+    for policy in (NOBODY, NOBODY.but(republish=STICKY), NOBODY.but(republish=LENIENT)):
         error = refused(lambda policy=policy: again(opened, policy, older))
         assert "9 records of version 1" in error.detail
         assert 'person = "..."' in error.remedy
-    assert again(opened, NOBODY + RETIRE, older).versions.retired == (1,)
+    assert again(opened, NOBODY.but(republish=RETIRE), older).versions.retired == (1,)
 
 
 def test_a_person_who_comes_back_is_with_those_they_were_with(opened: OpenSite) -> None:
-    again(opened, POLICY + LENIENT, without(ALL, {3}))
-    report = again(opened, POLICY + LENIENT, ALL)
+    again(opened, POLICY.but(republish=LENIENT), without(ALL, {3}))
+    report = again(opened, POLICY.but(republish=LENIENT), ALL)
 
     assert all(now >= K or now == were for were, now in groups(opened, 1, 3))
     assert list(report.versions.by_version) == [1, 2]
@@ -235,7 +234,7 @@ def test_a_person_has_one_row(tmp_path: Path, mrn: str | None) -> None:
 
 def test_retiring_makes_room(opened: OpenSite) -> None:
     again(opened, POLICY, ALL)
-    report = again(opened, CHANGED + RETIRE, ALL)
+    report = again(opened, CHANGED.but(republish=RETIRE), ALL)
 
     assert report.versions.retired == (1, 2)
     assert report.versions.by_version == {}
@@ -291,8 +290,8 @@ def test_a_retirement_that_was_cut_off_is_finished_or_forgotten(opened: OpenSite
 
 def test_the_log_and_the_listing_say_what_became_of_versions(opened: OpenSite, tmp_path: Path) -> None:
     source = str(write_parquet(tmp_path / "s.parquet", ALL))
-    publish_to(opened, parse_policy(POLICY), source, user="carl")
-    publish_to(opened, parse_policy(CHANGED), source, user="carl", on_overlap="retire")
+    publish_to(opened, POLICY.parsed(), source, user="carl")
+    publish_to(opened, CHANGED.parsed(), source, user="carl", on_overlap="retire")
     ends(opened, "COUNT(*)")
     events = [(e["kind"], e["body"]) for e in opened.log.events() if e["user"] == "carl"]
 
@@ -323,7 +322,7 @@ def rows_of(opened: OpenSite, mrn: str) -> dict[str, int]:
 
 def test_a_person_is_deleted_everywhere(opened: OpenSite) -> None:
     again(opened, POLICY, ALL)
-    done = delete_from(opened, parse_policy(POLICY), "m17", user="carl")
+    done = delete_from(opened, POLICY.parsed(), "m17", user="carl")
 
     assert (done.rows, done.held, done.retired, done.version) == (2, (1, 2), (1, 2), 3)
     assert rows_of(opened, "m17") == {"v00001": 0, "v00002": 0, "v00003": 0}
@@ -335,7 +334,7 @@ def test_a_person_is_deleted_everywhere(opened: OpenSite) -> None:
 
 
 def test_the_log_has_the_deletion_and_not_the_person(opened: OpenSite) -> None:
-    delete_from(opened, parse_policy(POLICY), "m17", user="carl")
+    delete_from(opened, POLICY.parsed(), "m17", user="carl")
     events = {e["kind"]: e["body"] for e in opened.log.events()}
     name = pseudonym(opened, "t", "m17")
 
@@ -346,8 +345,8 @@ def test_the_log_has_the_deletion_and_not_the_person(opened: OpenSite) -> None:
 
 
 def test_the_next_publication_keeps_classes_after_a_deletion(opened: OpenSite) -> None:
-    delete_from(opened, parse_policy(POLICY), "m17", user="carl")
-    report = again(opened, POLICY + STICKY, without(ALL, {17}))
+    delete_from(opened, POLICY.parsed(), "m17", user="carl")
+    report = again(opened, POLICY.but(republish=STICKY), without(ALL, {17}))
 
     assert report.versions.together.divided == 0
     assert list(report.versions.by_version) == [2]
@@ -355,18 +354,18 @@ def test_the_next_publication_keeps_classes_after_a_deletion(opened: OpenSite) -
 
 def test_a_deletion_from_a_source_leaves_the_person_out(opened: OpenSite, tmp_path: Path) -> None:
     source = str(write_parquet(tmp_path / "s.parquet", ALL))
-    done = delete_from(opened, parse_policy(POLICY), "m17", user="carl", source=source)
+    done = delete_from(opened, POLICY.parsed(), "m17", user="carl", source=source)
 
     assert done.version == 2
     assert rows_of(opened, "m17") == {"v00001": 0, "v00002": 0}
 
 
 def test_versions_that_are_kept_must_go_with_the_new_one(opened: OpenSite) -> None:
-    error = refused(lambda: delete_from(opened, parse_policy(POLICY), "m17", user="carl", keep_versions=True))
+    error = refused(lambda: delete_from(opened, POLICY.parsed(), "m17", user="carl", keep_versions=True))
     assert "groups that some left" in error.detail
     assert rows_of(opened, "m17") == {"v00001": 1}
 
-    lenient = parse_policy(POLICY + LENIENT)
+    lenient = POLICY.but(republish=LENIENT).parsed()
     done = delete_from(opened, lenient, "m17", user="carl", keep_versions=True)
     assert done.retired == ()
     assert opened.store.versions("t") == (1, 2)
@@ -376,7 +375,7 @@ def test_versions_that_are_kept_must_go_with_the_new_one(opened: OpenSite) -> No
 def test_who_is_not_there_cannot_be_deleted(opened: OpenSite) -> None:
     for policy, key, code in ((POLICY, "nobody", "QG804"), (NOBODY, "m17", "QG801")):
         with pytest.raises(ConfigError) as found:
-            delete_from(opened, parse_policy(policy), key, user="carl")
+            delete_from(opened, policy.parsed(), key, user="carl")
         assert found.value.code == code
         assert "nobody" not in found.value.detail
 
@@ -394,11 +393,11 @@ def test_a_deletion_that_was_cut_off_is_finished(opened: OpenSite, monkeypatch: 
 
     monkeypatch.setattr(version_writer, "remove", cut)
     with pytest.raises(KeyboardInterrupt):
-        delete_from(opened, parse_policy(POLICY), "m17", user="carl")
+        delete_from(opened, POLICY.parsed(), "m17", user="carl")
     assert rows_of(opened, "m17") == {"v00001": 0, "v00002": 1, "v00003": 0}
     monkeypatch.undo()
 
-    done = delete_from(open_gate(open_site(opened.site.folder)), parse_policy(POLICY), "m17", user="carl")
+    done = delete_from(open_gate(open_site(opened.site.folder)), POLICY.parsed(), "m17", user="carl")
     assert (done.rows, done.version, done.retired) == (1, None, ())
     assert opened.store.versions("t") == (3,)
     assert set(rows_of(opened, "m17").values()) == {0}

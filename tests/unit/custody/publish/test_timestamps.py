@@ -10,18 +10,12 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ConfigError, UnsupportedSQL
-from querygate.custody.policy import parse_policy
-from tests.unit.custody.publish.publications import AGE, ask, new_site, put, raw_rows, write_parquet
+from tests.policies import AGE, make_policy, quasi
+from tests.unit.custody.publish.publications import ask, new_site, put, raw_rows, write_parquet
 
-HEAD = 'dataset = "t"\nk = 5\n' + AGE
-SEEN = """
-[columns.seen]
-role = "{role}"
-type = "timestamp"
-domain = [1969-06-01T00:00:00, 1979-01-01]
-"""
-QUASI = SEEN.format(role="quasi-identifier") + 'grid = "1h"\ncuts = [1971-01-01, "1972-01-01 12:00"]\n'
-SENSITIVE = SEEN.format(role="sensitive") + 'grid = "1d"\nbins = "90d"\nguard = "30d"\n'
+BARE = make_policy("t", {"age": AGE, "seen": quasi("timestamp", (dt.datetime(1969, 6, 1), dt.date(1979, 1, 1)))})
+QUASI = BARE.but(columns={"seen": {"grid": "1h", "cuts": [dt.date(1971, 1, 1), "1972-01-01 12:00"]}})
+SENSITIVE = BARE.but(columns={"seen": {"role": "sensitive", "grid": "1d", "bins": "90d", "guard": "30d"}})
 
 
 def made(seed=0, rows=400):
@@ -35,7 +29,7 @@ def made(seed=0, rows=400):
 def study(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("moments")
     opened = new_site(folder)
-    report = put(opened, HEAD + (QUASI if request.param == "quasi-identifier" else SENSITIVE), made())
+    report = put(opened, QUASI if request.param == "quasi-identifier" else SENSITIVE, made())
     assert report.measured.k >= 5
     return opened, folder / "source.parquet"
 
@@ -129,32 +123,24 @@ ZONE = dt.timezone(dt.timedelta(hours=2))
 )
 def test_moments_with_zones_texts_and_days_are_read(tmp_path, written, read):
     opened = new_site(tmp_path)
-    put(opened, HEAD + QUASI, {"age": [40] * 10, "seen": pa.array([written] * 10)})
+    put(opened, QUASI, {"age": [40] * 10, "seen": pa.array([written] * 10)})
     assert {row[0] for row in raw_rows(opened, ["seen"])} == {read}
 
 
 def test_what_is_no_moment_is_counted_and_not_quoted(tmp_path):
     source = write_parquet(tmp_path / "x.parquet", {"age": [40] * 10, "seen": ["1970-01-01 10:00"] * 9 + ["noonish"]})
     with pytest.raises(ConfigError, match="1 values cannot be read as timestamp") as refused:
-        put(new_site(tmp_path), HEAD + QUASI, source)
+        put(new_site(tmp_path), QUASI, source)
     assert "noonish" not in refused.value.detail
 
 
 @pytest.mark.parametrize(
-    ("line", "path"),
-    [
-        ('grid = "soon"', "columns.seen.grid"),
-        ("grid = 0", "columns.seen.grid"),
-        ('grid = "99999d"', "columns.seen.grid"),
-        ("cuts = [5]", "columns.seen.cuts"),
-        ('grid = "1s"', "columns.seen.grid"),
-    ],
+    ("key", "value"), [("grid", "soon"), ("grid", 0), ("grid", "99999d"), ("cuts", [5]), ("grid", "1s")]
 )
-def test_a_policy_that_is_wrong_about_time(line, path):
-    with pytest.raises(ConfigError, match=path):
-        parse_policy(HEAD + SEEN.format(role="quasi-identifier") + line)
+def test_a_policy_that_is_wrong_about_time(key, value):
+    with pytest.raises(ConfigError, match=f"columns.seen.{key}"):
+        BARE.but(columns={"seen": {key: value}}).parsed()
 
 
 def test_silence_means_a_usual_step():
-    column = parse_policy(HEAD + SEEN.format(role="quasi-identifier")).column("seen")
-    assert column.grid == 90 * 86_400_000_000
+    assert BARE.parsed().column("seen").grid == 90 * 86_400_000_000

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.types import Principal, Request
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.policies import make_policy, quasi, sensitive
 
 AT_ONCE, COLUMNS = 3, 8
 
@@ -25,18 +25,10 @@ def test_a_table_of_many_columns_is_published_whole(tmp_path: Path, monkeypatch:
     rng = np.random.default_rng(3)
     table = pa.table({f"x{i}": np.where(rng.random(60) < 0.1, np.nan, rng.integers(0, 50, 60)) for i in range(COLUMNS)})
     pq.write_table(table, tmp_path / "wide.parquet")
-    roles = "".join(
-        f'[columns.x{i}]\nrole = "{"quasi-identifier" if i in (0, COLUMNS - 1) else "sensitive"}"\n'
-        'type = "number"\ndomain = [0, 50]\n'
-        for i in range(COLUMNS)
-    )
+    roles = {f"x{i}": (quasi if i in (0, COLUMNS - 1) else sensitive)("number", (0, 50)) for i in range(COLUMNS)}
+    policy = make_policy("wide", roles, anonymise={"method": "mondrian"}).parsed()
     opened = open_gate(init_site(tmp_path / "site"))
-    publish_to(
-        opened,
-        parse_policy(f'dataset = "wide"\nk = 5\n[anonymise]\nmethod = "mondrian"\n{roles}'),
-        str(tmp_path / "wide.parquet"),
-        user="me",
-    )
+    publish_to(opened, policy, str(tmp_path / "wide.parquet"), user="me")
     truth = duckdb.connect()
     truth.execute(f"CREATE TABLE wide AS SELECT * FROM '{tmp_path / 'wide.parquet'}'")
     for i in (0, 1, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE, COLUMNS - 1):

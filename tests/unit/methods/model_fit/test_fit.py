@@ -12,7 +12,7 @@ import pytest
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import RecipientModel
 from querygate.methods.model_fit import Fit, Unfit, design, fit, levels_of, parse_formula
-from querygate.methods.model_fit import fit as fitting
+from querygate.methods.model_fit import fitter as fitting
 from tests.unit.methods.model_fit.survival import survival
 
 

@@ -1,0 +1,100 @@
+"""The JSON shapes of answers, verdicts and budgets, as every front door gives them out and the log keeps them."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypeAlias, TypedDict
+
+Row: TypeAlias = dict[str, Any]
+"""One group, by column: a key, a RangeBody or a NoisyBody as the column's kind says; `_group` is a GroupBody."""
+
+
+class ColumnBody(TypedDict):
+    name: str
+    kind: str
+    type: str
+
+
+class RangeBody(TypedDict):
+    low: int | float | str | None
+    high: int | float | str | None
+    attained_low: int | float | str | None
+    attained_high: int | float | str | None
+    sharp: bool
+    may_be_null: bool
+
+
+class NoisyBody(TypedDict):
+    value: int | float
+    noise: str
+    scale: float | None
+    interval95: list[int | float] | None
+    epsilon: float
+
+
+class CountBody(TypedDict):
+    low: int
+    high: int
+
+
+class GroupBody(TypedDict):
+    certain: bool
+    count: CountBody
+
+
+class SpentBody(TypedDict):
+    spent: float
+    left: float
+
+
+class ReadableBody(TypedDict):
+    headings: list[str]
+    rows: list[list[str]]
+
+
+class AnswerBody(TypedDict):
+    query_id: str
+    dataset: str
+    version: int
+    mode: str
+    columns: list[ColumnBody]
+    rows: list[Row]
+    budget: NotRequired[SpentBody]
+    notes: list[str]
+    elapsed_ms: float
+    readable: NotRequired[ReadableBody]
+
+
+class CostBody(TypedDict):
+    epsilon: float
+    delta: NotRequired[float]
+
+
+class Verdict(TypedDict):
+    """Would a statement be accepted? Ranges have a width and a canonical hash, noisy answers a budget and accuracy."""
+
+    accepted: bool
+    mode: NotRequired[str]
+    columns: list[ColumnBody]
+    groups_at_most: int
+    width: NotRequired[str]
+    sharpened_by: NotRequired[list[str]]
+    canonical: NotRequired[str]
+    cost: CostBody
+    budget: NotRequired[dict[str, float]]
+    accuracy: NotRequired[dict[str, float | None]]
+
+
+class SpenderBody(TypedDict):
+    whose: str
+    name: str
+    epsilon: float
+    releases: int
+
+
+class BudgetBody(TypedDict):
+    dataset: str
+    epsilon_per_query: float
+    delta: float
+    limits: dict[str, float]
+    left: dict[str, float]
+    spent: NotRequired[list[SpenderBody]]
