@@ -26,9 +26,9 @@ from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.methods.code_lists.unprotectable import Unprotectable
 
 
-def protect(lists: CodeLists, k: int, workshop: StagingTables) -> Items | LocalItems:
+def protect(lists: CodeLists, k: int, staging: StagingTables) -> Items | LocalItems:
     """The items of the codes that occur, so that nobody is led to by what the policy says may be known."""
-    made: Items | LocalItems = _run(lists, *_given(lists, k, workshop))
+    made: Items | LocalItems = _run(lists, *_given(lists, k, staging))
     return made
 
 
@@ -39,7 +39,7 @@ def protect_in_classes(lists: CodeLists, k: int, classes: Ints, centres: Floats)
     return made
 
 
-def _given(lists: CodeLists, k: int, workshop: StagingTables) -> tuple[Any, ...]:
+def _given(lists: CodeLists, k: int, staging: StagingTables) -> tuple[Any, ...]:
     """What the method takes besides the lists. A set with a code that nobody has is held by nobody already."""
     column, system = lists.column, lists.system
     wanted = column.codes or CodesPolicy()
@@ -56,7 +56,7 @@ def _given(lists: CodeLists, k: int, workshop: StagingTables) -> tuple[Any, ...]
             return rules, k, asked.share, lists.levels, secret
     if wanted.method == "apriori":
         return lists.levels, k, asked.m
-    known = (lists.among(itemset) for itemset in known_sets(column, system, workshop))
+    known = (lists.among(itemset) for itemset in known_sets(column, system, staging))
     sets = tuple(one for one in known if one is not None)
     return k, CodePrivacy(sets, upto=asked.m, residue=asked.look_for == "rest"), _utility(lists)
 

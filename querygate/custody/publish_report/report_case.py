@@ -39,7 +39,7 @@ class VersionRows(Protocol):
     def source(self, most: int) -> Source:
         """Up to so many of the rows, drawn by a fixed rule."""
 
-    def workshop(self) -> StagingTables:
+    def staging(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
 

@@ -50,13 +50,13 @@ class WrittenCells:
     cells: Mapping[str, Any]
     box: Ints
     written: Sets
-    workshop: StagingTables
+    staging: StagingTables
 
     def raw(self, *names: str) -> tuple[Ints, Mapping[str, Any], Ints]:
         """(box, raw values by column, records)."""
         box_of = np.zeros(int(np.max(self.cells["class"])) + 1, dtype=np.int64)
         box_of[self.cells["class"]] = self.box
-        classes, values, counts = self.workshop.raw_counts(names, by="class")
+        classes, values, counts = self.staging.raw_counts(names, by="class")
         return box_of[classes], values, counts
 
 
