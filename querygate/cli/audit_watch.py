@@ -14,6 +14,9 @@ import click
 from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_csv
+from querygate.control.alerts import Alerts
+from querygate.custody.roots.live_audit import LiveAudit, explain_alert
+from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
 
@@ -65,10 +68,6 @@ def watch_command(
     continues where the last watch stopped, however it stopped. Alerts that cannot be sent are kept, and the exit code
     is 1.
     """
-    from querygate.control.alerts import Alerts
-    from querygate.custody.roots.live_audit import LiveAudit  # loads what can open a vault
-    from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
-
     channels = {WEBHOOK: post_to(webhook)} if webhook else {}
     channels |= {MAIL: mail_by(email_command)} if email_command else {}
     opened = open_here(site)
@@ -94,8 +93,6 @@ def watch_command(
 
 def show(alert: Mapping[str, Any], form: str) -> None:
     """One alert: a sentence, or a line of JSON or CSV."""
-    from querygate.custody.roots.live_audit import explain_alert
-
     if form == "table":
         click.echo(f"{alert['time']}  {explain_alert(alert)}")
     elif form == "csv":

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,16 +20,16 @@ from querygate.cli.output import print_record, print_records, progress
 from querygate.cli.report import tell_of_report
 from querygate.core.counted import counted
 from querygate.core.errors import NotPermitted
+from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.policy import load_policy
+from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.publish import Report
+from querygate.custody.publish.republication_guard import OnOverlap, Republication
+from querygate.custody.roots.publish_version import retire_version, serve_version
+from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.retired_versions import retired_in
-
-if TYPE_CHECKING:
-    from querygate.custody.codes.code_items import CodeReport
-    from querygate.custody.publish.method_comparison import Trial
-    from querygate.custody.publish.publish import Report
-    from querygate.custody.publish.republication_guard import OnOverlap, Republication
-    from querygate.custody.roots.publish_with_report import Kind
 
 
 @click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
@@ -61,9 +61,6 @@ def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind,
     served. If the publication fails, the previous version stays as it is. Once the new version is served, a report for
     the custodian is kept in the vault: see `querygate report`.
     """
-    from querygate.custody.policy import load_policy
-    from querygate.custody.roots.publish_with_report import publish_with_report
-
     opened = open_here(site)
     rules = load_policy(policy)
     with progress() as tell:
@@ -120,8 +117,6 @@ def rollback(dataset: str, version: int, form: str, site: Path) -> None:
     All readable versions were checked against each other when they were published, so this reveals nothing new. A
     retired version is never served again.
     """
-    from querygate.custody.roots.publish_version import serve_version
-
     opened = open_here(site)
     before = serve_version(opened, dataset, version, user=LOCAL.name)
     done = {"dataset": dataset, "from": before, "to": version}
@@ -141,8 +136,6 @@ def retire(dataset: str, version: int, form: str, site: Path) -> None:
     The people who asked still know the answers given from it. You cannot retire the served version; a publication with
     --on-overlap retire replaces it and retires it in one step.
     """
-    from querygate.custody.roots.publish_version import retire_version
-
     opened = open_here(site)
     retire_version(opened, dataset, version, user=LOCAL.name)
     print_record({"dataset": dataset, "retired": version}, form, lambda: f"{dataset}: version {version} is retired.")

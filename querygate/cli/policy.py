@@ -14,6 +14,7 @@ from querygate.cli.command import Command, LazyGroup
 from querygate.cli.frame import format_option
 from querygate.cli.output import print_json, print_records
 from querygate.core.errors import ConfigError
+from querygate.custody.roots.policy_proposal import draft_from
 
 ELSEWHERE = {
     "search": ("querygate.cli.policy_search:search", "Find alternatives to Safe Harbor."),
@@ -42,8 +43,6 @@ def draft(source: str, out: Path | None, form: str) -> None:
     in comments. Its figures come from the raw data; check every column before you publish. Nothing is published, and no
     site is needed.
     """
-    from querygate.custody.roots.policy_proposal import draft_from
-
     drafted = draft_from(source)
     if out is not None:
         write_new(out, drafted.text)

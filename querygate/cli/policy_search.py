@@ -14,6 +14,16 @@ from querygate.cli.command import Command
 from querygate.cli.frame import F, check_new, format_option, new_folder
 from querygate.cli.output import print_json, print_record, print_records, progress
 from querygate.cli.policy import write_new
+from querygate.custody.roots.release_policies import (
+    PolicyFile,
+    Register,
+    no_population,
+    safe_harbor_of,
+    search_policies,
+    this_year,
+    write_search,
+)
+from querygate.custody.search.alternatives_search import SearchOptions
 
 HARBOR = "safe-harbor"
 
@@ -89,16 +99,6 @@ def search(
     and shows a handful of different kinds. With --out it writes a report that an expert can sign, and a policy file for
     each kind.
     """
-    from querygate.custody.roots.release_policies import (
-        PolicyFile,
-        Register,
-        no_population,
-        search_policies,
-        this_year,
-        write_search,
-    )
-    from querygate.custody.search.alternatives_search import SearchOptions
-
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     if register is None:
@@ -128,8 +128,6 @@ def safe_harbor(
     Columns that look like one of the 18 kinds of identifiers are left out, ZIP codes keep three digits, dates keep the
     year, and ages of 90 and over become one cell. What a column contains is guessed from its name; check each one.
     """
-    from querygate.custody.roots.release_policies import PolicyFile, Register, safe_harbor_of, this_year
-
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     folder = out.parent if out is not None else policy_file.parent
