@@ -17,7 +17,7 @@ from querygate.custody.codes import code_measures
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_reader import CodeLists
 from querygate.custody.codes.code_systems import CodeSystem, Places
-from querygate.custody.pages.fill import make_page
+from querygate.custody.pages.fill import fill
 from querygate.custody.policy import CodesPolicy, parse_policy
 from querygate.custody.policy.code_columns import UtilityPolicy
 from querygate.custody.policy.column_rules import ColumnPolicy
@@ -171,7 +171,7 @@ def test_the_report_on_a_version_has_measures(tmp_path: Path) -> None:
     [told] = body["codes"]
     assert told["measures"]["found"][-1]["known"] is None
     assert told["measures"]["found"][0]["after"] <= told["measures"]["found"][0]["before"]
-    assert "Found by codes, before and after" in make_page(body, {}, can_draw=False)
+    assert "Found by codes, before and after" in fill("publish_report.html", report=body, images={}, can_draw=False)
     assert "counted exactly" in explain_report(done.published)
 
 
