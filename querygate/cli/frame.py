@@ -68,9 +68,9 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise click.UsageError(f"{path} is there already.") from None
+        raise click.UsageError(f"{path} already exists.") from None
     except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}.") from None
     with os.fdopen(handle, "wb") as stream:
         yield stream
 
@@ -83,14 +83,14 @@ def new_folder(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         staged = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}.") from None
     try:
         yield staged
         staged.rename(path)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}. Nothing is left of it.") from None
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}. Nothing was left behind.") from None
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 
@@ -98,4 +98,4 @@ def new_folder(path: Path) -> Iterator[Path]:
 def check_new(path: Path | None) -> None:
     """Said before long work, not after it."""
     if path is not None and path.exists():
-        raise click.BadParameter("It is there already, and nothing is overwritten.", param_hint="--out")
+        raise click.BadParameter("The file already exists, and nothing is overwritten.", param_hint="--out")

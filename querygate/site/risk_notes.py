@@ -61,7 +61,7 @@ def _read(opened: OpenSite, dataset: str, name: str, user: str) -> bytes:
     except FileNotFoundError:
         raise NotPermitted(
             "QG309",
-            f"There is no risk report on version {version} of {dataset}: measuring takes raw records, and the gate "
-            "has none.",
-            f"Run `querygate risk --dataset {dataset}` in the custodian's process.",
+            f"There is no risk report for version {version} of {dataset}: it is computed from raw records, and the "
+            "gate has none.",
+            f"Run `querygate risk --dataset {dataset}` on the custodian's machine.",
         ) from None

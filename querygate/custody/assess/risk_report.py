@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.assess.code_table import SafeHarborTreatment
 from querygate.custody.assess.risk_body import After, Disease, MeasuredColumns, Records, Register, RiskReport, Sides
 from querygate.custody.assess.side_figures import side_figures
@@ -12,7 +13,6 @@ from querygate.custody.assess.sides import DiseaseScope, Side
 from querygate.custody.assess.verdict import summary, verdict
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 
 FORMAT = 1
 
@@ -34,7 +34,7 @@ class Assessment:
     notes: Sequence[str] = ()
 
 
-def make_report(assessed: Assessment, progress: Progress = tell_nobody) -> RiskReport:
+def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskReport:
     policy, population = assessed.policy, assessed.population
     people = None if population is None else int(population.persons.sum())
     figures = []

@@ -14,6 +14,7 @@ from querygate.core.errors import ExtractRefused, QueryGateError
 from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Source
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files
 from querygate.custody.audit.audit import AuditOptions
@@ -22,7 +23,6 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract import Builder
 from querygate.custody.extract.extract_scope import make_catalog, narrowed
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.log_audit import audit_site
 from querygate.custody.roots.log_coalitions import ORGANISATION, PROJECT, views_of
 from querygate.custody.roots.publish_version import kept, open_shelf
@@ -41,7 +41,7 @@ KEY_FILE = "extract.key"
 class SiteBuilder:
     """Makes the extracts of a site's datasets."""
 
-    def __init__(self, opened: OpenSite, progress: Progress = tell_nobody) -> None:
+    def __init__(self, opened: OpenSite, progress: Progress = no_progress) -> None:
         self._opened, self._progress = opened, progress
 
     def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
@@ -152,7 +152,7 @@ def make_extract(
     secret: bytes,
     beside: Path = Path(),
     memory_mb: int = 4096,
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
     with desk_rows(policy, source, beside, memory_mb=memory_mb, progress=progress) as rows:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source
+from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Ints
 from querygate.custody.assess.extract_side import check_released, released_side
 from querygate.custody.assess.risk_body import After, RiskReport
@@ -31,7 +32,6 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.publish_version import kept, open_shelf
 from querygate.custody.roots.scratch_vault import desk_rows
 from querygate.site.open_gate import OpenSite, now
@@ -61,7 +61,7 @@ def assess_source(
     *,
     beside: Path = Path(),
     memory_mb: int = 4096,
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
 ) -> RiskReport:
     """The report on a source, without a site: the raw rows are put into a vault that is gone afterwards.
 
@@ -78,7 +78,7 @@ def assess_source(
 
 
 def assess_dataset(
-    opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = tell_nobody
+    opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = no_progress
 ) -> RiskReport:
     """The report on the version that is served, from its raw rows; kept at the site unless it is about a release."""
     catalog = opened.store.current(dataset).catalog
@@ -109,7 +109,7 @@ def assess_extract(
     protected: ProtectedRecords,
     register: Population | None,
     catalog: Catalog,
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
 ) -> RiskReport | None:
     """The report on the records of an extract, before they leave; None where they are nobody's.
 

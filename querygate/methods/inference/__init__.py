@@ -41,7 +41,6 @@ __all__ = [
     "Unexamined",
     "NotSound",
     "Pattern",
-    "Severity",
     "CaseStatement",
     "QueryTotal",
     "View",
