@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_csv
+
+if TYPE_CHECKING:
+    from querygate.custody.roots.live_audit import Alert
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
 
@@ -92,13 +94,13 @@ def watch_command(
         time.sleep(interval)
 
 
-def show(alert: Mapping[str, Any], form: str) -> None:
+def show(alert: Alert, form: str) -> None:
     """One alert: a sentence, or a line of JSON or CSV."""
     from querygate.custody.roots.live_audit import explain_alert
 
     if form == "table":
         click.echo(f"{alert['time']}  {explain_alert(alert)}")
     elif form == "csv":
-        print_csv([alert[name] for name in COLUMNS], ())
+        print_csv(["" if alert[name] is None else str(alert[name]) for name in COLUMNS], ())
     else:
         click.echo(json.dumps(dict(alert), ensure_ascii=False))

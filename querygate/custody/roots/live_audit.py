@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 from querygate.control.alerts import Alerts
 from querygate.control.log_tail import AnsweredQuery, follow
 from querygate.core.audit_records import Unanswerable
 from querygate.core.errors import ConfigError
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
 from querygate.custody.roots.known_columns import open_structure
@@ -31,7 +32,7 @@ SAID = {
     "cap": "is one of more different sets than can be followed",
 }
 
-Alert = Mapping[str, Any]
+Alert: TypeAlias = Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,9 @@ def make_alert(dataset: str, entry: AnsweredQuery, found: ViewFinding) -> Alert:
 def explain_alert(alert: Alert) -> str:
     """The alert in a sentence or two."""
     people = "1 record" if alert["records"] == 1 else f"{alert['records']} records"
-    beside = {WHOLE: " everybody", ITSELF: " another group of itself"}.get(alert["with"], f" {alert['with'] or ''}")
-    said = f"{alert['query']} of {alert['user']} {SAID[alert['rule']]}{beside}".rstrip()
+    beside = {WHOLE: " everybody", ITSELF: " another group of itself"}.get(
+        str(alert["with"]), f" {alert['with'] or ''}"
+    )
+    said = f"{alert['query']} of {alert['user']} {SAID[str(alert['rule'])]}{beside}".rstrip()
     told = f": {people}" if alert["records"] else ""
     return f"{said}{told}. View: {alert['view']}; {alert['dataset']}, version {alert['version']}; {alert['id']}."

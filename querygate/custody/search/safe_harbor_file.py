@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.core.errors import ConfigError
+from querygate.core.safe_harbor import OLD
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.search.axes import Axis, looks_like, make_axis
-from querygate.custody.search.lattice_study import OLD, kept_by
+from querygate.custody.search.lattice_study import kept_by
 from querygate.custody.search.policy_edits import with_cells, with_groups
 from querygate.methods.policy_search import IDENTIFIERS, PolicyLattice, Suggestion
 

@@ -3,7 +3,6 @@
 Sets of places come in, findings with proofs go out. Nothing here reads SQL, a database or a secret value.
 """
 
-from querygate.core.audit_report import Severity
 from querygate.methods.inference.cases import Case, CaseStatement, finding_id, make_cases
 from querygate.methods.inference.coalitions import POOLED, find
 from querygate.methods.inference.examine import IsolatedGroup, Unexamined, examine
