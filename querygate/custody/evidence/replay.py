@@ -19,13 +19,14 @@ from querygate.core.bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import WARNING, Gate, State, arrange, fetch, protect, understand
+from querygate.gate.answer import Gate, State, arrange, fetch, protect, understand
 from querygate.gate.render import make_body
 
 STEPS = (understand, fetch, protect, arrange)
 
-OF_THE_MOMENT = ("query_id", "elapsed_ms")
-"""What names this very request; all else must be equal, to the byte."""
+OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes")
+"""What names this very request, and the words beside the figures, which another version of QueryGate may choose
+otherwise. All else must be equal, to the byte."""
 
 NOBODY = Principal("replay", "custodian")
 
@@ -126,12 +127,8 @@ def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | s
 
 
 def _told(answer: AnswerBody) -> dict[str, object]:
-    """All but what is of the moment, and a warning, which is about other answers."""
-    return {
-        name: [note for note in answer["notes"] if note != WARNING] if name == "notes" else value
-        for name, value in answer.items()
-        if name not in OF_THE_MOMENT
-    }
+    """All but what is of the moment."""
+    return {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
 
 
 def _digest(answer: AnswerBody) -> bytes:
