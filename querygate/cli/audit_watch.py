@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +16,9 @@ from querygate.cli.output import print_csv
 from querygate.control.alerts import Alerts
 from querygate.custody.roots.live_audit import LiveAudit, explain_alert
 from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
+
+if TYPE_CHECKING:
+    from querygate.custody.roots.live_audit import Alert
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
 
@@ -91,11 +93,11 @@ def watch_command(
         time.sleep(interval)
 
 
-def show(alert: Mapping[str, Any], form: str) -> None:
+def show(alert: Alert, form: str) -> None:
     """One alert: a sentence, or a line of JSON or CSV."""
     if form == "table":
         click.echo(f"{alert['time']}  {explain_alert(alert)}")
     elif form == "csv":
-        print_csv([alert[name] for name in COLUMNS], ())
+        print_csv(["" if alert[name] is None else str(alert[name]) for name in COLUMNS], ())
     else:
         click.echo(json.dumps(dict(alert), ensure_ascii=False))

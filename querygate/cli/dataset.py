@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -20,6 +19,7 @@ from querygate.cli.output import print_record, print_records, progress
 from querygate.cli.report import tell_of_report
 from querygate.core.counted import counted
 from querygate.core.errors import NotPermitted
+from querygate.core.json_body import to_json
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.policy import load_policy
 from querygate.custody.publish.method_comparison import Trial
@@ -102,7 +102,7 @@ def versions(dataset: str, form: str, site: Path) -> None:
     version.
     """
     opened = open_here(site)
-    found = make_versions(opened, dataset)
+    found = [to_json(line) for line in make_versions(opened, dataset)]
     print_records(found, form, columns=("version", "state", "published", "rows", "k_measured", "answers", "user"))
 
 
@@ -150,10 +150,23 @@ def _remind_of_copy(opened: OpenSite) -> None:
         )
 
 
-def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
-    """Versions in the store and those that were, with what the log says of their publication and use."""
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """A version in the store or one that was, with what the log says of its publication and use."""
+
+    version: int
+    served: bool
+    state: str
+    published: str | None
+    rows: int | None
+    k_measured: int | None
+    answers: int
+    user: str | None
+
+
+def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
     serving = _served(opened, dataset)
-    published: dict[int, Mapping[str, Any]] = {}
+    published = {}
     answers: Counter[int] = Counter()
     for event in opened.log.events():
         if event["dataset"] == dataset and event["kind"] == "publish":
@@ -161,21 +174,20 @@ def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
         elif event["dataset"] == dataset and event["body"].get("outcome") == "answered":
             answers[event["body"]["version"]] += 1
     retired = retired_in(opened.site.store / dataset)
-    found: list[dict[str, Any]] = []
-    unknown: Mapping[str, Any] = {"time": None, "user": None, "body": {}}
+    found = []
     for version in sorted({*opened.store.versions(dataset), *retired}):
-        entry = published.get(version, unknown)
+        entry = published.get(version, {"time": None, "user": None, "body": {}})
         found.append(
-            {
-                "version": version,
-                "served": version == serving,
-                "state": "served" if version == serving else "retired" if version in retired else "readable",
-                "published": entry["time"],
-                "rows": entry["body"].get("rows"),
-                "k_measured": entry["body"].get("k"),
-                "answers": answers[version],
-                "user": entry["user"],
-            }
+            VersionLine(
+                version=version,
+                served=version == serving,
+                state="served" if version == serving else "retired" if version in retired else "readable",
+                published=entry["time"],
+                rows=entry["body"].get("rows"),
+                k_measured=entry["body"].get("k"),
+                answers=answers[version],
+                user=entry["user"],
+            )
         )
     return found
 

@@ -6,7 +6,6 @@ What reads raw data is imported inside the commands, as for `publish`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -51,8 +50,8 @@ def draft(source: str, out: Path | None, form: str) -> None:
         for p in drafted.columns
     ]
     if form == "json":
-        body: dict[str, Any] = {"dataset": drafted.dataset, "k": drafted.k, "rows": drafted.rows}
-        print_json({**body, "policy": drafted.text, "columns": columns})
+        head = {"dataset": drafted.dataset, "k": drafted.k, "rows": drafted.rows}
+        print_json({**head, "policy": drafted.text, "columns": columns})
     elif form != "table" or out is not None:
         print_records(columns, form, columns=("column", "role", "type", "found"))
     else:

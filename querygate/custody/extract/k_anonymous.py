@@ -310,7 +310,7 @@ def _kept(draft: PublicationState, seen_of: Ints, population: Population | None)
         return []
     index = {c.name: i for i, c in enumerate(sensitive)}
     classes, codes, counts = draft.workshop.cells([c.name for c in sensitive])
-    cells: dict[str, object] = {"class": classes, "n": counts}
+    cells = {"class": classes, "n": counts}
     for column in sensitive:
         if not column.is_numeric:
             found = codes[column.name]
