@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import ColumnCodes
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
@@ -26,7 +26,7 @@ class SafeHarbor:
     risk: InstanceRisk
     loss: Floats
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {"risk": self.risk.to_dict(), "loss": dict(zip(self.names, self.loss.tolist(), strict=True))}
 
 
