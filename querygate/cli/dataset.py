@@ -17,6 +17,7 @@ from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records, progress
 from querygate.cli.report import tell_of_report
+from querygate.control.chain import LogEvent
 from querygate.core.counted import counted
 from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
@@ -166,7 +167,7 @@ class VersionLine:
 
 def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
     serving = _served(opened, dataset)
-    published = {}
+    published: dict[int, LogEvent] = {}
     answers: Counter[int] = Counter()
     for event in opened.log.events():
         if event["dataset"] == dataset and event["kind"] == "publish":
@@ -176,17 +177,18 @@ def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
     retired = retired_in(opened.site.store / dataset)
     found = []
     for version in sorted({*opened.store.versions(dataset), *retired}):
-        entry = published.get(version, {"time": None, "user": None, "body": {}})
+        entry = published.get(version)
+        body = entry["body"] if entry else {}
         found.append(
             VersionLine(
                 version=version,
                 served=version == serving,
                 state="served" if version == serving else "retired" if version in retired else "readable",
-                published=entry["time"],
-                rows=entry["body"].get("rows"),
-                k_measured=entry["body"].get("k"),
+                published=entry["time"] if entry else None,
+                rows=body.get("rows"),
+                k_measured=body.get("k"),
                 answers=answers[version],
-                user=entry["user"],
+                user=entry["user"] if entry else None,
             )
         )
     return found

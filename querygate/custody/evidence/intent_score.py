@@ -56,8 +56,8 @@ class ScoredQuery(TypedDict):
 
     user: str
     time: str
-    dataset: str
-    version: int
+    dataset: str | None
+    version: int | None
     sql: str
     code: str | None
     canonical_hash: str | None
@@ -105,7 +105,7 @@ class _Seen:
 
     def __init__(self) -> None:
         self._texts: defaultdict[str, set[str]] = defaultdict(set)
-        self._constants: dict[tuple[str, str, int, tuple[str, ...]], set[str]] = {}
+        self._constants: dict[tuple[str | None, str, int, tuple[str, ...]], set[str]] = {}
 
     def is_rewording(self, meaning: str, sql: str) -> bool:
         texts = self._texts[meaning]
@@ -113,7 +113,7 @@ class _Seen:
         texts.add(sql)
         return new
 
-    def is_near(self, dataset: str, sql: str) -> bool:
+    def is_near(self, dataset: str | None, sql: str) -> bool:
         """For each constant, is there an earlier statement with another one in this place, and all else equal?"""
         form, constants = parted(sql)
         near = again = False

@@ -104,11 +104,11 @@ def _outcomes(opened: OpenSite, dataset: str | None, since: str | None) -> Itera
         if since is None or event["time"] >= since:
             body = event["body"]
             yield {
-                "user": event["user"],
+                "user": event["user"] or "",
                 "time": event["time"],
                 "dataset": event["dataset"],
                 "version": body.get("version"),
-                "sql": body.get("sql"),
+                "sql": body["sql"],
                 "code": body["code"] if body["outcome"] == "refused" else None,
                 "canonical_hash": body.get("canonical_hash"),
             }

@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, Finder, NameFinder
 from querygate.methods.notes.finders.dates import find_days
 from querygate.methods.notes.identifier_values import Own, People, record_values
@@ -165,7 +165,7 @@ class ScrubbedColumn:
     rules: dict[str, int]
     touched: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "notes": len(self.notes),
             "touched": self.touched,

@@ -19,11 +19,11 @@ Equal synthetic records cannot be told apart, so an attacker picks one of them a
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
@@ -44,8 +44,8 @@ class Linkage:
     row: float | None
     row_allowed: float
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def linkage(

@@ -29,11 +29,12 @@ to be missing, with the reason, and is never made up.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.risk.pitman import pitman_uniques
 from querygate.methods.risk.snb import snb_uniques
@@ -85,9 +86,9 @@ class PopulationUniqueness:
             return None
         return min(1.0, self.share / self.sample_share)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         more = {"fraction": self.fraction, "share": self.share, "of_sample_uniques": self.of_sample_uniques}
-        return {**asdict(self), **more, "estimates": [asdict(one) for one in self.estimates]}
+        return {**to_json(self), **more}
 
 
 def sample_uniqueness(sizes: Ints) -> float:

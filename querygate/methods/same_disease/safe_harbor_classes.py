@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue
 from querygate.core.safe_harbor import OLD
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import ColumnCodes
@@ -24,7 +24,7 @@ class SafeHarbor:
     risk: InstanceRisk
     loss: Floats
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {"risk": self.risk.to_dict(), "loss": dict(zip(self.names, self.loss.tolist(), strict=True))}
 
 

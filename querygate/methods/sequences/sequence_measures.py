@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment
 
@@ -32,8 +32,8 @@ class SequenceMeasures:
     in_pairs: int
     """Sequences identical to one other alone. Who knows one of a pair can tell the other: at R, if one has A, G."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def measure(original: Alignment, released: Alignment) -> SequenceMeasures:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from querygate.core.json_body import JsonValue
 from querygate.core.registry import Registry
 from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment, generalised
@@ -49,7 +49,7 @@ class SequenceRelease:
     verified: SequenceCheck
     kept: SequenceMeasures
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "method": self.method,
             "lattice": self.alignment.lattice.name,
