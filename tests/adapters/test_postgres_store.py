@@ -20,6 +20,7 @@ from querygate_adapters.store.postgres_store import PostgresStore
 from querygate_adapters.vault import postgres_writer
 from tests.postgres import Server
 from tests.unit.custody.publish.publications import AGE, ask, new_site, put, shelf_of
+from tests.work import HANG_S
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": ["a", "b", None, 'it\'s "odd"', "é\n,;", ""]}
@@ -267,7 +268,7 @@ def test_threads_have_connections_of_their_own(place: Place) -> None:
 
     def read() -> None:
         with links.reading() as connection:
-            together.wait(10)
+            together.wait(HANG_S)
             pids.append(connection.info.backend_pid)
 
     threads = [threading.Thread(target=read) for _ in range(3)]

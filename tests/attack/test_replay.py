@@ -23,6 +23,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store.duckdb_store import version_file
 from tests.property.random_cases import make_case, random_query
 from tests.small_release import publish_small
+from tests.work import HANG_S
 
 QUERIES = 250
 
@@ -65,7 +66,7 @@ def test_the_log_replays_without_the_vault(tmp_path: Path) -> None:
         input="".join(json.dumps(query["sql"]) + "\n" for query in logged),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_S,
     )
 
     assert replayed.returncode == 0, replayed.stderr
