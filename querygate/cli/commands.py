@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.lazy import LazyGroup
+from querygate.cli.command import LazyGroup
 
 COMMANDS = {
     "init": ("querygate.cli.site:init", "Make an empty site."),
@@ -46,6 +46,6 @@ COMMANDS = {
 def main(site: Path | None, debug: bool) -> None:
     """Ordinary SQL in, guaranteed ranges out.
 
-    A site is a folder with settings, a store, a vault and a log. Make one with `querygate init`, publish a table
-    into it, then query or serve it.
+    A site is a folder with settings, a store, a vault and a log. Create one with `querygate init`, publish a table into
+    it, then query or serve it.
     """

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import duckdb
 import pyarrow as pa
@@ -44,7 +44,7 @@ class FileSource:
     def columns(self) -> tuple[str, ...]:
         return self._columns
 
-    def batches(self, columns: Sequence[str]) -> Any:
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         """The wanted columns as a stream of Arrow record batches."""
         wanted = ", ".join(quoted(name) for name in columns) or "1"
         relation, values = self._relation()
@@ -61,7 +61,7 @@ class FileSource:
         self._connection.execute(f"SELECT * FROM {relation} LIMIT 0", values)
         return tuple(str(column[0]) for column in self._connection.description or ())
 
-    def _relation(self) -> tuple[str, list[Any]]:
+    def _relation(self) -> tuple[str, list[str | dict[str, str]]]:
         raise NotImplementedError  # pragma: no cover - abstract
 
 
@@ -99,7 +99,7 @@ class CsvFile(FileSource):
             )
         return tuple(names)
 
-    def _relation(self) -> tuple[str, list[Any]]:
+    def _relation(self) -> tuple[str, list[str | dict[str, str]]]:
         columns = dict.fromkeys(self._columns, "VARCHAR")
         text = (
             "read_csv(?, auto_detect = false, header = true, strict_mode = true, null_padding = false, "
@@ -109,7 +109,7 @@ class CsvFile(FileSource):
 
 
 class ParquetFile(FileSource):
-    def _relation(self) -> tuple[str, list[Any]]:
+    def _relation(self) -> tuple[str, list[str | dict[str, str]]]:
         return "read_parquet(?)", [str(self.path)]
 
 
@@ -142,7 +142,7 @@ class DuckDBFile:
             self._connection.execute(f"SELECT * FROM {quoted(self._table)} LIMIT 0")
         return tuple(str(column[0]) for column in self._connection.description or ())
 
-    def batches(self, columns: Sequence[str]) -> Any:
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         wanted = ", ".join(quoted(name) for name in columns) or "1"
         return self._connection.sql(f"SELECT {wanted} FROM {quoted(self._table)}").to_arrow_reader(BATCH_ROWS)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import duckdb
 import psycopg
@@ -144,7 +143,7 @@ class _Reader:
         pass
 
 
-def _batches(stream: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches(stream: _Reader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """CSV as COPY writes it: a missing value is nothing, an empty text is two quotes."""
     reader = csv.open_csv(
         pa.PythonFile(stream, mode="r"),

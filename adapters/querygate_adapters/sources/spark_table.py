@@ -16,7 +16,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -113,7 +112,7 @@ def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:
                 stream.write_batch(batch)
             yield pyarrow.RecordBatch.from_pydict({"batch": [sink.getvalue().to_pybytes()]})
 
-    sent: Any = rows.mapInArrow(packed, "batch binary").toLocalIterator(prefetchPartitions=True)
+    sent = rows.mapInArrow(packed, "batch binary").toLocalIterator(prefetchPartitions=True)
     schema = to_arrow_schema(rows.schema)
     for row in sent:
         for batch in pa.ipc.open_stream(bytes(row["batch"])):

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from querygate.core.block import Block
 from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog, Column, NoiseOptions, Reference
 
 KEPT_BYTES = 256 * 2**20
@@ -66,7 +67,7 @@ def catalog_from_json(text: str) -> Catalog:
     return Catalog(**{**body, "columns": columns, "references": references, "noise": noise})
 
 
-def _with_tuples(body: Any) -> Any:
+def _with_tuples(body: JsonValue) -> Any:
     """JSON has lists where the catalog has tuples, at any depth."""
     if isinstance(body, dict):
         return {key: _with_tuples(value) for key, value in body.items()}
@@ -74,6 +75,8 @@ def _with_tuples(body: Any) -> Any:
 
 
 Names: TypeAlias = tuple[str, ...]
+Row: TypeAlias = tuple[Any, ...]
+"""A row as an engine gives it."""
 
 
 class KeptBlocks:

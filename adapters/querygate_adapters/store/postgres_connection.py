@@ -19,8 +19,9 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from querygate.core.errors import ConfigError
+from querygate_adapters.store.catalog_json import Row
 
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+Connection: TypeAlias = psycopg.Connection[Row]
 
 SCHEMES = ("postgresql://", "postgres://")
 DEFAULTS = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -38,7 +37,7 @@ class VaultCounts:
         try:
             with limited(cursor, limits.timeout_s):
                 rows = self._rows(cursor, path, tally, options)
-                found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+                found: Tallied = {}
                 for row in cursor.execute(_statement(tally, rows)).fetchall():
                     keys = tuple(map(told_key, row[: len(tally.keys)]))
                     found[keys] = tuple(map(_whole, row[len(tally.keys) :]))
@@ -116,7 +115,7 @@ def _figure(wanted: WantedTally) -> str:
     return f"coalesce(sum({steps}){test}, 0)"
 
 
-def _whole(value: Any) -> int | dict[int, int]:
+def _whole(value: int | dict[int, int] | None) -> int | dict[int, int]:
     if isinstance(value, dict):
         return {int(step): int(number) for step, number in value.items()}
     return int(value or 0)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import duckdb
 
 from querygate.core.errors import ConfigError
 from querygate.core.ports import IdentifiedSource, JoinedTable, Source
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.code_list_rows import CASTS
 
 # How a source value becomes a value of the policy's type; NULL where it cannot. {x} is the source column.
@@ -194,9 +194,8 @@ class RowLoader:
                 "they are compared as texts.",
             )
 
-    def _figures(self, sql: str) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = self._db.execute(sql).fetchall()[0]
-        return found
+    def _figures(self, sql: str) -> Row:
+        return self._db.execute(sql).fetchall()[0]
 
 
 @contextmanager

@@ -13,14 +13,13 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.types import Catalog, Ints
+from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
@@ -119,7 +118,7 @@ class WrittenStore:
         with self._reading() as read:
             return catalog_from_json(read("SELECT body FROM catalog")["body"][0])
 
-    def cells(self, quasi: Sequence[int]) -> dict[str, Any]:
+    def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
         """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
         with self._reading() as read:
             found = read("SELECT * FROM cells")
@@ -143,13 +142,13 @@ class WrittenStore:
         of_code, of_set, held = (part.astype(np.int64) for part in (items["item_id"], sets["set_id"], sets["item_id"]))
         return tuple(map(str, items["code"])), of_code, of_set, held
 
-    def moments(self, column: int) -> dict[str, Any]:
+    def moments(self, column: int) -> dict[str, Array]:
         """The moments of the column's classes as they are, in order of class."""
         with self._reading() as read:
             return read(f"SELECT * FROM {TABLE} WHERE column_id = {int(column)} ORDER BY class")
 
     @contextmanager
-    def _reading(self) -> Iterator[Callable[[str], dict[str, Any]]]:
+    def _reading(self) -> Iterator[Callable[[str], dict[str, Array]]]:
         database = connect(self._path, read_only=True)
         try:
             yield lambda sql: dict(database.execute(sql).fetchnumpy())

@@ -7,7 +7,7 @@ codes are equal values. Safe Harbor is a map from codes to groups of codes, made
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,9 +97,6 @@ class SafeHarborTreatment:
     letter: str
     does: str
     why: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def by_safe_harbor(coded: CodeTable, year: int) -> tuple[CodeTable, SafeHarborTreatment]:

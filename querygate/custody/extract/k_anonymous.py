@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source, StagingTables
+from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints
 from querygate.custody.codes.code_items import in_classes, publish_codes
 from querygate.custody.columns.population import Population
@@ -28,7 +29,7 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_comparison import Trial
 from querygate.custody.publish.partition import partition, quasi_identifiers, read_table
-from querygate.custody.publish.publication_state import Progress, PublicationState, Step
+from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.custody.publish.publish import code, load
 from querygate.custody.verify.guarantee_check import GuaranteeCheck, WrittenCells, measure_guarantees
 from querygate.methods.anonymise import (

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
+from querygate.core.progress import Progress
 from querygate.custody.extract.protected_records import Field
 from querygate.custody.extract.residue_check import count_left
 from querygate.custody.policy import ColumnPolicy, NotePolicy
-from querygate.custody.publish.publication_state import Progress
 from querygate.methods.notes import (
     IdentifierKind,
     PlausibleColumn,

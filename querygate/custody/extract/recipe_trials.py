@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec, RecipientModel
+from querygate.core.progress import Progress
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe, recipe_for
 from querygate.custody.extract.extract_scope import SHARES
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import model_columns, model_levels, table_of
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress
 from querygate.methods.model_fit import Fit, ModelComparison, Unfit, average, compare, fit
 
 REPETITIONS = 5

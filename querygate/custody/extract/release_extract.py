@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError, ExtractRefused
+from querygate.core.progress import Progress
 from querygate.core.types import Ints
 from querygate.custody.columns.population import Population, records_of
 from querygate.custody.columns.value_groups import with_values
@@ -26,7 +27,7 @@ from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.release_check import PopulationMatch, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.model import SAFE_HARBOR
-from querygate.custody.publish.publication_state import Progress, PublicationState
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
 from querygate.custody.verify.guarantee_check import GuaranteeCheck
 from querygate.methods.policy_search import PolicyRisk, explain_measured, rules

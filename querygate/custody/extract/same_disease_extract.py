@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
+from querygate.core.progress import Progress
 from querygate.core.types import DISCRETE, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
@@ -27,7 +28,7 @@ from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.register_columns import RegisterColumn, RenumberedColumn, link
 from querygate.custody.extract.same_disease_check import FileRisk, Yardstick, look_at_safe_harbor, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import Progress, PublicationState
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.verify.guarantee_check import GuaranteeCheck
 from querygate.methods.same_disease import (
     InstanceRisk,

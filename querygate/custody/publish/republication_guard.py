@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from querygate.core.errors import ConfigError
+from querygate.core.progress import no_progress
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
-from querygate.custody.publish.publication_state import PublicationState, tell_nobody
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import Infeasible, Method, stay_together
 from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
 
@@ -196,7 +197,7 @@ def _refusal(
 ) -> ConfigError:
     """What was found, and every way on, with figures."""
     draft.say("trying ways on")
-    draft.progress = tell_nobody  # nothing is published after this
+    draft.progress = no_progress  # nothing is published after this
     gone, new = meeting.changed
     is_known = meeting.by_person or 0 in (gone, new)
     lines = _found(draft.policy.k, meeting, before.verdict, handling) if is_known else []

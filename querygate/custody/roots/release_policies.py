@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ConfigError
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population, linked, read_people, records_of
 from querygate.custody.policy import ColumnPolicy, Policy, load_policy, parse_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.scratch_vault import desk_rows
 from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, make_page, search
 from querygate.custody.search.alternatives_search import SearchOptions
@@ -107,7 +107,7 @@ def search_policies(
     register: Register,
     options: SearchOptions,
     *,
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
     memory_mb: int = 4096,
 ) -> AlternativesSearch:
     """Alternatives to Safe Harbor for the records of a source."""

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +19,12 @@ import pyarrow as pa
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source
-from querygate.core.types import Catalog
+from querygate.core.progress import Progress, no_progress
+from querygate.core.types import Catalog, Ints
 from querygate.custody.assess.extract_side import check_released, released_side
+from querygate.custody.assess.risk_body import After, RiskReport
 from querygate.custody.assess.risk_files import make_files
-from querygate.custody.assess.risk_report import After, Assessment, make_report
+from querygate.custody.assess.risk_report import Assessment, make_report
 from querygate.custody.assess.sides import DiseaseScope, Side, at_stake, raw_sides
 from querygate.custody.assess.version_side import published_side
 from querygate.custody.columns.population import Population, read_people, read_population, read_register
@@ -31,7 +32,6 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.publish_version import kept, open_shelf
 from querygate.custody.roots.scratch_vault import desk_rows
 from querygate.site.open_gate import OpenSite, now
@@ -61,8 +61,8 @@ def assess_source(
     *,
     beside: Path = Path(),
     memory_mb: int = 4096,
-    progress: Progress = tell_nobody,
-) -> dict[str, Any]:
+    progress: Progress = no_progress,
+) -> RiskReport:
     """The report on a source, without a site: the raw rows are put into a vault that is gone afterwards.
 
     After is the release that was asked about, or else the classes that the policy would make.
@@ -78,8 +78,8 @@ def assess_source(
 
 
 def assess_dataset(
-    opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = tell_nobody
-) -> dict[str, Any]:
+    opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = no_progress
+) -> RiskReport:
     """The report on the version that is served, from its raw rows; kept at the site unless it is about a release."""
     catalog = opened.store.current(dataset).catalog
     store, vault = open_shelf(opened).files(dataset, catalog.version)
@@ -99,9 +99,9 @@ def assess_dataset(
         assessing = _Assessing(policy, raw, register, asked, progress, catalog.version)
         if asked.released is not None:
             return assessing.against_release(asked.released)
-        body = assessing.against_version(WrittenStore(store), classes)
-    keep_risk(opened, body, make_files(body), user=user)
-    return body
+        report = assessing.against_version(WrittenStore(store), classes)
+    keep_risk(opened, dataset, catalog.version, make_files(report), user=user)
+    return report
 
 
 def assess_extract(
@@ -109,8 +109,8 @@ def assess_extract(
     protected: ProtectedRecords,
     register: Population | None,
     catalog: Catalog,
-    progress: Progress = tell_nobody,
-) -> dict[str, Any] | None:
+    progress: Progress = no_progress,
+) -> RiskReport | None:
     """The report on the records of an extract, before they leave; None where they are nobody's.
 
     `policy` is that of the extract, with its columns alone.
@@ -119,7 +119,7 @@ def assess_extract(
         return None
     everybody = DiseaseScope() if protected.kind == "same-disease" else None
     assessing = _Assessing(policy, protected.raw, register, RiskOptions(disease=everybody), progress, catalog.version)
-    return {**assessing.against_table("extract", protected.table, ()), "policy_hash": catalog.policy_hash}
+    return replace(assessing.against_table("extract", protected.table, ()), policy_hash=catalog.policy_hash)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class _Assessing:
             raise ConfigError("QG802", "The source has no records.", "Name a source that has some.")
         _check_anybody(self.policy, self.asked.disease, self.raw)
 
-    def against_release(self, released: Path) -> dict[str, Any]:
+    def against_release(self, released: Path) -> RiskReport:
         self.progress("reading the release")
         table = _read_release(released)
         private = check_released(self.policy, table.column_names)
@@ -147,7 +147,7 @@ class _Assessing:
             raise ConfigError("QG802", f"The release has {what}.", "Name the release that was made of this source.")
         return self.against_table("release", table, _of_private(private))
 
-    def against_policy(self, rows: ReportRows, own: Population | None) -> dict[str, Any]:
+    def against_policy(self, rows: ReportRows, own: Population | None) -> RiskReport:
         try:
             made = make_k_anonymous(
                 _classes_alone(self.policy),
@@ -165,7 +165,7 @@ class _Assessing:
             raise ConfigError("QG803", f"The policy's classes cannot be made: {problem.detail}", remedy) from None
         return self.against_table("policy", made.table, ())
 
-    def against_table(self, after: After, table: pa.Table, notes: Sequence[str]) -> dict[str, Any]:
+    def against_table(self, after: After, table: pa.Table, notes: Sequence[str]) -> RiskReport:
         quasi = [column for column in self.policy.named("quasi-identifier") if not column.is_numeric]
         texts = {column.name: _texts(column, self.raw[column.name]) for column in quasi}
         side, unread = released_side(
@@ -173,17 +173,19 @@ class _Assessing:
         )
         return self._report(after, side, [*notes, *_of_unread(unread)])
 
-    def against_version(self, written: WrittenStore, classes: Any) -> dict[str, Any]:
+    def against_version(self, written: WrittenStore, classes: Ints) -> RiskReport:
         side = published_side(self.policy, written, self.raw, classes, self.register, self.asked.disease)
         return self._report("published", side, ())
 
-    def _report(self, after: After, side: Side, notes: Sequence[str]) -> dict[str, Any]:
+    def _report(self, after: After, side: Side, notes: Sequence[str]) -> RiskReport:
         moment = now()
         raw, harbor, treated = raw_sides(self.policy, self.raw, self.register, self.asked.disease, moment.year)
         assessed = Assessment(
             policy=self.policy,
             after=after,
-            sides={"raw": raw, "safe_harbor": harbor, "after": side},
+            raw=raw,
+            safe_harbor=harbor,
+            released=side,
             treated=treated,
             population=self.register,
             disease=self.asked.disease,
@@ -219,7 +221,7 @@ def _measured(policy: Policy) -> tuple[ColumnPolicy, ...]:
     return policy.named("quasi-identifier", "sensitive")
 
 
-def _raw(policy: Policy, source: Any) -> pa.Table:
+def _raw(policy: Policy, source: Source) -> pa.Table:
     with source.reading():
         return source.batches([column.name for column in _measured(policy)]).read_all()
 
@@ -251,8 +253,7 @@ def _read_release(path: Path) -> pa.Table:
         file = found[0]
     source = open_source(str(file))
     with source.reading():
-        batches: Any = source.batches(source.columns())
-        return batches.read_all()
+        return source.batches(source.columns()).read_all()
 
 
 def _check_not_synthetic(report: Path) -> None:

@@ -16,9 +16,10 @@ from typing import Protocol
 
 import numpy as np
 
+from querygate.core.audit_report import Severity
 from querygate.core.types import Ints
 from querygate.methods.inference.set_bits import fingerprint
-from querygate.methods.inference.totals import SEVERITIES, Finding, Kind, QueryTotal, Severity
+from querygate.methods.inference.totals import SEVERITIES, Finding, Kind, QueryTotal
 
 GRAVITY: dict[Severity, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 

@@ -19,7 +19,7 @@ Disclosure(classes=1, records=4)
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +29,8 @@ LIKELY = 0.8
 """A share of a class from which a guess of its value is as good as knowledge."""
 
 
-class Disclosure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Disclosure:
     """Classes that give something away, and the records in them."""
 
     classes: int
@@ -75,8 +76,7 @@ class ValuesTold:
         return self.right_by_class - self.right_overall
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"same": self.same._asdict(), "likely": self.likely._asdict(), "gain": self.gain}
-        return {**asdict(self), **told, "gains": [one.to_dict() for one in self.gains]}
+        return {**asdict(self), "gain": self.gain, "gains": [one.to_dict() for one in self.gains]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class NumbersTold:
         return 1 - self.error_by_class / self.error_overall if self.error_overall else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "narrow": self.narrow._asdict(), "gain": self.gain}
+        return {**asdict(self), "gain": self.gain}
 
 
 def values_told(classes: Ints, values: Ints) -> ValuesTold:

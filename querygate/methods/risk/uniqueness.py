@@ -30,7 +30,7 @@ to be missing, with the reason, and is never made up.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -66,6 +66,8 @@ class PopulationUniqueness:
     sample_share: float
     chosen: Uniques
     estimates: tuple[Uniques, ...] = field(default=())
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("fraction", "share", "of_sample_uniques")
 
     @property
     def fraction(self) -> float:

@@ -145,8 +145,8 @@ def test_lists_are_of_whom_they_are_for(run, site, ident):
     told(run("export", "request", "--as", "bob", *ASK, "--format", "json"))
     assert len(told(run("export", "list", "--format", "json"))) == 2
     assert [one["id"] for one in told(run("export", "list", "--as", "ann", "--format", "json"))] == [ident]
-    assert run("export", "list", "--state", "released").stdout == "There are no such requests.\n"
-    assert run("export", "list", "--mine").stdout == "There are no such requests.\n"
+    assert run("export", "list", "--state", "released").stdout == "There are no matching requests.\n"
+    assert run("export", "list", "--mine").stdout == "There are no matching requests.\n"
     assert run("export", "list", "--state", "lost").exit_code == 2
     hidden, missing = (run("export", "show", one, "--as", "bob") for one in (ident, "x_1"))
     assert hidden.stderr == missing.stderr

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from querygate.core.json_body import to_json
 from querygate.custody.assess.sides import DiseaseScope
 from querygate.methods.risk import THRESHOLDS, attack
 from tests.unit.custody.assess import small as ward
@@ -117,7 +118,7 @@ def test_a_register_tells_records_apart_by_what_it_has(tmp_path: Path) -> None:
     (tmp_path / "fewer.csv").write_text("age,people\n30,5\n91,1\n95,4\n96,5\n")
     asked = ward.RiskOptions(population=str(tmp_path / "fewer.csv"), count="people", released=tmp_path / "release.csv")
     source = ward.open_source(str(tmp_path / "source.csv"))
-    body = ward.assess_source(ward.parse_policy(ward.POLICY), source, asked)
+    body = to_json(ward.assess_source(ward.POLICY.parsed(), source, asked))
     assert line(body, "prosecutor_average") == pytest.approx(BY_HAND["prosecutor_average"])
     expected = [(3 * 3 / 5 + 1 + 2 / 2) / 6, (3 * 3 / 5 + 3 * 3 / 10) / 6, 3 / 5]
     assert line(body, "instance_average") == pytest.approx(expected)

@@ -29,7 +29,8 @@ from querygate.methods.code_lists import catalogue as code_methods
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.places import ROOT
-from tests.unit.custody.publish.publications import AGE, ends, new_site, put, raw_rows, shelf_of
+from tests.policies import AGE, make_policy
+from tests.unit.custody.publish.publications import ends, new_site, put, raw_rows, shelf_of
 
 CODES = ("295.00", "295.01", "295.02", "296.00", "296.01", "296.02", "401.1", "042")
 ROWS = "".join(f"{code};{code[:3]};any\n" for code in CODES)
@@ -38,7 +39,7 @@ KNOWN = 'protect = { kind = "itemsets", itemsets = [["296.00", "296.01", "296.02
 
 
 def policy_text(more: str = "", *, k: int = 2, system: str = 'system = "codes.csv"') -> str:
-    return f'dataset = "t"\nk = {k}\n{AGE}[columns.dx]\nrole = "codes"\n{system}\n{more}\n'
+    return make_policy("t", {"age": AGE}, k=k) + f'[columns.dx]\nrole = "codes"\n{system}\n{more}\n'
 
 
 def publish(
@@ -326,7 +327,7 @@ def test_the_policies_of_the_guide_load(tmp_path: Path) -> None:
     page = ROOT / "docs" / "how-to" / "publish-diagnosis-codes.md"
     tmp_path.joinpath("diseases.csv").write_text("250;250.00\n401.1;401.9\n", encoding="utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    loaded = [parse_policy(f'dataset = "t"\nk = 5\n{AGE}{block}', folder=tmp_path) for block in blocks]
+    loaded = [parse_policy(make_policy("t", {"age": AGE}) + block, folder=tmp_path) for block in blocks]
     assert [policy.column("dx").role for policy in loaded] == ["codes"] * 4
 
 

@@ -13,27 +13,12 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ExtractRefused
+from tests.policies import ROUGH_AGE, SBP, code_list, make_policy
 from tests.unit.custody.extract.study import extract
 
 CODES = ("250.00", "250.01", "250.02", "401.0", "401.1", "401.9", "493.00", "493.01", "V10.3")
-POLICY = """
-dataset = "trial"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[columns.dx]
-role = "codes"
-system = "icd9cm"
-method = "cba"
-protect = { kind = "k^m", m = 2 }
-utility = { kind = "level", level = 2 }
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-"""
+DX = code_list("icd9cm", method="cba", protect={"kind": "k^m", "m": 2}, utility={"kind": "level", "level": 2})
+POLICY = make_policy("trial", {"age": ROUGH_AGE, "dx": DX, "sbp": SBP})
 
 
 def patients(rows: int = 250) -> pa.Table:

@@ -163,8 +163,8 @@ def test_the_report_says_what_a_reviewer_asks_with_pictures(tmp_path: Path) -> N
 def test_a_population_tells_of_journalists(tmp_path: Path) -> None:
     population = tmp_path / "people.csv"
     population.write_text("age,sex,people\n" + "".join(f"{a},{s},50\n" for a in range(121) for s in "FM"))
-    policy = POLICY + f'[k_map]\npopulation = "{population}"\nk = 20\ncolumns = ["age", "sex"]\ncount = "people"\n'
-    risk = extract(tmp_path / "x", policy=policy, columns=["age", "sex", "sbp"])["risk"]["attackers"]
+    k_map = {"population": str(population), "k": 20, "columns": ["age", "sex"], "count": "people"}
+    risk = extract(tmp_path / "x", policy=POLICY.but(k_map=k_map), columns=["age", "sex", "sbp"])["risk"]["attackers"]
     assert risk["k_map"] >= 20
     assert risk["journalist"]["greatest"] <= 1 / 20
 

@@ -16,6 +16,7 @@ import pytest
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec
+from querygate.core.json_body import to_json
 from querygate.custody.assess.extract_side import released_side
 from querygate.custody.assess.sides import DiseaseScope, raw_sides
 from querygate.custody.columns.population import Population, read_register
@@ -171,7 +172,7 @@ def test_a_file_keeps_its_promise_and_reads_back_the_same(tmp_path: Path) -> Non
         RiskOptions(released=tmp_path / "out", disease=DiseaseScope()),
         open_source(str(tmp_path / "file.parquet")),
     )
-    report = assess_source(load_policy(tmp_path / "p.toml"), source, asked, beside=tmp_path)
+    report = to_json(assess_source(load_policy(tmp_path / "p.toml"), source, asked, beside=tmp_path))
     read = report["sides"]["after"]["instance"]
     assert {key: read[key] for key in ours} == pytest.approx(ours, rel=1e-12)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
