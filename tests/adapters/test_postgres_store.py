@@ -19,7 +19,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store.postgres_store import PostgresStore
 from querygate_adapters.vault import postgres_writer
 from tests.postgres import Server
-from tests.unit.custody.publish.publications import AGE, ask, new_site, put, shelf_of
+from tests.unit.custody.publish.publications import AGE, ask, copy_site, new_site, put, shelf_of
 from tests.work import HANG_S
 
 POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
@@ -65,10 +65,16 @@ class Place:
         )
 
 
-@pytest.fixture
-def place(postgres: Server, tmp_path: Path) -> Place:
-    opened = new_site(tmp_path)
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    opened = new_site(tmp_path_factory.mktemp("published"))
     put(opened, POLICY, OLD)
+    return opened
+
+
+@pytest.fixture
+def place(postgres: Server, published: OpenSite, tmp_path: Path) -> Place:
+    opened = copy_site(published, tmp_path)
     publisher, reader = postgres.new_role(), postgres.new_role()
     made = Place(postgres, postgres.new_database(), publisher, reader, opened)
     made.run(
