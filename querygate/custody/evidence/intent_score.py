@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 REFUSED, DISCLOSING, NEAR, REWORDED, RARE = 1, 5, 1, 2, 3
 RAISED, HIGH = 20, 60
@@ -51,8 +51,20 @@ class Intent:
         return "high" if self.score >= HIGH else "raised" if self.score >= RAISED else "low"
 
 
+class ScoredQuery(TypedDict):
+    """What is read of a query of the log; `code` is that of a refusal."""
+
+    user: str
+    time: str
+    dataset: str
+    version: int
+    sql: str
+    code: str | None
+    canonical_hash: str | None
+
+
 def score_users(
-    entries: Iterable[Mapping[str, Any]], is_rare: Callable[[Mapping[str, Any]], bool] = lambda entry: False
+    entries: Iterable[ScoredQuery], is_rare: Callable[[ScoredQuery], bool] = lambda entry: False
 ) -> list[Intent]:
     """Entries have user, time, dataset, sql, code and canonical_hash (both may be None), in the order of time.
 

@@ -92,7 +92,7 @@ class Builder:
         self, wish: ExtractSpec, policy: Policy, where: str, draw: _Draw
     ) -> tuple[ProtectedRecords, Any, list[Any]]:
         if wish.method and wish.method not in METHODS:
-            raise invalid("method", "not a way to make classes", *METHODS)
+            raise invalid("method", "is not a method for making classes", *METHODS)
 
         def made(method: str) -> ProtectedRecords:
             return make_k_anonymous(

@@ -81,13 +81,13 @@ class SiteBuilder:
         _, vault = open_shelf(opened).files(wish.dataset, catalog.version)
         if not vault.exists():
             raise ExtractRefused(
-                "QG605", "The raw rows of the version served are not in the vault.", "Publish the dataset again."
+                "QG605", "The vault does not have the raw rows of the served version.", "Publish the dataset again."
             )
         with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
             found = kept(rows.policy())
             if found is None:
                 raise ExtractRefused(
-                    "QG605", "The version served did not keep its policy.", "Publish the dataset again."
+                    "QG605", "The policy of the served version was not stored.", "Publish the dataset again."
                 )
             policy, beside = found
             yield Builder(

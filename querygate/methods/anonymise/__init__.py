@@ -18,7 +18,7 @@ from typing import Protocol
 
 from querygate.core.registry import Registry
 from querygate.core.types import Ints
-from querygate.methods.anonymise import loss, partition_check, version_overlay
+from querygate.methods.anonymise import partition_check, version_overlay
 from querygate.methods.anonymise.blind_classes import blind
 from querygate.methods.anonymise.class_boxes import (
     ALL_NULLS,
@@ -166,7 +166,6 @@ __all__ = [
     "scales_of",
     "interval_hierarchy",
     "flat_hierarchy",
-    "loss",
     "partition_check",
     "version_overlay",
 ]

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from querygate.core.safe_harbor import FEW, OLD
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, PolicyLattice
 from querygate.methods.policy_search.safe_harbor_identifiers import Treatment
 
@@ -38,7 +39,6 @@ RESTRICTED = frozenset(
     f"{area:03d}" for area in (36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893)
 )
 """Three digits of ZIP codes with 20,000 people or fewer by the 2000 census (HHS guidance, 2012)."""
-FEW, OLD = 20_000, 90
 
 
 def zip3(codes: Sequence[Any], people: Mapping[str, int] | None = None) -> list[str | None]:

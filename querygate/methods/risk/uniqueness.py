@@ -173,16 +173,16 @@ def explain_uniqueness(found: PopulationUniqueness) -> str:
     '40.0 % of the 100 records are alone in their combination; in the population of 1,000 about 10.0 % of people are \
 (estimate: pitman), so about 1 in 4 of those alone here is alone there, too.'
     """
-    begin = f"{found.sample_share:.1%} of the {found.records:,} records are alone in their combination"
+    begin = f"{found.sample_share:.1%} of the {found.records:,} records have a unique combination of values"
     begin = begin.replace("%", " %")
     if found.share is None:
-        return f"{begin}; how many people are alone in the population of {found.people:,} cannot be estimated."
+        return f"{begin}; how many people are unique in the population of {found.people:,} cannot be estimated."
     if found.chosen.method == "counted":
         return f"{begin}, and the records are the whole population."
     share = f"{found.share:.1%}".replace("%", " %")
     begin = (
-        f"{begin}; in the population of {found.people:,} about {share} of people are (estimate: {found.chosen.method})"
+        f"{begin}; in the population of {found.people:,} about {share} of people do (estimate: {found.chosen.method})"
     )
     if not found.of_sample_uniques:
         return f"{begin}."
-    return f"{begin}, so about 1 in {1 / found.of_sample_uniques:.0f} of those alone here is alone there, too."
+    return f"{begin}, so about 1 in {1 / found.of_sample_uniques:.0f} of those unique here is unique there too."

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from querygate.core.safe_harbor import OLD
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import ColumnCodes
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
 from querygate.methods.same_disease.study import Study
-
-OLD = 90
-"""Ages from which on are one group: 45 CFR 164.514(b)(2)(i)(C), "all ages over 89"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ def asked(run, clinic):
 
 def test_a_replay_tells_its_counts(asked):
     done = asked("audit", "replay")
-    assert (done.exit_code, done.stdout) == (0, "2 answers: 2 are the same, 0 differ.\n")
-    assert asked("audit", "replay", "--since", "2999-01-01").stdout == "0 answers: 0 are the same, 0 differ.\n"
+    assert (done.exit_code, done.stdout) == (0, "2 answers: 2 the same, 0 different.\n")
+    assert asked("audit", "replay", "--since", "2999-01-01").stdout == "0 answers: 0 the same, 0 different.\n"
     assert asked("audit", "replay", "--format", "jsonl").stdout == ""
 
 

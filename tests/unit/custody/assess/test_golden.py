@@ -109,7 +109,7 @@ def test_a_number_may_mark_the_disease(tmp_path: Path) -> None:
 def test_same_disease_is_everybody(tmp_path: Path) -> None:
     body = assess(tmp_path, disease=DiseaseScope())
     assert line(body, "instance_average") == pytest.approx(BY_HAND["instance_average"])
-    assert "Being in the file is the disclosure here" in body["words"][-1]
+    assert "Here being in the file is itself the disclosure" in body["words"][-1]
 
 
 def test_a_register_tells_records_apart_by_what_it_has(tmp_path: Path) -> None:

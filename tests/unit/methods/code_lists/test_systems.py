@@ -155,7 +155,7 @@ def test_the_largest_system_is_little_work() -> None:
 
 
 def test_an_unknown_system_is_refused() -> None:
-    with pytest.raises(ValueError, match="no code system of this name"):
+    with pytest.raises(ValueError, match="no code system with this name"):
         tree_of("icd11", ["1A00"])
 
 
