@@ -17,7 +17,8 @@ from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from tests.adapters.published import NAMES, Published
 from tests.adapters.reference import contents
-from tests.unit.custody.publish.publications import AGE, RESEARCHER, ask, new_site, put, shelf_of
+from tests.policies import AGE, make_policy
+from tests.unit.custody.publish.publications import RESEARCHER, ask, new_site, put, shelf_of
 from tests.work import HANG_S
 
 THREADS = 8
@@ -65,7 +66,7 @@ def test_a_switch_of_versions_is_seen_whole(heavy: Published, tmp_path: Path) ->
     """Answers of either version, right for the version they name, and never an error."""
     heavy.engine.needs("switch")
     opened = new_site(tmp_path)
-    policy = 'dataset = "t"\nk = 2\n' + AGE
+    policy = make_policy("t", {"age": AGE}, k=2)
     rows = {1: 6, 2: 40}
     put(opened, policy, {"age": list(range(20, 20 + rows[1]))})
     gate = heavy.engine.gate(opened)

@@ -18,11 +18,12 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store.postgres_store import PostgresStore
 from querygate_adapters.vault import postgres_writer
+from tests.policies import AGE, ILLNESS, make_policy
 from tests.postgres import Server
-from tests.unit.custody.publish.publications import AGE, ask, copy_site, new_site, put, shelf_of
+from tests.unit.custody.publish.publications import ask, copy_site, new_site, put, shelf_of
 from tests.work import HANG_S
 
-POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
+POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2)
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": ["a", "b", None, 'it\'s "odd"', "é\n,;", ""]}
 NEW = {"age": list(range(20, 60)), "ward": list("abcd") * 10}
 SQL = "SELECT ward, COUNT(*), AVG(age) FROM t GROUP BY ward"

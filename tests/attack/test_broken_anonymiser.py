@@ -17,32 +17,21 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
+from tests.policies import ILLNESS, diverse, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, classes_by, new_site, put, shelf_of, staged_files
 
-POLICY = """
-dataset = "t"
-k = 3
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 100]
-grid = 5
-[columns.ward]
-role = "quasi-identifier"
-type = "category"
-[columns.disease]
-role = "sensitive"
-type = "category"
-diversity = { kind = "distinct", l = 2 }
-[columns.pulse]
-role = "sensitive"
-type = "integer"
-domain = [0, 200]
-bins = 20
-guard = 20
-[anonymise]
-edges = "grid"
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "age": quasi("integer", (0, 100), grid=5),
+        "ward": quasi("category"),
+        "disease": ILLNESS | diverse("distinct", l=2),
+        "pulse": sensitive("integer", (0, 200), bins=20, guard=20),
+    },
+    k=3,
+    anonymise={"edges": "grid"},
+)
+WITH_PERSONS = POLICY.but(columns={"person": quasi("category")})
 PEOPLE: dict[str, list[Any]] = {
     "age": [21, 22, 23, 41, 42, 43, 61, 62, 63, None, None, None],
     "ward": list("abcabcabcaaa"),
@@ -89,10 +78,9 @@ BROKEN = {
 
 @pytest.mark.parametrize(("promise", "anonymiser"), BROKEN.values(), ids=BROKEN)
 def test_broken_classes_are_caught(served: OpenSite, promise: str, anonymiser: Any) -> None:
-    policy = POLICY + '[columns.person]\nrole = "quasi-identifier"\ntype = "category"\n'
     people = {**PEOPLE, "person": list("ABCDEFGHIJKL")}
 
-    assert_stopped(served, promise, lambda: put(served, policy, people, anonymiser=anonymiser))
+    assert_stopped(served, promise, lambda: put(served, WITH_PERSONS, people, anonymiser=anonymiser))
 
 
 # -- a broken store file -------------------------------------------------------------------------------------------
@@ -216,12 +204,11 @@ def test_a_right_writer_is_let_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("labels", [[], [0] * 11, [-1] * 12], ids=["none", "short", "negative"])
 def test_labels_that_number_no_classes_publish_nothing(served: OpenSite, labels: list[int]) -> None:
-    policy = POLICY + '[columns.person]\nrole = "quasi-identifier"\ntype = "category"\n'
     people = {**PEOPLE, "person": list("ABCDEFGHIJKL")}
     with pytest.raises(Exception):  # noqa: B017 - whatever stops it first
         put(
             served,
-            policy,
+            WITH_PERSONS,
             people,
             anonymiser=lambda table, k, guards=(), *, progress=None: np.array(labels, dtype=np.int64),
         )

@@ -29,14 +29,6 @@ RESEARCHER = Principal("tester", "researcher")
 ALONE = VersionHandling(compare=False)
 Anonymise = Callable[..., Ints]
 
-AGE = """
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-"""
-
 
 def new_site(folder: Path) -> OpenSite:
     return open_gate(init_site(folder / "site"))
