@@ -71,7 +71,7 @@ def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind,
             source,
             user=LOCAL.name,
             kind=kind,
-            beside=policy.parent,
+            base_dir=policy.parent,
             progress=tell,
             on_overlap=on_overlap,
         )

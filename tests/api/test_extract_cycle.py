@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.control import Log
 from querygate.custody.roots.open_custody import open_extracts
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.roots.publish_version import publish_to, write_kept_policy
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
@@ -169,6 +169,4 @@ def test_a_version_that_kept_no_policy_says_what_to_do(opened: OpenSite) -> None
         assert client.get(f"{API}/exports/{ident}", headers=headers["carl"]).json["state"] == "approved"
     finally:
         with duckdb.connect(str(vault)) as database:
-            from querygate.custody.roots.publish_version import keep
-
-            database.execute("UPDATE policy SET body = ?", [keep(POLICY.parsed(), Path())])
+            database.execute("UPDATE policy SET body = ?", [write_kept_policy(POLICY.parsed(), Path())])

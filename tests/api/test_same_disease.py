@@ -59,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(folder: Path) -> OpenSite:
     opened = open_gate(open_site(init_site(folder / "site").folder))
     source, policy = str(folder / "registry.parquet"), load_policy(folder / "registry.toml")
-    publish_to(opened, policy, source, user="carl", beside=folder)
+    publish_to(opened, policy, source, user="carl", base_dir=folder)
     opened.accounts.add_user("ann", "researcher")
     opened.accounts.add_user("carl", "custodian")
     return opened

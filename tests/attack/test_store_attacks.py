@@ -259,7 +259,7 @@ def test_a_register(tmp_path: Path) -> None:
         (folder / "register.csv").write_text("age,sex\n" + "".join(f"{age},F\n" for age in register), encoding="utf-8")
         source = write_parquet(folder / "people.parquet", people)
         opened = new_site(folder)
-        publish_to(opened, policy(disease=ILLNESS).but(k_map=k_map).parsed(), str(source), user="c", beside=folder)
+        publish_to(opened, policy(disease=ILLNESS).but(k_map=k_map).parsed(), str(source), user="c", base_dir=folder)
         fits = [
             (one.values.total(), sum(one.has(age, "F") for age in register)) for one in classes_told(opened, "disease")
         ]

@@ -81,13 +81,13 @@ def check_models(policy: Policy, models: Sequence[RecipientModel]) -> None:
         check_columns(parse_formula(model), types)
 
 
-def recipe_for(wish: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
+def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
     """The response and the status that the first model has: it is the one that clusters are made for."""
     if method not in METHODS.names():
         raise invalid("method", "is not a method for condensing records", *METHODS.names())
-    if not wish.models:
+    if not spec.models:
         return Recipe(method, k, weight)
-    formula = parse_formula(wish.models[0])
+    formula = parse_formula(spec.models[0])
     if formula.family == "logistic":
         return Recipe(method, k, weight, None, formula.response)
     return Recipe(method, k, weight, formula.response, formula.status)

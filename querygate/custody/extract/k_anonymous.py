@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -63,18 +63,23 @@ def make_k_anonymous(
     policy: Policy,
     rows: RecordReader,
     where: str,
+    method: str = "",
     *,
-    recoder: str,
-    suppress: float,
-    cells: float,
+    suppress: float = 0.0,
+    cells: float = 0.0,
     population: Population | None,
     progress: Progress,
     clock_s: Callable[[], float],
 ) -> ProtectedRecords:
-    """Divide the selected records by the method of the policy, or by a recoder, and publish each class as its box.
+    """Divide the selected records and publish each class as its box. `method` is one that makes classes by itself, or a
+    recoder; without it the policy's own is taken.
 
     Records may be left out by recoders alone: `local` does it with the classes of any method.
     """
+    recoder = method if method in RECODERS.names() else ""
+    if method in ANONYMISERS.names():
+        chosen: Any = method
+        policy = replace(policy, anonymise=replace(policy.anonymise, method=chosen))
     draft = PublicationState(policy, rows.workshop(), progress)
     try:
         _load(draft, rows.selected(where))

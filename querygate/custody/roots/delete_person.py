@@ -43,7 +43,7 @@ def delete_from(
         opened.log.note("person.delete", user=user, dataset=policy.dataset, body=body)
 
     def publish(given: Source, handling: VersionHandling) -> Report:
-        return publish_to(opened, policy, given, user=user, beside=beside, progress=progress, handling=handling)
+        return publish_to(opened, policy, given, user=user, base_dir=beside, progress=progress, handling=handling)
 
     shelf = open_shelf(opened)
     given = Without(open_source(source), person) if source else None

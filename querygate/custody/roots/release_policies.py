@@ -18,7 +18,7 @@ from querygate.custody.pages.fill import fill
 from querygate.custody.policy import ColumnPolicy, Policy, load_policy, parse_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
 from querygate.custody.policy.toml_reader import RawTable
-from querygate.custody.roots.scratch_vault import desk_rows
+from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, search
 from querygate.custody.search.alternatives_search import SearchOptions
 from querygate.custody.search.search_report import SearchedPopulation, SearchReport
@@ -117,7 +117,7 @@ def search_policies(
     """Alternatives to Safe Harbor for the records of a source."""
     progress("reading the population")
     people = register.people()
-    with desk_rows(given.policy, open_source(source), given.folder, memory_mb=memory_mb, progress=progress) as rows:
+    with scratch_rows(given.policy, open_source(source), given.folder, memory_mb=memory_mb, progress=progress) as rows:
         selected = rows.selected("")
         with selected.reading():
             raw = selected.batches([column.name for column in register.columns]).read_all()

@@ -46,7 +46,7 @@ def requests(database, log):
 
 
 def do(requests, request_id, by, action, **more):
-    """One act, as the desk does it."""
+    """One act, as a use-case does it."""
     given = {"build": {"manifest": "ab", "summary": {"k": 5}}, "release": {"expires": "2026-03-31"}}.get(action, {})
 
     def after(asked):
@@ -77,7 +77,7 @@ def test_a_request_is_kept_as_it_was_made(requests, database, log):
     asked = requests.create(WISH, Act("request", ANN, details={"wish": WISH.to_dict()}))
     assert asked.id.startswith("x_")
     assert requests.find(asked.id) == asked
-    assert asked.wish == WISH
+    assert asked.spec == WISH
     assert requests.create(WISH, Act("request", CARL)).number == asked.number + 1
     [event] = requests.events(asked.id)
     assert (event.number, event.user, event.action, event.before, event.after) == (1, "ann", "request", None, "draft")

@@ -73,7 +73,7 @@ def make(folder: Path, **wish: Any) -> dict[str, Any]:
     out.mkdir()
     asked = ExtractSpec.of({"dataset": "trial", "purpose": "to see", "kind": "release", **wish})
     source = open_source(str(folder / "trial.parquet"))
-    return make_extract(load_policy(folder / "p.toml"), source, asked, out, secret=b"s", beside=folder)
+    return make_extract(load_policy(folder / "p.toml"), source, asked, out, secret=b"s", base_dir=folder)
 
 
 POPULATION = {"population": "people.parquet", "columns": ["age", "race", "smoker"]}

@@ -90,7 +90,7 @@ def make(folder: Path, **wish: Any) -> dict[str, Any]:
     asked = {"dataset": "registry", "purpose": "to see", "kind": "same-disease", "columns": [*LINKED, "stage", "ldl"]}
     source = open_source(str(folder / "file.parquet"))
     made = ExtractSpec.of({**asked, **wish, "formats": ["parquet"]})
-    return make_extract(load_policy(folder / "p.toml"), source, made, folder / "out", secret=b"s", beside=folder)
+    return make_extract(load_policy(folder / "p.toml"), source, made, folder / "out", secret=b"s", base_dir=folder)
 
 
 def left(folder: Path) -> pa.Table:

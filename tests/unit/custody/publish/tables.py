@@ -89,7 +89,9 @@ def write_all(folder: Path) -> Path:
 
 def publish_in(folder: Path, opened: OpenSite, policy: str, source: str = "") -> Report:
     """Publish the people of a folder, which is the policy's."""
-    return publish_to(opened, parse_policy(policy), source or str(folder / "people.csv"), user="tester", beside=folder)
+    return publish_to(
+        opened, parse_policy(policy), source or str(folder / "people.csv"), user="tester", base_dir=folder
+    )
 
 
 def raw_tables(folder: Path) -> duckdb.DuckDBPyConnection:
