@@ -195,8 +195,8 @@ def _checked(box: Box) -> Box:
     if not box.integer and not (np.isfinite(box.low) & np.isfinite(box.high)).all():
         raise UnsupportedSQL(
             "QG215",
-            "For some value of the column this expression divides by zero or has no finite result.",
-            "Keep such values away with WHERE, or divide by NULLIF(divisor, 0).",
+            "For some values of the column, this expression divides by zero or has no finite result.",
+            "Exclude such values with WHERE, or divide by NULLIF(divisor, 0).",
         )
     return box
 

@@ -170,9 +170,9 @@ class Chain:
         if sha256(text).hexdigest().encode() != sealed:
             raise ChainBroken(entries, "it was altered" if text else "the line is not an entry")
         if seq != entries:
-            raise ChainBroken(entries, "another entry stands in its place")
+            raise ChainBroken(entries, "another entry is in its place")
         if prev != self.head.encode():
-            raise ChainBroken(entries, "it does not follow the entry before")
+            raise ChainBroken(entries, "it does not follow the previous entry")
         self.entries, self.head = entries, sealed.decode()
         if self._known and entries == self._known.entries:
             self._compare(entries, self.head)
@@ -189,7 +189,9 @@ class Chain:
 
     def end(self) -> VerifiedChain:
         if self._known and self.entries < self._known.entries:
-            raise ChainBroken(self.entries + 1, f"the log ends before it, but it had {self._known.entries} entries")
+            raise ChainBroken(
+                self.entries + 1, f"the log ends before it, but it used to have {self._known.entries} entries"
+            )
         return VerifiedChain(self.entries, self.head, self.since)
 
     def _hear(self, entries: int, text: bytes) -> None:
@@ -200,4 +202,4 @@ class Chain:
 
     def _compare(self, entries: int, head: str) -> None:
         if self._known and head != self._known.head:
-            raise ChainBroken(entries, "it was another one when the log was last verified")
+            raise ChainBroken(entries, "it differs from what was there at the last verification")

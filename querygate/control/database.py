@@ -74,7 +74,7 @@ class Database:
             raise ConfigError(
                 "QG804",
                 f"{path} cannot be opened as the site's control database.",
-                "Check that the site folder is right and that you may read and write there.",
+                "Check the site folder, and that you may read and write there.",
             ) from error
 
     def rows(self, sql: str, values: Sequence[Scalar | bytes] | Mapping[str, Scalar | bytes] = ()) -> list[sqlite3.Row]:
@@ -119,7 +119,7 @@ class Database:
 
     def _connection(self) -> Connection:
         if self._process not in (None, os.getpid()):
-            raise RuntimeError("the control database was in use before this process was forked; open it anew")
+            raise RuntimeError("the control database was opened before this process was forked; open it again")
         connection: Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = _connect(self.path)

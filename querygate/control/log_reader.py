@@ -52,19 +52,19 @@ def verify_log(connection: sqlite3.Connection, archives: Archives, known: Verifi
     segments = read_segments(connection)
     for segment in segments:
         if segment.first != chain.entries + 1 or segment.prev != chain.head:
-            raise ChainBroken(segment.first, "its archive does not follow the one before")
+            raise ChainBroken(segment.first, "its archive does not follow the previous one")
         if segment.discarded is None:
             chain.follow(links_of_lines(archives.lines(segment)))
         else:
             chain.skip(segment.last, segment.head)
         if (chain.entries, chain.head) != (segment.last, segment.head):
-            raise ChainBroken(segment.last, "its archive ends elsewhere")
+            raise ChainBroken(segment.last, "its archive ends at another entry")
     try:
         chain.follow(read_links(connection))
     except sqlite3.DatabaseError as error:
         if not is_damaged(error):
             raise
-        raise ChainBroken(chain.entries + 1, "the database cannot be read there") from None
+        raise ChainBroken(chain.entries + 1, "the database cannot be read at this entry") from None
     check_said(segments, chain.said)
     return chain.end()
 
@@ -86,9 +86,9 @@ def check_said(segments: Sequence[Segment], said: Iterable[LogEvent]) -> None:
     gone = max((segment.number for segment in segments if segment.discarded), default=0)
     for segment in segments:
         if segment.number >= gone and segment.told() not in rotated:
-            raise ChainBroken(segment.first, "the log does not say that it was archived")
+            raise ChainBroken(segment.first, "the log has no record that it was archived")
         if segment.discarded and segment.number > discarded:
-            raise ChainBroken(segment.first, "the log does not say that its archive was discarded")
+            raise ChainBroken(segment.first, "the log has no record that its archive was discarded")
 
 
 # -- queries in archives ---------------------------------------------------------------------------------------

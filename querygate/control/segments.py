@@ -72,7 +72,7 @@ class Archives:
             with self.path(segment).open("rb") as file:
                 sealed = file_digest(file, "sha256").hexdigest()
         except FileNotFoundError:
-            raise ChainBroken(segment.first, f"its archive {segment.name} is not there") from None
+            raise ChainBroken(segment.first, f"its archive {segment.name} is missing") from None
         if sealed != segment.sha256:
             raise ChainBroken(segment.first, f"its archive {segment.name} was altered")
         try:

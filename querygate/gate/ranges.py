@@ -204,7 +204,7 @@ def _told_of_quotient(aggregate: Aggregate, found: Range, measures: Sequence[Mea
     if aggregate.empty == "refuse" and not cells.least.any():
         raise UnsupportedSQL(
             "QG215",
-            "The divisor may be zero, so the result cannot be bounded.",
+            "The divisor may be zero, so no range can be computed.",
             "Divide by NULLIF(divisor, 0), or group.",
         )
     null = aggregate.empty == "null" and not cells.least.any()
@@ -224,9 +224,9 @@ def _check_numbers(plan: Plan, found: Sequence[tuple[Range, ...]], inner: bool) 
         if aggregate.statistic in _NOT_A_NUMBER and aggregate.id in read and any(r[i].may_be_null for r in found):
             raise UnsupportedSQL(
                 "QG215",
-                "An aggregate that is compared or aggregated here may have no value: a correlation or slope without "
-                "variation, a geometric mean of numbers below 0.",
-                "Show it by itself, without a condition, a choice or a LIMIT on it.",
+                "An aggregate that is compared or aggregated here may be undefined: a correlation or slope without "
+                "variation, or a geometric mean of negative numbers.",
+                "Show it on its own, without a condition, a CASE or a LIMIT on it.",
             )
 
 

@@ -42,36 +42,37 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("host", "127.0.0.1", "Address the server listens on."),
     Setting("port", 8080, "Port the server listens on.", 1, 65535),
     Setting(
-        "store", "", "Where versions are read from: nothing for the folder store/, or postgresql://user@host/database."
+        "store", "", "Where versions are read from: empty for the folder store/, or postgresql://user@host/database."
     ),
     Setting(
         "budgets",
         "",
-        "Where privacy budgets are kept: nothing for this site, or postgresql://user@host/database for several gates.",
+        "Where privacy budgets are kept: empty for this site, or postgresql://user@host/database for several gates.",
     ),
-    Setting("threads", 8, "Requests served at the same time.", 1, 256),
+    Setting("threads", 8, "Number of requests served at the same time.", 1, 256),
     Setting("query_timeout_s", 10.0, "Seconds after which a statement is stopped.", 0.01, 3600),
-    Setting("query_memory_mb", 1024, "Memory the store's engine may use, in megabytes.", 64, 1_000_000),
+    Setting("query_memory_mb", 1024, "Memory for the store's engine, in megabytes.", 64, 1_000_000),
     Setting(
         "publish_memory_mb",
         4096,
-        "Memory a publication may use, in megabytes; larger tables are divided part by part.",
+        "Memory for a publication, in megabytes; larger tables are processed in parts.",
         64,
         1_000_000,
     ),
-    Setting("max_groups", 10_000, "Most groups one statement may ask for.", 1, 1_000_000),
-    Setting("max_sql_chars", 20_000, "Longest statement that is read, in characters.", 100, 1_000_000),
-    Setting("max_nesting", 30, "Deepest nesting of brackets that is read.", 5, 40),
+    Setting("max_groups", 10_000, "Maximum number of groups in one answer.", 1, 1_000_000),
+    Setting("max_sql_chars", 20_000, "Maximum length of a statement, in characters.", 100, 1_000_000),
+    Setting("max_nesting", 30, "Maximum depth of nested parentheses in a statement.", 5, 40),
     Setting(
         "inline_audit",
         False,
-        "Whether the serving process may read quasi-identifiers in the vault, to decide on differencing.",
+        "Whether the serving process may read quasi-identifiers in the vault, to detect differencing before it "
+        "answers.",
     ),
-    Setting("max_body_kb", 256, "Largest HTTP request that is read, in kilobytes.", 4, 100_000),
-    Setting("extract_reviewers", 1, "How many custodians have to approve a request for an extract.", 1, 2),
-    Setting("extract_days", 30, "Days for which a released extract can be fetched.", 1, 3650),
-    Setting("extract_webhook", "", "Address that is told of requests for extracts (http or https), without data."),
-    Setting("extract_mail_command", "", "Command that is given a mail about each request for an extract."),
+    Setting("max_body_kb", 256, "Maximum size of an HTTP request, in kilobytes.", 4, 100_000),
+    Setting("extract_reviewers", 1, "How many custodians must approve an extract request.", 1, 2),
+    Setting("extract_days", 30, "Number of days a released extract can be fetched.", 1, 3650),
+    Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
+    Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
 )
 
 
@@ -122,7 +123,7 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
         written = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except (ValueError, RecursionError):  # not TOML, not UTF-8, a number or a list too long to read
         raise ConfigError(
-            "QG805", f"{path.name} is not valid TOML.", "Correct it; `name = value` on each line."
+            "QG805", f"{path.name} is not valid TOML.", "Correct it: one `name = value` per line."
         ) from None
     known = {setting.name: setting for setting in SETTINGS}
     unknown = sorted(set(written) - set(known))

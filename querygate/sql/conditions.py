@@ -188,7 +188,7 @@ def _flag(node: exp.Column, context: Context) -> Predicate:
     if column.type != "boolean":
         raise UnsupportedSQL(
             "QG209",
-            f"Column {column.name} ({column.type}) is not a condition by itself.",
+            f"Column {column.name} ({column.type}) is not a condition on its own.",
             f"Compare {column.name} with a value.",
             span=span_of(node),
         )
@@ -305,7 +305,7 @@ def _chosen(node: exp.Expr, context: Context) -> Predicate:
 def _refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG208",
-        "This condition cannot be decided here.",
-        "Compare columns, values and expressions of one type with = <> < <= > >=, BETWEEN, IN, LIKE or IS NULL.",
+        "This condition cannot be evaluated on ranges.",
+        "Compare columns, values and expressions of the same type with = <> < <= > >=, BETWEEN, IN, LIKE or IS NULL.",
         span=span_of(node),
     )

@@ -89,7 +89,10 @@ def expression(node: exp.Expr, context: Context) -> Expression:
         raise _refused(node)
     if nested is not None:
         raise UnsupportedSQL(
-            "QG207", "An aggregate stands inside another.", "Aggregate the groups of a subquery.", span=span_of(nested)
+            "QG207",
+            "An aggregate cannot contain another aggregate.",
+            "Compute the inner one in a subquery with GROUP BY.",
+            span=span_of(nested),
         )
     columns = context.columns_of(node)
     if not columns:
@@ -113,7 +116,7 @@ def _of_size(found: Expression, node: exp.Expr, most: int = MOST_PIECES) -> Expr
     """Parts that stand in several branches are written out in each, and that can double at every step."""
     if size_of(found) > most:
         raise UnsupportedSQL(
-            "QG207", "The expression is too large.", "Use fewer parts that may be missing.", span=span_of(node)
+            "QG207", "The expression is too large.", "Use fewer parts that can be missing.", span=span_of(node)
         )
     return found
 
@@ -123,7 +126,7 @@ def number(node: exp.Expr, context: Context) -> Expression:
     found = expression(node, context)
     if not is_number(found) and found.type != "null":
         raise UnsupportedSQL(
-            "QG209", f"A number is wanted here, not a {found.type}.", "Count it, or turn it into numbers with CASE.",
+            "QG209", f"A number is needed here, not a {found.type}.", "Count it, or turn it into numbers with CASE.",
             span=span_of(node),
         )  # fmt: skip
     return found
@@ -187,7 +190,7 @@ def _constant(node: exp.Expr, context: Context) -> Constant:
     if found.type == "other" or (isinstance(value, int) and abs(value) >= LARGEST):
         raise _refused(node)
     if isinstance(value, float) and not math.isfinite(value):
-        raise UnsupportedSQL("QG215", "This has no finite value.", "Write another number.", span=span_of(node))
+        raise UnsupportedSQL("QG215", "This value is not finite.", "Use another number.", span=span_of(node))
     return Constant(value, "null" if value is None else found.type)
 
 
@@ -364,7 +367,10 @@ def _common_type(parts: list[Expression], node: exp.Expr) -> str:
     if kinds == {"integer", "number"}:
         return "number"
     raise UnsupportedSQL(
-        "QG209", "The branches are of different types.", "Make them all numbers, or all texts.", span=span_of(node)
+        "QG209",
+        "The branches have different types.",
+        "Make all of them numbers, or all of them text.",
+        span=span_of(node),
     )
 
 
@@ -376,9 +382,9 @@ def _no_days(inner: Expression, node: exp.Expr) -> None:
 def _refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG207",
-        "This expression cannot be bounded here.",
-        "Any function of one category, date or whole-number column is available; over several columns and over "
-        "continuous ones + - * /, CASE, COALESCE, ABS, ROUND, FLOOR, LN, EXP, SQRT, POWER, LEAST, GREATEST are.",
+        "No range can be computed for this expression.",
+        "Functions of a single category, date or whole-number column are all supported. For several columns, or "
+        "continuous ones, use + - * /, CASE, COALESCE, ABS, ROUND, FLOOR, LN, EXP, SQRT, POWER, LEAST and GREATEST.",
         span=span_of(node),
     )
 

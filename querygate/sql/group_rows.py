@@ -118,13 +118,13 @@ class GroupRows:
                 "Rows are never shown, only aggregates of them.",
                 f"Group by {name}, or aggregate it."
                 if column is None or not column.is_numeric
-                else f"Aggregate it: AVG({name}), MIN({name}) ...",
+                else f"Aggregate it, for example AVG({name}) or MIN({name}).",
                 span=span_of(node),
             )
         return UnsupportedSQL(
             "QG211",
             f"Column {name} is neither grouped nor aggregated.",
-            "Put it into GROUP BY, or aggregate it.",
+            "Add it to GROUP BY, or aggregate it.",
             span=span_of(node),
         )
 

@@ -101,9 +101,7 @@ class Measures:
             return _SPECIAL[asked.name](self, asked, where, node)
         known = NAMES[asked.name]
         if asked.distinct and (known.family != "column" or known.parameters):
-            raise UnsupportedSQL(
-                "QG206", "DISTINCT is not available in this aggregate.", "Leave it out.", span=span_of(node)
-            )
+            raise UnsupportedSQL("QG206", "This aggregate does not support DISTINCT.", "Remove it.", span=span_of(node))
         if known.family in ("pair", "groups", "table"):
             return self._of_two(known, asked, where, node)
         return self._of_column(known, asked, where, node)
@@ -131,11 +129,11 @@ class Measures:
             what = (
                 f"{column.name} ({self.context.column(column).type})"
                 if isinstance(column, exp.Column)
-                else f"a {found.type}"
+                else f"a value of type {found.type}"
             )
             other = "MIN and MAX" if in_time else "COUNT, or group by it"
             raise UnsupportedSQL(
-                "QG209", f"{name.upper()} is not available for {what}.", f"Use {other}.", span=span_of(node)
+                "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(node)
             )
         return found
 
@@ -155,7 +153,7 @@ class Measures:
             ):
                 raise UnsupportedSQL(
                     "QG207", "A parameter of this aggregate is missing or out of range.",
-                    "Give a number: a share or a level between 0 and 1, a threshold.", span=span_of(node),
+                    "Give a number: a probability or level between 0 and 1, or a threshold.", span=span_of(node),
                 )  # fmt: skip
             found.append(float(value))
         return tuple(found)
@@ -290,8 +288,8 @@ def as_filter(asked: AggregateCall) -> AggregateCall:
 def _refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG207",
-        "This aggregate does not take these arguments.",
-        "Write for example AVG(column), QUANTILE_CONT(column, 0.9), CORR(y, x) or COUNT(DISTINCT column).",
+        "This aggregate does not accept these arguments.",
+        "Write, for example, AVG(column), QUANTILE_CONT(column, 0.9), CORR(y, x) or COUNT(DISTINCT column).",
         span=span_of(node),
     )
 

@@ -42,8 +42,8 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
         if context.meaning(shared) != "false":
             raise UnsupportedSQL(
                 "QG206",
-                "The branches of this UNION ALL may have records in common.",
-                "Let their conditions exclude each other, as in age < 40 and age >= 40.",
+                "The branches of this UNION ALL may share records.",
+                "Make their conditions exclude each other, as in age < 40 and age >= 40.",
             )
     return _Draft(query.tree, context, catalog, limits).plan(inner)
 
@@ -138,8 +138,8 @@ class _Draft:
         if self.tree.args.get("distinct") and (hidden or not self.one_set):
             raise UnsupportedSQL(
                 "QG206",
-                "DISTINCT would drop groups that look alike.",
-                "Show every group key, or leave out DISTINCT.",
+                "DISTINCT would drop groups that look the same.",
+                "Show every group key, or remove DISTINCT.",
                 span=span_of(group) if group is not None else None,
             )
 
@@ -151,8 +151,8 @@ class _Draft:
         if aggregate is not None:
             raise UnsupportedSQL(
                 "QG208",
-                "WHERE decides about single records, before anything is aggregated.",
-                "Put conditions on aggregates into HAVING.",
+                "WHERE selects single records, before anything is aggregated.",
+                "Move conditions on aggregates to HAVING.",
                 span=span_of(aggregate),
             )
         return is_true(condition(clause.this, self.context))
@@ -169,7 +169,7 @@ class _Draft:
         raise UnsupportedSQL(
             "QG201",
             "Rows are never shown, only aggregates of them.",
-            "Ask for COUNT(*), AVG(column) and the like.",
+            "Ask for aggregates such as COUNT(*) or AVG(column).",
             span=span_of(node) if node is not None else None,
         )
 
@@ -188,7 +188,7 @@ class _Draft:
         if possible > self.limits.max_groups:
             raise UnsupportedSQL(
                 "QG212",
-                f"These make {possible:,} groups; at most {self.limits.max_groups:,} are answered.",
+                f"These columns form {possible:,} groups; the limit is {self.limits.max_groups:,}.",
                 "Group by fewer columns, or in wider steps.",
                 span=span_of(group) if group is not None else None,
             )
@@ -203,7 +203,10 @@ class _Draft:
     def _output(self, node: exp.Expr, name: str) -> Output:
         if isinstance(node, exp.Star):
             raise UnsupportedSQL(
-                "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
+                "QG201",
+                "Rows are never shown.",
+                "Ask for aggregates such as COUNT(*) or AVG(column).",
+                span=span_of(node),
             )
         if self._is_of_day(node):
             return self._dependent_key(node, name)
@@ -221,8 +224,8 @@ class _Draft:
         if not is_number(formula):
             raise UnsupportedSQL(
                 "QG207",
-                "The select list takes group keys, aggregates and arithmetic of them.",
-                "Group by this expression to see it.",
+                "The select list may contain group keys, aggregates, and arithmetic on them.",
+                "Group by this expression to show it.",
                 span=span_of(node),
             )
         type_ = "timestamp" if formula.type == "moment" else formula.type
@@ -281,8 +284,8 @@ class _Draft:
             if isinstance(node, exp.Column) and node not in self.groups.terms:
                 raise UnsupportedSQL(
                     "QG206",
-                    "With GROUP BY ALL this HAVING would make groups of its own.",
-                    "List in GROUP BY what is grouped by.",
+                    "With GROUP BY ALL, this HAVING would create groups of its own.",
+                    "List the group columns in GROUP BY.",
                     span=span_of(node),
                 )
 
@@ -300,12 +303,15 @@ class _Draft:
         if isinstance(node, exp.Literal):
             if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= shown_:
                 raise UnsupportedSQL(
-                    "QG214", f"A position lies between 1 and {shown_}.", "Name the column instead.", span=span_of(node)
+                    "QG214",
+                    f"A position must be between 1 and {shown_}.",
+                    "Use the name of the column.",
+                    span=span_of(node),
                 )
             return int(node.this) - 1
         if not any(isinstance(part, exp.Column) or is_aggregate(part) for part in node.walk()):
             raise UnsupportedSQL(
-                "QG214", "A constant puts nothing in order.", "Order by a name or a position.", span=span_of(node)
+                "QG214", "A constant does not order anything.", "Order by a name or a position.", span=span_of(node)
             )
         if isinstance(node, exp.Column) and not node.meta.get("qualified"):
             named = self._named_items(node)
@@ -314,8 +320,8 @@ class _Draft:
             if len(named) > 1:
                 raise UnsupportedSQL(
                     "QG214",
-                    f"The select list has {len(named)} columns of this name.",
-                    "Give each its own.",
+                    f"The select list has {len(named)} columns with this name.",
+                    "Give each column its own name.",
                     span=span_of(node),
                 )
         try:
@@ -325,7 +331,7 @@ class _Draft:
                 raise
             raise UnsupportedSQL(
                 "QG214",
-                "ORDER BY takes group keys, aggregates, names and positions of the select list.",
+                "ORDER BY accepts group keys, aggregates, and names and positions of the select list.",
                 "Order by one of those.",
                 span=span_of(node),
             ) from None
@@ -354,11 +360,14 @@ class _Draft:
         node = found.expression
         if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
             raise UnsupportedSQL(
-                "QG207", f"{clause.upper()} takes a whole number.", f"Write {clause.upper()} 10.", span=span_of(found)
+                "QG207",
+                f"{clause.upper()} needs a whole number.",
+                f"Write, for example, {clause.upper()} 10.",
+                span=span_of(found),
             )
         if int(node.this) >= 2**63:
             raise UnsupportedSQL(
-                "QG207", f"{clause.upper()} is out of range.", "Leave it out to see all groups.", span=span_of(found)
+                "QG207", f"{clause.upper()} is out of range.", "Remove it to see all groups.", span=span_of(found)
             )
         return int(node.this)
 

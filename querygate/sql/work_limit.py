@@ -37,7 +37,7 @@ class WorkLimit:
         if self.work.values > MOST:
             raise SyntaxRefused(
                 "QG102",
-                "The statement has too many functions: their values are looked up before it is answered.",
-                "Ask for fewer at once, or compare columns themselves, as in born >= DATE '2020-01-01'.",
+                "The statement uses too many functions of columns.",
+                "Use fewer at once, or compare the columns themselves, as in born >= DATE '2020-01-01'.",
             )
         return self.native.tabulate(text, kind, values)

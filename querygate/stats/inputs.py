@@ -93,7 +93,7 @@ def read_table(exposed: Counts, outcome: Counts, sizes: Counts = None, counts: C
     array([7])
     """
     if not isinstance(exposed, Sized):
-        raise ValueError("exposed is a column: a number, a pair (least, most), or True or False for each class")
+        raise ValueError("exposed must be a column: a number, a pair (least, most), or True or False for each class")
     members = _sizes(sizes, len(exposed))
     one, two = read_counts(exposed, members.size), read_counts(outcome, members.size)
     chosen = (members, members) if counts is None else read_counts(counts, members.size)
@@ -115,7 +115,7 @@ def read_counts(counts: Counts, size: int) -> tuple[Ints, Ints]:
     if given.ndim == 0:
         given = np.full(size, given[()])
     if given.ndim > 2 or (given.ndim == 2 and given.shape[1] != 2):
-        raise ValueError("counts are numbers, one per interval, or pairs (least, most)")
+        raise ValueError("counts must be numbers, one per interval, or pairs (least, most)")
     if given.shape[0] != size:
         raise ValueError(f"there are {size} intervals and {given.shape[0]} counts")
     least, most = (given, given) if given.ndim == 1 else (given[:, 0], given[:, 1])
@@ -150,7 +150,7 @@ def _numbers(column: Column, what: str, side: float) -> Floats:
     elif given.dtype.kind in "biuf":
         doubles = _rounded(given, side)
     else:
-        raise ValueError(f"{what}s are numbers, not {given.dtype}")
+        raise ValueError(f"{what}s must be numbers, not {given.dtype}")
     _check(np.isnan(doubles), what + " {} is unknown (NaN)")
     return doubles
 
@@ -159,9 +159,9 @@ def _array(column: Column, what: str) -> Array:
     try:
         given = np.asarray(column)
     except ValueError as wrong:
-        raise ValueError(f"{what}s are a column of numbers") from wrong
+        raise ValueError(f"{what}s must be a column of numbers") from wrong
     if given.ndim != 1:
-        raise ValueError(f"{what}s are a column of numbers, not of {given.ndim} dimensions")
+        raise ValueError(f"{what}s must be a column of numbers, not an array of {given.ndim} dimensions")
     return given
 
 
@@ -199,7 +199,7 @@ def _records(column: Array) -> Ints:
     if column.dtype.kind == "O":
         column = np.array([np.nan if value is None else value for value in column.tolist()])
     if column.dtype.kind not in "biuf":
-        raise ValueError(f"counts are numbers, not {column.dtype}")
+        raise ValueError(f"counts must be numbers, not {column.dtype}")
     if column.dtype.kind == "f":
         _check(np.isnan(column), "count {} is unknown (NaN)")
         _check(column != np.floor(column), "count {} is not a whole number")

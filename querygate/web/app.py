@@ -76,11 +76,11 @@ def make_door(route: Route, view: View, accounts: Accounts) -> View:
             return view(**path)
         principal = authenticate(accounts)
         if route.who == "custodian" and not principal.is_custodian:
-            raise NotPermitted("QG302", "This is for custodians.", "Ask a custodian of the site.")
+            raise NotPermitted("QG302", "Only custodians can see this.", "Ask a custodian of the site.")
         unknown = sorted(set(request.args) - accepted)
         if unknown:
-            listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Leave it out."
-            raise problems.malformed(f"{unknown[0][:63]}: there is no such parameter.", listed)
+            listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Remove it."
+            raise problems.malformed(f"{unknown[0][:63]}: is not a known parameter.", listed)
         return view(principal, **path)
 
     return enter

@@ -16,7 +16,7 @@ from querygate.web.schemas import SCHEMAS
 
 SECTIONS = {
     "Asking": ("ask", "check", "price", "read_budget", "fetch_answer"),
-    "Looking around": ("list_datasets", "describe_dataset"),
+    "Exploring": ("list_datasets", "describe_dataset"),
     "Extracts": (
         "list_exports",
         "request_export",
@@ -29,7 +29,7 @@ SECTIONS = {
         "read_export_risk_report",
     ),
     "For custodians": ("read_log", "read_findings", "run_audit", "read_risk", "read_risk_report"),
-    "For whoever runs the site": ("healthz", "readyz"),
+    "For operators": ("healthz", "readyz"),
     "Pages": ("home", "audits", "reference", "refusals", "openapi"),
 }
 WHO = {"anyone": "no key", "key": "a key", "custodian": "a custodian's key"}

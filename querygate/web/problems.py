@@ -25,7 +25,7 @@ def malformed(detail: str, remedy: str = "See /docs for what is accepted.") -> N
 
 
 def too_large() -> NotPermitted:
-    return NotPermitted("QG308", "The request is larger than this site reads.", "Send a shorter statement.")
+    return NotPermitted("QG308", "The request is larger than this site accepts.", "Send a shorter statement.")
 
 
 def problem(error: QueryGateError, status: int | None = None, headers: dict[str, str] | None = None) -> Response:
@@ -47,15 +47,15 @@ def refused_by_http(error: HTTPException) -> Response:
     """What the HTTP machinery itself refuses: no such page, wrong method, too large, unreadable."""
     status = error.code or 500
     if status == _MISSING:
-        return problem(NotPermitted("QG307", "There is no such page.", "See /docs for what there is."))
+        return problem(NotPermitted("QG307", "There is no page at this address.", "See /docs for all addresses."))
     if status == _TOO_LARGE:
         return problem(too_large())
     if status == _WRONG_METHOD:
         allowed = sorted(getattr(error, "valid_methods", None) or ())
-        wrong = malformed("This method is not available here.", f"Use {' or '.join(allowed)}.")
+        wrong = malformed("This address does not support this method.", f"Use {' or '.join(allowed)}.")
         return problem(wrong, status, {"Allow": ", ".join(allowed)})
     if 400 <= status < 500:
-        return problem(malformed("The request cannot be read."), status)
+        return problem(malformed("The request is not valid."), status)
     return problem(make_fault(error))
 
 

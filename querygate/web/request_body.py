@@ -28,7 +28,7 @@ def check_fields(body: dict[str, JsonValue], prefix: str, accepted: tuple[str, .
     unknown = sorted(set(body) - set(accepted))
     if unknown:
         listed = ", ".join(prefix + accepted_name for accepted_name in accepted)
-        raise malformed(f"{prefix}{unknown[0][:LONGEST_NAME]}: there is no such field.", f"Accepted: {listed}.")
+        raise malformed(f"{prefix}{unknown[0][:LONGEST_NAME]}: is not a known field.", f"Accepted: {listed}.")
 
 
 def read_text(body: dict[str, JsonValue], name: str) -> str:

@@ -193,7 +193,7 @@ def test_what_arrives_changed_is_not_kept(place: Place, change: tuple[str, str])
     with pytest.raises(ConfigError) as refused:
         place.copy()
 
-    assert "not what was sent" in refused.value.detail
+    assert "differ from what was sent" in refused.value.detail
     assert place.store.versions("t") == (1,)
 
 

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.control import Log
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.open_custody import open_extracts
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
@@ -43,7 +42,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
     settings.write_text(settings.read_text() + "\nextract_reviewers = 2\n")
     pq.write_table(records(), folder / "trial.parquet")
     opened = open_gate(open_site(site.folder))
-    publish_to(opened, parse_policy(POLICY), str(folder / "trial.parquet"), user="carl")
+    publish_to(opened, POLICY.parsed(), str(folder / "trial.parquet"), user="carl")
     for name, role in PEOPLE.items():
         opened.accounts.add_user(name, role)  # type: ignore[arg-type]
     return opened
@@ -90,8 +89,7 @@ def test_over_http(kind: str, opened: OpenSite) -> None:
 
 def test_lists_of_codes_over_http(opened: OpenSite, tmp_path: Path) -> None:
     pq.write_table(patients(120), tmp_path / "codes.parquet")
-    policy = parse_policy(CODES.replace('dataset = "trial"', 'dataset = "codes"'))
-    publish_to(opened, policy, str(tmp_path / "codes.parquet"), user="carl")
+    publish_to(opened, CODES.but(dataset="codes").parsed(), str(tmp_path / "codes.parquet"), user="carl")
     client = create_app(opened, extracts=open_extracts(opened)).test_client()
     headers = {name: {"Authorization": f"Bearer {opened.accounts.new_key(name).secret}"} for name in PEOPLE}
     body = {"dataset": "codes", "purpose": "to see", "where": "age >= 25", "formats": ["parquet"]}
@@ -173,4 +171,4 @@ def test_a_version_that_kept_no_policy_says_what_to_do(opened: OpenSite) -> None
         with duckdb.connect(str(vault)) as database:
             from querygate.custody.roots.publish_version import keep
 
-            database.execute("UPDATE policy SET body = ?", [keep(parse_policy(POLICY), Path())])
+            database.execute("UPDATE policy SET body = ?", [keep(POLICY.parsed(), Path())])

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.evidence_reports import replay_site
 from querygate.custody.roots.inline_auditor import NOTE, with_auditor
 from querygate.custody.roots.publish_version import publish_to
@@ -202,7 +201,7 @@ def test_what_failed_is_forgotten(site: OpenSite) -> None:
 @pytest.mark.parametrize("wanted", ["warn", "refuse"])
 def test_without_the_setting_it_is_a_configuration_error(tmp_path: Path, wanted: str) -> None:
     opened = open_gate(init_site(tmp_path / "site"))
-    policy = parse_policy(f'{POLICY}[audit]\non_differencing = "{wanted}"\n')
+    policy = POLICY.but(audit={"on_differencing": wanted}).parsed()
     with pytest.raises(ConfigError) as caught:
         publish_to(opened, policy, str(write_inputs(tmp_path)[1]), user="local")
     assert caught.value.code == "QG805"

@@ -66,9 +66,9 @@ def test_power_sums_need_four_members_more(size: int) -> None:
 
 def test_a_policy_with_small_classes_has_no_exact_sums() -> None:
     text = 'dataset = "t"\nk = 9\n' + AGE + SBP + '[anonymise]\nclass_moments = "exact"\n'
-    with pytest.raises(ConfigError, match="exact needs k of 10"):
+    with pytest.raises(ConfigError, match="exact needs a k of at least 10"):
         parse_policy(text)
-    assert any("last exactly" in warning for warning in parse_policy(text.replace("k = 9", "k = 10")).warnings)
+    assert any("last value exactly" in warning for warning in parse_policy(text.replace("k = 9", "k = 10")).warnings)
 
 
 SBP = """

@@ -33,6 +33,7 @@ VARIABLE = [
     (r"q_[0-9A-HJKMNP-TV-Z]{26}", "q_ID"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
     (r"\b[\d.]+ (ms|s)\b", "DURATION"),
+    (r"(?m)^(.*%.*%.*  )\d+\.\d$", r"\1DURATION"),  # seconds of each method
     (r"\b[0-9a-f]{64}\b", "HASH"),
 ]
 CHANGING = {"query_id", "elapsed_ms", "published", "canonical"}

@@ -50,7 +50,7 @@ class SparkTable:
             raise ConfigError(CODE, "The source names no table.", "Write spark:#schema.table or spark:FOLDER.")
         if place and fragment not in ("", *FORMATS):
             raise ConfigError(
-                CODE, f"Spark: {fragment!r} is not a format of files.", f"Accepted: {', '.join(FORMATS)}."
+                CODE, f"Spark: {fragment!r} is not a supported file format.", f"Accepted: {', '.join(FORMATS)}."
             )
         with self.reading():
             self._rows = _opened(_session(), place, fragment)
@@ -75,7 +75,7 @@ class SparkTable:
             raise ConfigError(
                 CODE,
                 "Spark cannot read the source.",
-                "Check that the table or folder is there, and that its files are what they should be.",
+                "Check that the table or folder exists, and that its files have the right format.",
             ) from None
 
 
@@ -91,7 +91,9 @@ def _session() -> SparkSession:
         )
     except (PySparkException, Py4JError, OSError):
         raise ConfigError(
-            CODE, "Spark cannot be started.", "It needs a Java runtime (17 or later), and the settings of your cluster."
+            CODE,
+            "Spark cannot be started.",
+            "Spark needs a Java runtime (17 or later), and the settings of your cluster.",
         ) from None
 
 

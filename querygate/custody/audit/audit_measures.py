@@ -108,7 +108,7 @@ class AuditMeasures:
             if found is None:
                 reason = (
                     f"{len(known.texts):,} secret conditions divide the records into more than {MOST_MINTERMS} parts: "
-                    "each was looked at by itself, combinations of different ones were not"
+                    "each was examined separately, combinations of them were not"
                 )
                 self.left.append(Unexamined(shown(value) or PRESENCE, reason))
                 known.texts = {}

@@ -82,7 +82,7 @@ class QuerySets:
         if logged.hidden:
             values = [self.records.distinct(text) for text, _ in logged.hidden]
             if math.prod(len(one) for one in values) > MOST_DISTINCT:
-                raise UnauditableStatement(f"It groups by secrets of more than {MOST_DISTINCT} values.")
+                raise UnauditableStatement(f"It groups by secrets with more than {MOST_DISTINCT} values.")
             found = [_of_secret(logged, chosen) for chosen in itertools.product(*values)]
         for added in (added for one in found for added in one.logged.added):
             if added.name not in READ:
@@ -149,7 +149,7 @@ class QuerySets:
                     secrets += [part.secret]
                     dense[pattern] = dense.get(pattern, np.zeros(self.places, dtype=np.int64)) + members
         if len(keys) > 1:
-            raise UnauditableStatement("It adds up different secrets over different people.")
+            raise UnauditableStatement("It sums different secrets over different people.")
         if not keys:
             return None
         return TotalMeaning(keys.pop(), _joined(list(dense.items())), tuple(secrets))
@@ -252,7 +252,7 @@ class QuerySets:
         """A variance as the sum of squares about the mean; it is a total of squares where the sum is told as well."""
         pattern, members = one.cells[0]
         if len(one.secrets) != 1:
-            raise UnauditableStatement("It is a variance over people whom more than one secret condition chooses.")
+            raise UnauditableStatement("It is a variance over people selected by more than one secret condition.")
         of = self.measures.name(one.key, pattern, one.secrets)
         key, squared = self.measures.pattern(square_of(added.value), one.secrets[0])
         measure = self.measures.name(key, squared, one.secrets)
@@ -373,5 +373,5 @@ def _turned(secrets: Sequence[str]) -> tuple[str, ...]:
 
 def _why_unread(name: str) -> str:
     if name.endswith(" distinct"):
-        return "It counts or adds up different values, which is no total over records."
-    return f"What {name.upper()} tells together with others is not known."
+        return "It counts or sums distinct values, which is not a total over records."
+    return f"The audit does not know what {name.upper()} reveals in combination with others."

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.custody.columns.hierarchies import rows_of
@@ -25,8 +26,9 @@ def read_wishes(column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[s
     if unknown:
         raise ConfigError(
             "QG802",
-            f"Column {wanted.by}: {len(unknown):,} wishes name what {column.name} does not have.",
-            f"A wish is a value, a group of the policy, several of them with | between, or {NO_WISH}.",
+            f"Column {wanted.by}: {counted(len(unknown), 'wish names', 'wishes name')} a value that "
+            f"{column.name} does not have.",
+            f"A wish is a value, a group of the policy, several of them separated by |, or {NO_WISH}.",
         )
     sets: dict[frozenset[int], int] = {}
     numbers = [

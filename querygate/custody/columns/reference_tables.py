@@ -13,6 +13,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Source
 from querygate.core.types import SEPARATOR, Reference
@@ -40,9 +41,10 @@ def _read(wanted: ReferencePolicy, source: Source) -> Reference:
     keys = read.pop(wanted.key)
     missing = sum(key is None for key in keys)
     twice = sum(count > 1 for key, count in Counter(keys).items() if key is not None)
-    for number, what in ((missing, "are missing"), (twice, "are there more than once")):
+    for number, one, several in ((missing, "is missing", "are missing"), (twice, "is repeated", "are repeated")):
         if number:
-            raise _wrong(wanted, "key", f"{number:,} values of {wanted.key} {what}", "Each row needs a key of its own.")
+            what = counted(number, f"value of {wanted.key} {one}", f"values of {wanted.key} {several}")
+            raise _wrong(wanted, "key", what, "Give each row its own key.")
     if not keys:
         raise _wrong(wanted, "file", "there are no rows", "Name a table with at least one row.")
     return Reference(
@@ -70,7 +72,9 @@ def _columns(wanted: ReferencePolicy, source: Source, names: list[str]) -> dict[
             for name in names:
                 found[name] += batch.column(name).to_pylist()
             if len(found[wanted.key]) > MOST_KEYS:
-                raise _wrong(wanted, "file", f"there are more than {MOST_KEYS:,} rows", "Keep the rows that are used.")
+                raise _wrong(
+                    wanted, "file", f"there are more than {MOST_KEYS:,} rows", "Keep only the rows that are used."
+                )
     return found
 
 
@@ -81,11 +85,11 @@ def _typed(wanted: ReferencePolicy, name: str, kind: str, values: list[Any]) -> 
     bad = [row for row, is_there in enumerate(there, start=1) if is_there and read[row - 1] is None]
     if bad:
         key = "key" if name == wanted.key else "columns"
-        what = f"{len(bad):,} values of {name} cannot be read as {kind}, the first in row {bad[0]:,}"
+        what = f"{counted(len(bad), 'value')} of {name} cannot be read as {kind}, the first in row {bad[0]:,}"
         remedy = {
-            "category": f"Texts have at most {LONGEST_TEXT:,} characters and no control characters 0 and 31.",
-            "integer": "Whole numbers lie within 62 bits.",
-            "number": "Numbers are finite, with a point for the fraction.",
+            "category": f"Text may have at most {LONGEST_TEXT:,} characters, without the control characters 0 and 31.",
+            "integer": "Whole numbers must fit into 62 bits.",
+            "number": "Numbers must be finite, with a decimal point.",
         }
         raise _wrong(wanted, key, what, f"{remedy[kind]} Correct the file, or the column's type in the policy.")
     return read

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Profile
 from querygate.core.types import DISCRETE, Floats, Ints
@@ -114,15 +115,15 @@ def check_values(column: ColumnPolicy, profile: Profile) -> None:
         widest = WIDEST if column.type in DISCRETE else (-np.finfo(np.float64).max, np.finfo(np.float64).max)
         low, high = (widest[i] if end is None else end for i, end in enumerate((column.low, column.high)))
         outside = int(profile.counts[(values < low) | (values > high)].sum())
-        problem = f"{outside:,} values lie outside its domain" if outside else ""
+        problem = f"{counted(outside, 'value lies', 'values lie')} outside its domain" if outside else ""
         remedy = "Widen the domain, or correct the source."
     elif column.hierarchy is None and not column.groups and is_text(len(profile.values), int(profile.counts.sum())):
-        problem = f"{len(profile.values):,} different values make it a text and not a category"
-        remedy = "Withhold it, give it a hierarchy, or map it to few categories in the source."
+        problem = f"with {len(profile.values):,} distinct values it is free text, not a category"
+        remedy = "Withhold it, give it a hierarchy, or map it to a few categories in the source."
     elif column.values:
         unknown = ~np.isin(profile.values, np.array(column.values, dtype=object))
         outside = int(profile.counts[unknown].sum()) if len(profile.values) else 0
-        problem = f"{outside:,} values are not among its declared values" if outside else ""
+        problem = f"{counted(outside, 'value is', 'values are')} not among its declared values" if outside else ""
         remedy = "Declare them in `values`, or correct the source."
     if problem:
         raise ConfigError("QG802", f"Column {column.name}: {problem}.", remedy)

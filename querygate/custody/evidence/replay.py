@@ -19,13 +19,14 @@ from querygate.core.bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import WARNING, Gate, State, arrange, fetch, protect, understand
+from querygate.gate.answer import Gate, State, arrange, fetch, protect, understand
 from querygate.gate.render import make_body
 
 STEPS = (understand, fetch, protect, arrange)
 
-OF_THE_MOMENT = ("query_id", "elapsed_ms")
-"""What names this very request; all else must be equal, to the byte."""
+OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes")
+"""What names this very request, and the words beside the figures, which another version of QueryGate may choose
+otherwise. All else must be equal, to the byte."""
 
 NOBODY = Principal("replay", "custodian")
 
@@ -114,9 +115,8 @@ def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | s
 
 
 def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """All but what is of the moment, and a warning, which is about other answers."""
-    told = {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
-    return {**told, "notes": [note for note in told["notes"] if note != WARNING]} if "notes" in told else told
+    """All but what is of the moment."""
+    return {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
 
 
 def _digest(answer: Mapping[str, Any]) -> bytes:

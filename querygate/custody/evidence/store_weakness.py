@@ -171,7 +171,7 @@ def _text(block: Block, column: Column) -> str:
         return text if (held.null == NO_NULLS).all() else f"{text} or missing"
     if isinstance(held, CodeColumn):
         sets = len(np.unique(held.sets))
-        return "one list of codes" if sets == 1 else f"{sets} lists of codes"
+        return "one code list" if sets == 1 else f"{sets} code lists"
     members = np.unique(np.concatenate([_members(held, int(one)) for one in np.unique(held.sets)]))
     return _listed(["missing" if one == MISSING else held.dictionary.values[one] for one in members.tolist()])
 

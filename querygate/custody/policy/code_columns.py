@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from querygate.core.counted import counted
 from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
 from querygate.custody.policy.model import CodesPolicy, ColumnPolicy, Protection, ProtectPolicy, UtilityPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
@@ -36,11 +37,11 @@ MOST_KNOWN = 4
 CATEGORY = {"icd9cm": 2, "icd10cm": 4}
 """The level of three-character categories, where it is not the nearest."""
 
-_SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file beside the policy"
-_ROWS = "rows `code;ancestor;...;root`, one for each code, all of one length, with the same root"
-_SETS = "a list of lists of texts, or the name of a .csv file beside the policy with one set of codes in each row"
+_SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file next to the policy"
+_ROWS = "rows `code;ancestor;...;root`, one per code, all of the same length, with the same root"
+_SETS = "a list of lists of strings, or the name of a .csv file next to the policy with one set of codes per row"
 _SHARE = Bound(above=0, most=0.999)
-_CODES = "a list of texts: codes, or groups of the system, which stand for all their codes"
+_CODES = "a list of strings: codes, or groups of the system, which stand for all their codes"
 _RULES = 'a list of tables such as { known = ["401.2"], secret = ["295.00"] }'
 _PARAMETERS: dict[Protection, tuple[str, ...]] = {
     "k^m": ("m", "k"),
@@ -70,7 +71,7 @@ def read_codes(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     protect = _protect(table)
     method = table.choice("method", METHODS[protect.kind][0])
     if method is not None and method not in METHODS[protect.kind]:
-        table.fail("method", f"does not protect what kind {protect.kind} asks for", listed(METHODS[protect.kind]))
+        table.fail("method", f"does not protect what kind {protect.kind} requires", listed(METHODS[protect.kind]))
     codes = CodesPolicy(
         system=system,
         rows=rows,
@@ -90,7 +91,7 @@ def check_visits(top: TomlTable, columns: tuple[ColumnPolicy, ...]) -> None:
         visits = column.codes.protect.column if column.codes else ""
         if visits and (visits not in known or known[visits].role != "withheld"):
             path = ("columns", column.name, "protect", "column")
-            top.problems.add(path, "names no withheld column", "a column of the policy with role withheld")
+            top.problems.add(path, "does not name a withheld column", "a column of the policy with role withheld")
 
 
 # -- which codes there are -----------------------------------------------------------------------------------------
@@ -116,14 +117,14 @@ def _values(table: TomlTable, system: str) -> tuple[str, ...]:
     """The codes of a flat system: nothing else says which there are, and the data must not."""
     if system != "flat":
         if "values" in table:
-            table.fail("values", "does not go with a system that lists its codes", 'nothing, or system = "flat"')
+            table.fail("values", "cannot be combined with a system that lists its codes", 'nothing, or system = "flat"')
         return ()
     raw = table.raw.get("values")
     if not isinstance(raw, list) or not raw or not all(isinstance(v, str) and v.strip() for v in raw):
-        table.fail("values", "is missing or no list of texts", "a list of distinct texts: the public list of codes")
+        table.fail("values", "is missing or not a list of strings", "a list of distinct strings: the public code list")
         return ()
     if len({value.strip() for value in raw}) < len(raw):
-        table.fail("values", "names a code twice", "a list of distinct texts: the public list of codes")
+        table.fail("values", "names a code twice", "a list of distinct strings: the public code list")
     return tuple(sorted(value.strip() for value in raw))
 
 
@@ -155,7 +156,7 @@ def _protect(table: TomlTable) -> ProtectPolicy:
 def _names(given: TomlTable, key: str, accepted: str) -> tuple[str, ...]:
     raw = given.raw.get(key)
     if not isinstance(raw, list) or not raw or not all(isinstance(one, str) and one.strip() for one in raw):
-        given.fail(key, "is missing" if raw is None else "is no list of texts", accepted)
+        given.fail(key, "is missing" if raw is None else "is not a list of strings", accepted)
         return ()
     return tuple(sorted({one.strip() for one in raw}))
 
@@ -164,13 +165,17 @@ def _rules(given: TomlTable) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], .
     """Rules from what is known to what is secret; a code is one or the other, the same in all of them."""
     raw = given.raw.get("rules")
     if not isinstance(raw, list) or not raw or not all(_is_rule(one) for one in raw):
-        given.fail("rules", "is missing" if raw is None else "is no list of rules", _RULES)
+        given.fail("rules", "is missing" if raw is None else "is not a list of rules", _RULES)
         return ()
     sides = ("known", "secret")
     rules = [tuple(tuple(sorted({code.strip() for code in rule[side]})) for side in sides) for rule in raw]
     both = {code for known, _ in rules for code in known} & {code for _, secret in rules for code in secret}
     if both:
-        given.fail("rules", f"take {min(both)} as known in one place and as secret in another", "codes on one side")
+        given.fail(
+            "rules",
+            f"use {min(both)} as known in one place and as secret in another",
+            "each code either as known or as secret",
+        )
     return tuple(sorted({(known, secret) for known, secret in rules}))
 
 
@@ -191,7 +196,7 @@ def _utility(table: TomlTable) -> UtilityPolicy:
         return UtilityPolicy(kind="none")
     system = str(table.raw.get("system"))
     if kind == "diseases" and system not in _WITH_DISEASES:
-        given.fail("kind", "diseases are listed in codes of ICD-9-CM", f"groups, or system {listed(_WITH_DISEASES)}")
+        given.fail("kind", "diseases are listed as ICD-9-CM codes", f"groups, or system {listed(_WITH_DISEASES)}")
     usual = 0 if kind == "groups" else CATEGORY.get(system, 1)
     return UtilityPolicy(
         kind=cast(Any, kind or "level"),
@@ -205,8 +210,8 @@ def _groups(given: TomlTable) -> tuple[tuple[str, ...], ...]:
     groups = _sets(given, "groups")
     twice = [code for code, number in Counter(c for group in groups for c in group).items() if number > 1]
     if twice:
-        what = f"puts {len(twice):,} codes into several groups, the first of them {twice[0]}"
-        given.fail("groups", what, "groups that have no code in common")
+        what = f"puts {counted(len(twice), 'code')} into several groups, the first of them {twice[0]}"
+        given.fail("groups", what, "groups without common codes")
     return groups
 
 
@@ -225,14 +230,14 @@ def _sets(given: TomlTable, key: str) -> tuple[tuple[str, ...], ...]:
     elif isinstance(raw, list) and raw and all(isinstance(one, list) for one in raw):
         found = raw
     else:
-        given.fail(key, "is missing" if raw is None else "is no list of sets of codes", _SETS)
+        given.fail(key, "is missing" if raw is None else "is not a list of sets of codes", _SETS)
         return ()
     if not all(isinstance(code, str) for one in found for code in one):
-        given.fail(key, "holds something else than texts", _SETS)
+        given.fail(key, "contains something other than strings", _SETS)
         return ()
     sets = [tuple(sorted({code.strip() for code in one} - {""})) for one in found]
     if not all(sets):
-        given.fail(key, f"has {sum(1 for one in sets if not one):,} sets without any code", _SETS)
+        given.fail(key, f"has {counted(sum(1 for one in sets if not one), 'set')} without any code", _SETS)
     return tuple(sorted(set(sets)))
 
 

@@ -135,7 +135,7 @@ def accepted_keys() -> tuple[str, ...]:
 
 
 def _toml(text: str, name: str) -> dict[str, Any]:
-    remedy = "The policy file is TOML; see https://toml.io for the notation."
+    remedy = "Correct the TOML; see https://toml.io for the syntax."
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -194,10 +194,13 @@ def _policy(top: TomlTable) -> Policy:
 def _warnings(policy: Policy) -> Iterator[str]:
     """What the custodian may choose, but should not choose unknowingly."""
     if policy.anonymise.edges == "tight":
-        yield "anonymise.edges: tight: class edges are real people's values"
+        yield "anonymise.edges: tight: class edges are values of real people"
     yield from moments_warnings(policy.anonymise.class_moments)
     if policy.republish.few_changes == "report":
-        yield "republish.few_changes: report: who has two versions and knows who came or left reads their values"
+        yield (
+            "republish.few_changes: report: anyone who has two versions and knows who came or left can read their "
+            "values"
+        )
     for column in policy.named("sensitive", "note"):
         for key, warning in _column_warnings(column):
             yield f"{dotted(('columns', column.name, key))}: {warning}"
@@ -205,13 +208,13 @@ def _warnings(policy: Policy) -> Iterator[str]:
 
 def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
     if column.note is not None:
-        yield "role", "note: scrubbed of names and numbers, but a text may identify somebody by what it tells"
+        yield "role", "note: names and numbers are removed, but the content of a text may still identify somebody"
         if column.note.dates == "shift":
-            yield "dates", "shift: days are told, moved; this is not Safe Harbor"
+            yield "dates", "shift: dates are published, moved by some days; this is not Safe Harbor"
         return
     if not column.is_numeric and not column.diversity:
-        yield "diversity", "not set: a class may be homogeneous, and then tells the value of everyone in it"
+        yield "diversity", "not set: a class may be homogeneous, and then reveals the value of everyone in it"
     if column.guard == 0:
-        yield "guard", "0 is off: a class may show the values of its members as narrowly as one bin or one grid step"
+        yield "guard", "0 is off: a class may reveal the values of its members as closely as one bin or one grid step"
     if column.carry == "bins" and len(bin_edges(column)) == 2:
-        yield "bins", "one bin covers the whole domain: nothing is told about this column beyond its domain"
+        yield "bins", "one bin covers the whole domain: nothing but the domain is published about this column"

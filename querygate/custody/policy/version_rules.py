@@ -14,7 +14,7 @@ def read_person(top: TomlTable, columns: Sequence[ColumnPolicy]) -> str:
     person = top.text("person")
     known = [column.name for column in columns if column.role == "identifier"]
     if person and person not in known:
-        top.fail("person", "is not an identifier", listed(known) or "a column with role identifier: there is none")
+        top.fail("person", "is not an identifier", listed(known) or "a column with role identifier (there is none)")
     return person
 
 

@@ -19,7 +19,7 @@ def read_statistics(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[
     """The list `statistics`; none where the file is silent."""
     raw = table.raw.get("statistics", [])
     if not isinstance(raw, list):
-        table.fail("statistics", "is not a list of texts", f"a list of {_accepted(columns)}")
+        table.fail("statistics", "is not a list of strings", f"a list of {_accepted(columns)}")
         return ()
     return tuple(statistic for _, statistic in _distinct(table, "statistics", raw, columns))
 
@@ -28,7 +28,7 @@ def read_max_width(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[t
     """The table `max_width`: a width for each statistic it names."""
     raw = table.raw.get("max_width", {})
     if not isinstance(raw, dict):
-        table.fail("max_width", "must be a table", 'a width for each statistic, as { "mean(x)" = 5 }')
+        table.fail("max_width", "must be a table", 'a width per statistic, such as { "mean(x)" = 5 }')
         return ()
     found = []
     for text, statistic in _distinct(table, "max_width", list(raw), columns):
@@ -54,7 +54,9 @@ def check_method(table: TomlTable, method: str | None, columns: Sequence[ColumnP
     """A method for one number needs a policy with one."""
     quasi = [column for column in columns if column.role == "quasi-identifier"]
     if method == "univariate" and not (len(quasi) == 1 and quasi[0].is_numeric):
-        table.fail("method", "univariate divides one number", "for policies with one quasi-identifier, not a category")
+        table.fail(
+            "method", "univariate divides a single number", "for policies with one quasi-identifier, not a category"
+        )
 
 
 def _distinct(

@@ -61,7 +61,9 @@ def report_store(opened: OpenSite, dataset: str, version: int | None, *, user: s
     wanted = version or opened.store.current(dataset).catalog.version
     release = _open(opened, dataset, wanted)
     if release is None:
-        raise NotPermitted("QG303", "There is no such version.", f"See `querygate versions {dataset}`.")
+        raise NotPermitted(
+            "QG303", "There is no such version.", f"List the versions with `querygate versions {dataset}`."
+        )
     opened.log.note("audit.store", user=user, dataset=dataset, body={"version": wanted})
     reader = ClassReader(release, opened.gate.native)
     asked: dict[str, dict[str, None]] = {}

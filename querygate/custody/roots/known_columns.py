@@ -41,8 +41,8 @@ def open_structure(site: Site, catalog: Catalog) -> Structure:
     if not path.exists():
         raise ConfigError(
             "QG804",
-            f"The raw records of {catalog.dataset}, version {catalog.version}, are not in this site's vault.",
-            "Run it where the version was published.",
+            f"This site's vault does not have the raw records of {catalog.dataset}, version {catalog.version}.",
+            "Run the command where the version was published.",
         )
     records = DuckDBRecords(Columns(open_source(f"duckdb:{path}#rows"), known_columns(catalog)))
     return Structure(records, catalog)

@@ -14,6 +14,7 @@ from typing import Any
 from querygate.control.alerts import Alerts
 from querygate.control.log_tail import AnsweredQuery, follow
 from querygate.core.audit_records import Unanswerable
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
@@ -24,11 +25,11 @@ from querygate.site.open_gate import OpenSite
 from querygate.sql.logged_statement import UnauditableStatement
 
 SAID = {
-    "small": "is about so few",
-    "pair": "differs by so few from",
-    "linear": "with earlier ones fixes the total of so few",
-    "tied": "with earlier ones ties so few to each other",
-    "cap": "is one of more different sets than can be followed",
+    "small": "is about too few",
+    "pair": "differs by too few from",
+    "linear": "with earlier answers determines the total of too few",
+    "tied": "with earlier answers links too few with each other",
+    "cap": "is one of more distinct sets than can be followed",
 }
 
 Alert = Mapping[str, Any]
@@ -80,7 +81,7 @@ class LiveAudit:
         """What an answer made known. It is taken in whatever comes of it."""
         ledger = self._ledger(entry.version)
         if ledger is None:
-            raise Unanswerable(f"The raw records of version {entry.version} are not in the vault.")
+            raise Unanswerable(f"The vault does not have the raw records of version {entry.version}.")
         sets = ledger.structure.sets(entry.sql)
         found = ledger.judge(entry.user, sets, views_of(self._opened)) if judge else []
         ledger.take(entry.user, entry.query_id, sets)
@@ -124,8 +125,8 @@ def make_alert(dataset: str, entry: AnsweredQuery, found: ViewFinding) -> Alert:
 
 def explain_alert(alert: Alert) -> str:
     """The alert in a sentence or two."""
-    people = "1 record" if alert["records"] == 1 else f"{alert['records']} records"
-    beside = {WHOLE: " everybody", ITSELF: " another group of itself"}.get(alert["with"], f" {alert['with'] or ''}")
+    people = counted(alert["records"], "record")
+    beside = {WHOLE: " everybody", ITSELF: " another of its own groups"}.get(alert["with"], f" {alert['with'] or ''}")
     said = f"{alert['query']} of {alert['user']} {SAID[alert['rule']]}{beside}".rstrip()
     told = f": {people}" if alert["records"] else ""
     return f"{said}{told}. View: {alert['view']}; {alert['dataset']}, version {alert['version']}; {alert['id']}."

@@ -53,7 +53,7 @@ def audit_site(opened: OpenSite, dataset: str, options: AuditOptions, *, exact: 
             one = _audited(entries, f"duckdb:{path}#rows", replace(options, groups=groups), version, exact=exact)
             audited.append(replace(one, found=_attempts(one.found)))
         else:
-            why = f"The raw records of version {version} are not in the vault."
+            why = f"The vault does not have the raw records of version {version}."
             nothing = Audit((), len(entries), tuple((entry.id, why) for entry in entries), (), 0)
             audited.append(AuditOutcome(nothing, entries, options.k, groups, version))
     return audited
@@ -100,9 +100,7 @@ def read_log(path: Path) -> Iterator[LogStatement]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise ConfigError(
-            "QG802", f"The log {path.name} cannot be read.", "Give a file of JSON lines or CSV."
-        ) from None
+        raise ConfigError("QG802", f"The log {path.name} cannot be read.", "Use a file of JSON lines or CSV.") from None
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     records = _json_lines(lines) if first.lstrip().startswith("{") else enumerate(csv.DictReader(lines), 2)
@@ -119,7 +117,9 @@ def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         except ValueError:
             record = None
         if not isinstance(record, dict):
-            raise ConfigError("QG802", f"Line {number} of the log is not a JSON object.", "Write one object a line.")
+            raise ConfigError(
+                "QG802", f"Line {number} of the log is not a JSON object.", "Write one JSON object per line."
+            )
         yield number, record
 
 

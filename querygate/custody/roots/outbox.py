@@ -46,7 +46,9 @@ def post_to(url: str) -> Send:
     """Post alerts as JSON; the id is the Idempotency-Key. Nothing but HTTP is spoken, and no redirection followed."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError("QG805", "A webhook is an address of http or https.", "For example https://example.org/hook.")
+        raise ConfigError(
+            "QG805", "A webhook must be an http or https address.", "Use, for example, https://example.org/hook."
+        )
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler,
@@ -88,7 +90,7 @@ def mail_by(command: Sequence[str], write: Callable[[Mapping[str, Any]], str] = 
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise NotSent(f"the mail command cannot be run ({type(error).__name__})") from None
         if done.returncode:
-            raise NotSent(f"the mail command ended with {done.returncode}")
+            raise NotSent(f"the mail command exited with {done.returncode}")
 
     return send
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ConfigError
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population, linked, read_people, records_of
 from querygate.custody.policy import ColumnPolicy, Policy, load_policy, parse_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.scratch_vault import desk_rows
 from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, make_page, search
 from querygate.custody.search.alternatives_search import SearchOptions
@@ -43,7 +43,7 @@ class PolicyFile:
     def written(self, raw: Mapping[str, Any], to: Path, head: str) -> str:
         """The text of another file in the folder `to`; checked to be a policy."""
         text = f"{head}\n{write_toml(moved(raw, self.folder, to))}"
-        parse_policy(text, "the policy that was made", to)
+        parse_policy(text, "the generated policy", to)
         return text
 
     def order(self) -> dict[str, list[str]]:
@@ -96,7 +96,7 @@ class Register:
 def no_population() -> ConfigError:
     return ConfigError(
         "QG801",
-        "No population is named, and risk is measured over one.",
+        "Risk is measured over a population, and none is named.",
         "Name a table of people with --population, or in [release] of the policy.",
     )
 
@@ -107,7 +107,7 @@ def search_policies(
     register: Register,
     options: SearchOptions,
     *,
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
     memory_mb: int = 4096,
 ) -> AlternativesSearch:
     """Alternatives to Safe Harbor for the records of a source."""
@@ -132,7 +132,7 @@ def write_search(
         told["file"] = f"policy_{number}.toml"
         release = register.table(given.policy, folder, options.threshold)
         raw = applied(given.raw, found.ground.axes, kind.representative.policy, release)
-        head = f"# {told['text']}\n# Made from {given.path.name}; `report.html` beside it has the figures."
+        head = f"# {told['text']}\n# Made from {given.path.name}; see `report.html` next to it for the figures."
         (folder / told["file"]).write_text(given.written(raw, folder, head), encoding="utf-8")
     body = json.dumps(found.body, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(body, encoding="utf-8")
@@ -149,7 +149,7 @@ def safe_harbor_of(
         table = register.table(given.policy, to, "safe-harbor")
         named = [name for name in (column.name for column in register.columns) if name in left]
         raw["release"] = {**table, "columns": named}
-    head = f"# Safe Harbor applied to {given.path.name}; look whether each column is what it looks like."
+    head = f"# Safe Harbor applied to {given.path.name}; check that each column was recognised correctly."
     return given.written(raw, to, head), decided
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
@@ -80,8 +81,8 @@ def search(
     if not found.solutions:
         raise ConfigError(
             "QG803",
-            f"No policy is found: {explain_search(found)}",
-            "Raise the threshold, or name a population that holds the people of the file.",
+            f"No policy was found: {explain_search(found)}",
+            "Raise the threshold, or name a population that contains the people of the file.",
         )
     chosen = kinds(ground.study, found.best, options.kinds)
     body = {
@@ -135,15 +136,17 @@ def _figures(measured: PolicyRisk, threshold: float, safe: PolicyRisk, intact: P
 
 def _population_words(ground: LatticeStudy, intact: PolicyRisk) -> list[str]:
     """How far the population can be trusted, from how it stands to the records as they are."""
-    said = [f"The population has {ground.people:,} people for {intact.records:,} records."]
+    said = [f"The population has {ground.people:,} people for {counted(intact.records, 'record')}."]
     if ground.outside:
-        said.append(f"{ground.outside:,} of them have a value that no record may have, and count for nothing.")
+        said.append(f"{ground.outside:,} of them are ignored, because no record can have their values.")
     for count, what in (
-        (intact.unmatched, "are matched by nobody in it"),
+        (intact.unmatched, "match nobody in it"),
         (intact.short, "are in classes for which it has fewer people than there are records"),
     ):
         if count:
             said.append(f"{count:,} records ({count / intact.records:.1%}) {what}, so it is not complete.")
     if intact.unmatched + intact.short > intact.records / 20:
-        said.append("That is more than one in twenty: the risk of Safe Harbor is overstated too. Set a number instead.")
+        said.append(
+            "That is more than 1 in 20: the risk of Safe Harbor is overstated too. Set a number as threshold instead."
+        )
     return said

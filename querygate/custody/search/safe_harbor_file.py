@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
@@ -53,8 +54,8 @@ def harboured(
     if not any(table.get("role") == "quasi-identifier" for table in columns.values()):
         raise ConfigError(
             "QG801",
-            "No quasi-identifier is left after Safe Harbor.",
-            "Safe Harbor drops all of them; look at the columns, and rename those that it takes for something else.",
+            "No quasi-identifier remains after Safe Harbor.",
+            "Safe Harbor drops all of them; check the columns, and rename those that were mistaken for something else.",
         )
     return {**raw, "columns": columns}, tuple(decided)
 
@@ -70,19 +71,23 @@ def _treated(
     if found.treatment == "drop":
         return out, "left out"
     if column.role != "quasi-identifier":
-        return out, "left out: only a quasi-identifier is told coarsely"
+        return out, "left out: only a quasi-identifier can be generalised"
     if column.edges or column.groups:
-        return dict(table), "as the policy's cells say; look whether they are coarse enough"
+        return dict(table), "as in the policy's cells; check that they are coarse enough"
     if found.treatment == "zip3" and column.is_numeric:
-        return out, "left out: write ZIP codes as texts to tell three digits"
+        return out, "left out: write ZIP codes as text to publish three digits"
     if not column.is_numeric and found.treatment != "zip3":
-        return out, "left out: write it as a number or a date to tell it coarsely"
+        return out, "left out: write it as a number or a date to generalise it"
     axis = make_axis(column, people or Population({}, {}, np.zeros(0, dtype=np.int64)), fixed=False)
     spans = _spans(axis, found.treatment, year)
     if found.treatment != "zip3":
         return with_cells(table, axis, spans), _DOES[found.treatment]
     alone = sum(1 for start, end in spans if end - start == 1)
-    more = f"; {alone:,} areas have one listed ZIP code, which tells it whole: list more in `values`" if alone else ""
+    more = (
+        f"; {counted(alone, 'area has', 'areas have')} one listed ZIP code, which reveals it: list more in `values`"
+        if alone
+        else ""
+    )
     return with_groups(table, axis, spans), _DOES[found.treatment] + more
 
 
@@ -92,8 +97,8 @@ def _spans(axis: Axis, treatment: str, year: int) -> tuple[tuple[int, int], ...]
 
 
 _DOES = {
-    "zip3": "three digits; those of few people together as 000",
+    "zip3": "three digits; areas with few people combined as 000",
     "year": "the year",
-    "birth year": "the year of birth, 90 and over together",
-    "age": "single ages, 90 and over together",
+    "birth year": "the year of birth, 90 and over combined",
+    "age": "single ages, 90 and over combined",
 }

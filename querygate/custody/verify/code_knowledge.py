@@ -64,15 +64,17 @@ def measure_known(
     if asked.kind != "uncertainty":
         who = "knows codes" if asked.look_for == "rest" else "looks for whole known sets of codes"
         kept.append(
-            GuaranteeCheck(f"k = {k} for whoever {who} of {name}", found_measure(name, asked), fewest, fewest >= k)
+            GuaranteeCheck(f"k = {k} for anyone who {who} of {name}", found_measure(name, asked), fewest, fewest >= k)
         )
     if asked.look_for == "whole":
         share = _open(known_sets(column, system, workshop), system, told, k)
         kept.append(
-            GuaranteeCheck("no k for whoever looks for what is left of such sets", open_measure(name), share, True)
+            GuaranteeCheck(
+                "no k for anyone who looks for the remaining part of such sets", open_measure(name), share, True
+            )
         )
     if asked.share:
-        promise = f"no sensitive code of {name} is told with a confidence above {asked.share:g}"
+        promise = f"no sensitive code of {name} is inferred with a confidence above {asked.share:g}"
         kept.append(GuaranteeCheck(promise, told_measure(name), surest, surest <= asked.share + ROUNDING))
     return kept
 

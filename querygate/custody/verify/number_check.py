@@ -130,7 +130,7 @@ class _Problems:
         self.broken: set[str] = set()
 
     def found(self) -> Iterator[PromiseCheck]:
-        for promise in ("counted", "true", "public", "shared by enough", "not told too closely"):
+        for promise in ("counted", "true", "public", "shared by enough", "not too close to the values"):
             yield PromiseCheck(f"moments of {self.column.name} are {promise}", promise not in self.broken)
 
     def look(self, group: Class | None, n: float, low: float, high: float, var_low: float, var_high: float) -> None:
@@ -146,14 +146,14 @@ class _Problems:
         if self.kind == "exact":
             least = 6 if told else 5
             if self._outside(group, low, high) < self.e * NEARLY:
-                self.broken.add("not told too closely")
+                self.broken.add("not too close to the values")
         else:
             least = max(self.k, 6) if told else self.k
             if not self._is_public(low, high):
                 self.broken.add("public")
             bands = (var_low, var_high, float(spread)) if told else None
             if self._left(group, float(total), low, high, int(n), bands) < self.e * NEARLY:
-                self.broken.add("not told too closely")
+                self.broken.add("not too close to the values")
         if n < least:
             self.broken.add("shared by enough")
 

@@ -111,7 +111,7 @@ def _check(holds: bool, promise: str) -> None:
     if not holds:
         raise ConfigError(
             "QG803",
-            f"The verifier found that the release would not keep: {promise}.",
+            f"The verifier found that the release would break a promise: {promise}.",
             "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
         )
 

@@ -109,7 +109,7 @@ def indicators(column: str, values: Array, wanted: Sequence[str]) -> Floats:
     text = texts(values)
     hits = np.stack([(text == level) for level in wanted], axis=1) if wanted else np.zeros((values.size, 0))
     if not (hits.any(axis=1) | gone).all():
-        raise Unfit(f"{column} has values that the original has not")
+        raise Unfit(f"{column} has values that the original does not have")
     return np.where(gone[:, None], np.nan, hits)
 
 
@@ -141,7 +141,7 @@ def _factor(factor: Factor, columns: Columns, levels: Levels) -> tuple[list[str]
     values = columns[factor.column]
     if _is_category(factor, values):
         known = levels[factor.column]
-        _check(len(known) > 1, f"{factor.column} has one value alone")
+        _check(len(known) > 1, f"{factor.column} has only one value")
         dummies = indicators(factor.column, values, known)[:, 1:]
         return [f"{factor}[{level}]" for level in known[1:]], dummies
     numbers = _numbers(factor.column, columns)
@@ -149,7 +149,7 @@ def _factor(factor: Factor, columns: Columns, levels: Levels) -> tuple[list[str]
         _check(bool((numbers[np.isfinite(numbers)] > 0).all()), f"{factor} of values that are not positive")
         numbers = np.log(numbers)
     if factor.function == "sqrt":
-        _check(bool((numbers[np.isfinite(numbers)] >= 0).all()), f"{factor} of values that are negative")
+        _check(bool((numbers[np.isfinite(numbers)] >= 0).all()), f"{factor} of negative values")
         numbers = np.sqrt(numbers)
     return [str(factor)], numbers[:, None]
 
@@ -166,10 +166,10 @@ def _event(column: str, columns: Columns, levels: Levels) -> Floats:
     values = columns[column]
     if is_numeric(values):
         numbers = _numbers(column, columns)
-        _check(bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all()), f"{column} has other values than 0 and 1")
+        _check(bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all()), f"{column} has values other than 0 and 1")
         return numbers
     known = levels[column]
-    _check(len(known) == 2, f"{column} has not two values")
+    _check(len(known) == 2, f"{column} does not have exactly two values")
     return indicators(column, values, known)[:, 1]
 
 

@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from querygate.core.counted import counted
 from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
@@ -100,10 +101,10 @@ def kinds(study: LatticeCubes, solutions: Sequence[PolicySolution], count: int =
 def explain_kind(kind: SolutionKind) -> str:
     """What a kind gives up, in one sentence; what fewer than a fifth of its policies touch is not named."""
     several = len(kind.members)
-    who = "1 policy joins" if several == 1 else f"{several} policies join"
+    who = counted(several, "policy merges", "policies merge")
     named = [(name, count) for name, count in kind.touched.items() if 5 * count >= several]
     if not named:
-        return f"{who} nothing that a record has."
+        return f"{who} no values that occur in the records."
     told = [name if count == several else f"{name} ({count} of them)" for name, count in named]
     return f"{who} values of {', '.join(told)}."
 

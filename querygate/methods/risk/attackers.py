@@ -135,16 +135,16 @@ def explain_attackers(found: Attackers) -> str:
 about 3 right (15.0 %).'
     """
     if not found.records:
-        return "There is no record in which anybody could be found."
+        return "There are no records in which anybody could be found."
     text = (
-        f"Somebody known to be among the {found.records:,} records is found with a chance of at most 1 in "
+        f"Somebody known to be among the {found.records:,} records is found with a probability of at most 1 in "
         f"{1 / found.prosecutor.greatest:,.0f}; guessing for all of them gets about {found.prosecutor.expected:,.0f} "
         f"right ({100 * found.prosecutor.average:.1f} %)"
     )
     if found.journalist is None:
         return text + "."
     if not found.journalist.greatest:
-        return text + ", and the register matches nobody."
+        return text + ", and no record matches anybody in the register."
     return (
         f"{text}, and somebody looked up in the register of the population with at most 1 in "
         f"{1 / found.journalist.greatest:,.0f} ({100 * found.journalist.average:.1f} % on average)."

@@ -165,9 +165,9 @@ def explain_values_told(found: ValuesTold, column: str) -> str:
 1 of 2 classes (2 records) all have the same.'
     """
     return (
-        f"Who knows the class of a person guesses {column} right for {100 * found.right_by_class:.1f} % of the "
-        f"{found.records:,} records, against {100 * found.right_overall:.1f} % without it; in {found.same.classes:,} "
-        f"of {found.classes:,} classes ({found.same.records:,} records) all have the same."
+        f"Somebody who knows the class of a person guesses {column} right for {100 * found.right_by_class:.1f} % of "
+        f"the {found.records:,} records ({100 * found.right_overall:.1f} % without it); in {found.same.classes:,} of "
+        f"{found.classes:,} classes ({found.same.records:,} records) everybody has the same value."
     )
 
 
@@ -180,7 +180,7 @@ def explain_numbers_told(found: NumbersTold, column: str) -> str:
 classes (2 records) it spans less than 5.'
     """
     return (
-        f"Who knows the class of a person guesses {column} with a mean error of {found.error_by_class:.4g}, against "
-        f"{found.error_overall:.4g} without it; in {found.narrow.classes:,} of {found.classes:,} classes "
-        f"({found.narrow.records:,} records) it spans less than {found.width:g}."
+        f"Somebody who knows the class of a person guesses {column} with a mean error of {found.error_by_class:.4g} "
+        f"({found.error_overall:.4g} without it); in {found.narrow.classes:,} of {found.classes:,} classes "
+        f"({found.narrow.records:,} records) its values span less than {found.width:g}."
     )

@@ -75,12 +75,12 @@ def explain_drivers(drivers: Sequence[Driver]) -> str:
     'birth drives the risk most: without it the average falls from 100.0 % to 25.0 %.'
     """
     if not drivers or drivers[0].average_fall <= 0:
-        return "No single column drives the risk: without any of them it is the same."
+        return "No single column drives the risk: it stays the same without any one of them."
     first = drivers[0]
     whole = first.average + first.average_fall
     return (
-        f"{first.column} drives the risk most: without it the average falls from {100 * whole:.1f} % "
-        f"to {100 * first.average:.1f} %."
+        f"{first.column} drives the risk most: without it, the average falls from {100 * whole:.1f} % to "
+        f"{100 * first.average:.1f} %."
     )
 
 

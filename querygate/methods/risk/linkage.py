@@ -95,8 +95,8 @@ and to the person in 3.0 %, where guessing within the cluster would in 5.0 %.'
         f"in {100 * found.cluster:.1f} % of cases"
     )
     if found.row is None:
-        return f"{text}, where chance would in {100 * found.cluster_by_chance:.1f} %."
+        return f"{text} (by chance: {100 * found.cluster_by_chance:.1f} %)."
     return (
-        f"{text}, and to the person in {100 * found.row:.1f} %, where guessing within the cluster would in "
-        f"{100 * found.row_allowed:.1f} %."
+        f"{text}, and to the person in {100 * found.row:.1f} % (guessing within the cluster: "
+        f"{100 * found.row_allowed:.1f} %)."
     )

@@ -124,11 +124,11 @@ def explain_membership(found: MembershipInference) -> str:
     'Who sees the synthetic data tells persons in it from persons not in it no better than by guessing: right for \
 50.0 % of pairs (43.2 % to 56.8 % with 95 % confidence; 400 persons in, 400 not).'
     """
-    better = "no better than by guessing"
+    better = "no better than guessing"
     if found.is_better_than_chance:
-        better = "better than by guessing" if found.auc_low > 0.5 else "perhaps a little better than by guessing"
+        better = "better than guessing" if found.auc_low > 0.5 else "perhaps a little better than guessing"
     return (
-        f"Who sees the synthetic data tells persons in it from persons not in it {better}: right for "
+        f"Somebody who sees the synthetic data can tell whether a person is in it {better}: right for "
         f"{100 * found.auc:.1f} % of pairs ({100 * found.auc_low:.1f} % to {100 * found.auc_high:.1f} % with "
-        f"{100 * found.confidence:.0f} % confidence; {found.members:,} persons in, {found.others:,} not)."
+        f"{100 * found.confidence:.0f} % confidence; {found.members:,} persons in it, {found.others:,} not)."
     )

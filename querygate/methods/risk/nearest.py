@@ -123,13 +123,13 @@ def _quantiles(values: Floats) -> tuple[float, ...]:
 
 def explain_nearness(found: Nearness) -> str:
     """One sentence for those who decide."""
-    begin = f"{100 * found.equal:.1f} % of the {found.synthetic.records:,} synthetic records equal an original one"
+    begin = f"{100 * found.equal:.1f} % of the {found.synthetic.records:,} synthetic records equal an original record"
     if found.ratio is None:
-        return f"{begin}; most originals equal another, so distances tell nothing."
-    against = "between originals" if found.holdout is None else "of persons held out"
+        return f"{begin}; most originals equal another one, so distances mean nothing."
+    against = "between originals" if found.holdout is None else "of held-out persons"
     verdict = "no closer to persons than" if found.ratio >= CLOSE else "closer to persons than"
-    others = "persons are to each other" if found.holdout is None else "persons held out are"
+    others = "persons are to each other" if found.holdout is None else "held-out persons are"
     return (
-        f"{begin}; the middle distance to the nearest original is {found.ratio:.2g} times that {against}, so the "
+        f"{begin}; the median distance to the nearest original is {found.ratio:.2g} times that {against}, so the "
         f"synthetic records are {verdict} {others}."
     )

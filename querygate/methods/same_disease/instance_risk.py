@@ -111,16 +111,16 @@ def explain_instance(found: InstanceRisk) -> str:
 people than there are records for 3 of them: it leaves people out, and their risk is taken as certain.'
     """
     if not found.records:
-        return "There is no record, so being in the file discloses nothing."
+        return "There are no records, so being in the file discloses nothing."
     text = (
-        f"Somebody of the population who matches one of the {found.classes:,} classes is among the {found.records:,} "
-        f"records with a chance of at most {100 * found.greatest_instance:.2f} % "
+        f"A person of the population who matches one of the {found.classes:,} classes is among the {found.records:,} "
+        f"records with a probability of at most {100 * found.greatest_instance:.2f} % "
         f"({100 * found.average_instance:.2f} % on average); picking the right person for a record succeeds with "
         f"{100 * found.average_match:.2f} %."
     )
     if not found.incomplete:
         return text
     return (
-        f"{text} The register lists fewer people than there are records for {found.incomplete:,} of them: it leaves "
-        "people out, and their risk is taken as certain."
+        f"{text} For {found.incomplete:,} of them, the register lists fewer people than there are records: it omits "
+        "people, and their risk is taken as certain."
     )

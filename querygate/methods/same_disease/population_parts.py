@@ -112,7 +112,7 @@ def _able(study: Study, rules: Rules) -> None:
         raise ValueError(f"the population has {study.people:,} people, fewer than must match a part")
     if study.prevalence > rules.limit:
         raise ValueError(
-            f"{100 * study.prevalence:.2f} % of the population are in the file: no partition has less risk"
+            f"{100 * study.prevalence:.2f} % of the population are in the file: no partition can have a lower risk"
         )
 
 

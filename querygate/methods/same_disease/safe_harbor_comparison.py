@@ -71,7 +71,7 @@ less than 8.16 % on average, the share of the population that is in the file.'
     """
     ours, theirs = found.partition.risk, found.safe_harbor.risk
     if not ours.records:
-        return "There is no record, so being in the file discloses nothing."
+        return "There are no records, so being in the file discloses nothing."
     return (
         f"At {ours.classes:,} classes against {theirs.classes:,} of Safe Harbor, the chance that somebody who matches "
         f"is in the file is {100 * ours.average_instance:.2f} % on average against "

@@ -79,12 +79,12 @@ def explain_verified(found: SequenceCheck) -> str:
         others = "1 other" if found.smallest == 2 else f"{found.smallest - 1:,} others"
         return (
             f"Each of the {found.sequences:,} sequences is identical to at least {others}, and every letter covers "
-            "what stood there."
+            "the original letter."
         )
     return (
-        f"Not to be released: {found.exposed:,} of {found.sequences:,} sequences are identical to fewer than "
-        f"{found.k - 1:,} others, {found.uncovered:,} letters misstate what stood there, {found.reshaped:,} sequences "
-        "have lost or gained sites."
+        f"Do not release: {found.exposed:,} of {found.sequences:,} sequences are identical to fewer than "
+        f"{found.k - 1:,} others, {found.uncovered:,} letters do not cover the original letters, and "
+        f"{found.reshaped:,} sequences have lost or gained sites."
     )
 
 

@@ -77,5 +77,5 @@ def _columns(table: object) -> tuple[list[Column], list[str]]:
         return [table.iloc[:, k] for k in range(len(table.columns))], [str(name) for name in table.columns]
     rows = np.asarray(table)
     if rows.ndim not in (1, 2) or rows.size == 0:
-        raise ValueError("x is a table of numbers with a column for each variable")
+        raise ValueError("x must be a table of numbers with one column per variable")
     return list(rows.T) if rows.ndim == 2 else [rows], []

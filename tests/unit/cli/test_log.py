@@ -32,8 +32,8 @@ def test_the_list_is_the_query_log(logged):
 
 def test_the_list_can_be_narrowed(logged):
     assert len(json.loads(logged("log", "list", "--limit", 1, "--format", "json").stdout)) == 1
-    assert logged("log", "list", "--user", "ann").stdout == "There are no such queries.\n"
-    assert logged("log", "list", "--since", "2999-01-01").stdout == "There are no such queries.\n"
+    assert logged("log", "list", "--user", "ann").stdout == "There are no matching queries.\n"
+    assert logged("log", "list", "--since", "2999-01-01").stdout == "There are no matching queries.\n"
     assert "refused" in logged("log", "list", "--since", "2020-01-01T00:00+02:00", "--dataset", "clinic").stdout
 
 
@@ -115,8 +115,8 @@ def test_a_signature_needs_files(logged, tmp_path):
 
 
 def test_there_is_nothing_old_to_archive_or_discard(logged):
-    assert logged("log", "rotate", "--keep", 1).stdout == "No entry is older.\n"
-    assert logged("log", "discard", "--keep", 1).stdout == "No archive is older.\n"
+    assert logged("log", "rotate", "--keep", 1).stdout == "No entry is old enough.\n"
+    assert logged("log", "discard", "--keep", 1).stdout == "No archive is old enough.\n"
     assert logged("log", "rotate").exit_code == 2
 
 

@@ -116,7 +116,7 @@ def test_ten_tenths_are_one_and_the_eleventh_is_refused(ledger: Ledger) -> None:
         spend(ledger, "more", ANN, EVERYBODY)
     assert refused.value.code == "QG401"
     assert refused.value.detail == (
-        "This costs epsilon 0.1, and the privacy budget of user ann for dataset p has epsilon 0 left."
+        "This answer costs epsilon 0.1, but the privacy budget of user ann for dataset p has only epsilon 0 left."
     )
     assert ledger.left([ANN, EVERYBODY, BOB]) == (0.0, 1.0, 1.0)
     assert ledger.verify() == (10, 0, 2)
@@ -126,7 +126,7 @@ def test_every_limit_must_have_room_or_none_is_touched(ledger: Ledger) -> None:
     small = Scope("group", "Heart & Co", "p", 0.15)
     spend(ledger, "a", ANN, small, EVERYBODY)
     before = ledger.spent("p")
-    with pytest.raises(BudgetExhausted, match=r"group Heart & Co for dataset p has epsilon 0.05 left"):
+    with pytest.raises(BudgetExhausted, match=r"group Heart & Co for dataset p has only epsilon 0.05 left"):
         ledger.reserve("q_b", "key b", [BOB, EVERYBODY, small], TENTH)
     assert ledger.spent("p") == before
     assert "bob" not in releases(ledger)
@@ -168,7 +168,7 @@ def test_delta_counts_as_well(ledger: Ledger) -> None:
 def test_what_counts_against_no_limit_or_against_one_twice_is_a_mistake(
     ledger: Ledger, scopes: tuple[Scope, ...]
 ) -> None:
-    with pytest.raises(ValueError, match="a reservation needs limits"):
+    with pytest.raises(ValueError, match="a reservation needs one or more limits"):
         ledger.reserve("q_1", "key", scopes, TENTH)
 
 
@@ -299,11 +299,11 @@ def test_an_answer_that_was_not_paid_for_is_not_taken(kept: Kept, ledger: Ledger
     [
         ("UPDATE charge SET epsilon = epsilon - 1 WHERE number = 2", "charge 2 of user ann for dataset p does not add"),
         ("UPDATE reservation SET epsilon = 2 * epsilon WHERE query_id = 'q_c'", "charge 3 of .* does not add up"),
-        ("DELETE FROM charge WHERE number = 2", "1 reservations were not charged"),
+        ("DELETE FROM charge WHERE number = 2", "1 reservation was not charged"),
         ("DELETE FROM charge", "3 reservations were not charged"),
         ("UPDATE charge SET limit_epsilon = 0.2", "charge 3 of user ann for dataset p is over the limit"),
-        ("UPDATE noisy_answer SET key = 'another'", "1 answers were not paid for"),
-        ("UPDATE noisy_answer SET query_id = 'q_b'", "1 answers were not paid for"),
+        ("UPDATE noisy_answer SET key = 'another'", "1 answer was not paid for"),
+        ("UPDATE noisy_answer SET query_id = 'q_b'", "1 answer was not paid for"),
     ],
 )
 def test_verify_adds_up_again(kept: Kept, ledger: Ledger, change: str, told: str) -> None:

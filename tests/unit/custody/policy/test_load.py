@@ -208,7 +208,7 @@ def test_named_selects_by_role_and_an_unnamed_column_is_withheld():
 @pytest.mark.parametrize(
     ("lines", "warning"),
     [
-        ('[anonymise]\nedges = "tight"', "anonymise.edges: tight: class edges are real people's values"),
+        ('[anonymise]\nedges = "tight"', "anonymise.edges: tight: class edges are values of real people"),
         (
             '[columns.x]\nrole = "sensitive"\ntype = "number"\ndomain = [0, 1]\nguard = 0',
             "columns.x.guard: 0 is off",

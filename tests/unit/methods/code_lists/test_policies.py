@@ -88,7 +88,7 @@ def test_groups_by_level_by_disease_and_by_hand():
 def test_contradictory_groups_are_refused():
     with pytest.raises(Unprotectable, match="Groups 0 and 1 both have code 3") as refused:
         CodeUtility((numbers({"296.00", "296.01"}), numbers({"296.00", "296.02"})))
-    assert "Join the two groups" in refused.value.remedy
+    assert "Merge the two groups" in refused.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_a_system_is_ready_in_half_a_second() -> None:
 
 
 def test_an_unknown_system_is_refused() -> None:
-    with pytest.raises(ValueError, match="no code system of this name"):
+    with pytest.raises(ValueError, match="no code system with this name"):
         tree_of("icd11", ["1A00"])
 
 
