@@ -9,15 +9,14 @@ computes from values inside the operands lies inside. Where each column occurs o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.types import Bools, Floats
+from querygate.core.types import Array, Bools, Floats
 
-Ends: TypeAlias = NDArray[Any]
+Ends: TypeAlias = Array
 LARGEST = 2**62
 LIBRARY = 8
 """Doubles by which two mathematical libraries may differ in EXP, LN, LOG and POWER (each is within 4 of the truth)."""
@@ -45,18 +44,18 @@ def as_doubles(box: Box) -> Box:
 
 def _outward(low: Floats, high: Floats) -> Box:
     if np.isnan(low).any() or np.isnan(high).any():
-        raise _unbounded("Values in this expression may be too large.")
+        raise _unbounded("Values in this expression may become too large.")
     return Box(np.nextafter(low, -np.inf), np.nextafter(high, np.inf))
 
 
 def _whole(low: Ends, high: Ends, reach: Floats) -> Box:
     if reach.size and float(np.max(reach)) >= LARGEST:
-        raise _unbounded("Whole numbers in this expression may be too large.")
+        raise _unbounded("Whole numbers in this expression may become too large.")
     return Box(low, high)
 
 
 def _unbounded(detail: str) -> UnsupportedSQL:
-    return UnsupportedSQL("QG215", detail, "Divide or restrict the columns, so that every value is of ordinary size.")
+    return UnsupportedSQL("QG215", detail, "Divide or restrict the columns so that all values have an ordinary size.")
 
 
 def _size(box: Box) -> Floats:
@@ -101,7 +100,7 @@ def div(a: Box, b: Box) -> Box:
     if ((b.low <= 0) & (b.high >= 0)).any():
         raise UnsupportedSQL(
             "QG215",
-            "The divisor may be zero, so the result cannot be bounded.",
+            "The divisor may be zero, so no range can be computed.",
             "Keep the divisor away from zero with WHERE or HAVING, or divide by NULLIF(divisor, 0).",
         )
     none = b.low > b.high  # a row without a value holds an arbitrary one, and not zero
@@ -135,7 +134,7 @@ def to_whole(a: Box) -> Box:
     if a.integer:
         return a
     if float(np.max(_size(a), initial=0.0)) >= LARGEST:
-        raise _unbounded("Numbers in this expression may be too large for whole numbers.")
+        raise _unbounded("Numbers in this expression may become too large for whole numbers.")
     return Box(np.ceil(a.low - 0.5).astype(np.int64), np.floor(a.high + 0.5).astype(np.int64))
 
 
@@ -153,7 +152,7 @@ def _rising(function: Callable[[Floats], Floats], roundings: int = 0) -> Callabl
         for _ in range(roundings):
             low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
         if np.isnan(low).any() or not np.isfinite(high).all():
-            raise _unbounded("Values in this expression may be too large.")
+            raise _unbounded("Values in this expression may become too large.")
         return Box(low, high)
 
     return apply
@@ -164,7 +163,9 @@ def _within(function: Callable[[Box], Box], allowed: Callable[[Box], Bools], wha
 
     def apply(a: Box) -> Box:
         if not allowed(a).all():
-            raise UnsupportedSQL("QG215", f"{what} may get a value it has no result for.", "Restrict it with WHERE.")
+            raise UnsupportedSQL(
+                "QG215", f"{what} may get a value it is not defined for.", "Restrict the values with WHERE."
+            )
         return function(a)
 
     return apply
@@ -199,7 +200,9 @@ def power(a: Box, exponent: Box) -> Box:
     if p >= 0 and p.is_integer() and p % 2 == 0:
         a = absolute(a)
     elif not (p.is_integer() and p >= 0) and not (a.low > 0).all():
-        raise UnsupportedSQL("QG215", "A power may get a value it has no result for.", "Restrict it with WHERE.")
+        raise UnsupportedSQL(
+            "QG215", "A power may get a value it is not defined for.", "Restrict the values with WHERE."
+        )
     with np.errstate(over="ignore"):
         ends = [np.power(a.low, p), np.power(a.high, p)]
     low, high = np.minimum(*ends), np.maximum(*ends)

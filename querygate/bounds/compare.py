@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from querygate.bounds.arithmetic import Box, as_doubles
 from querygate.bounds.evaluate import evaluate
-from querygate.bounds.membership import Membership
 from querygate.core.expression import Expression
 from querygate.core.predicate import Comparison
 from querygate.core.types import Bools
+
+if TYPE_CHECKING:
+    from querygate.bounds.membership import Membership
 
 
 def outcomes(p: Comparison, members: Membership, there: Bools) -> tuple[Bools, Bools]:
     """(surely, maybe): does the comparison hold for every, and for any, pair of values of a row? False off `there`."""
     surely, maybe = np.zeros_like(there), np.zeros_like(there)
     rows = np.flatnonzero(there)
-    block = members.block.take(rows)
-    left, right = _alike(*(evaluate(_expression(side), block) for side in (p.left, p.right)))
+    here = members.on(members.block.take(rows))
+    left, right = _alike(*(evaluate(_expression(side), here) for side in (p.left, p.right)))
     if p.operator == "<":
         found = left.high < right.low, left.low < right.high
     elif p.operator == "<=":

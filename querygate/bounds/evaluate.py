@@ -9,18 +9,20 @@ there harms nobody.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from querygate.bounds.arithmetic import FUNCTIONS, Box, as_doubles
-from querygate.bounds.membership import Membership
+from querygate.bounds.arithmetic import FUNCTIONS, Box, Ends, as_doubles
 from querygate.bounds.values import value_bounds
 from querygate.core.block import ALL_NULLS, NO_NULLS, Block, NumberColumn, SetColumn
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, day_number, enclosed
 from querygate.core.predicate import Predicate, columns
 from querygate.core.types import Bools, Ints
+
+if TYPE_CHECKING:
+    from querygate.bounds.membership import Membership
 
 PARTS = 8
 """Into how many parts the interval of a column that occurs several times is split."""
@@ -38,38 +40,39 @@ def expression_bounds(e: Expression, members: Membership, where: Predicate) -> B
     members.check()
     possible = members.counts(where)[1] > 0
     rows = np.flatnonzero(possible)
-    block = narrowed(members.block.take(rows), where, e.columns)
+    block = narrowed(members.on(members.block.take(rows)), where, e.columns)
     held = _has_values(e, block)
-    found = evaluate(e, block.take(np.flatnonzero(held)))
+    found = evaluate(e, members.on(block.take(np.flatnonzero(held))))
     return _scattered(found, rows[held], members.block.size)
 
 
-def evaluate(e: Expression, block: Block) -> Box:
+def evaluate(e: Expression, members: Membership) -> Box:
     """The hull of an expression over each row, taken where it is not NULL."""
+    block = members.block
     repeated = [(n, name) for name, n in Counter(e.columns).items() if n > 1 and _is_wide(block.columns.get(name))]
     if isinstance(e, Call) and repeated and 0 < block.size * PARTS <= MOST_SPLIT:
-        return _split(e, block, max(repeated)[1])
-    return _hull(e, block)
+        return _split(e, members, max(repeated)[1])
+    return _hull(e, members)
 
 
-def _hull(e: Expression, block: Block) -> Box:
+def _hull(e: Expression, members: Membership) -> Box:
     match e:
         case Ref(name):
-            column = block.number(name)
+            column = members.block.number(name)
             return Box(column.low, column.high)
         case Constant():
-            return _constant(e, block.size)
+            return _constant(e, members.block.size)
         case Lookup():
-            return _tabulated(e, block)
+            return _tabulated(e, members.block)
         case Call(name, arguments):
-            return FUNCTIONS[name](*(_hull(argument, block) for argument in arguments))
+            return FUNCTIONS[name](*(_hull(argument, members) for argument in arguments))
         case Choice():
-            return _choice(e, block)
+            return _choice(e, members)
 
 
-def narrowed(block: Block, where: Predicate, names: tuple[str, ...]) -> Block:
+def narrowed(members: Membership, where: Predicate, names: tuple[str, ...]) -> Block:
     """The block with numbers clipped to what the condition lets through."""
-    members = Membership(block)
+    block = members.block
     for name in sorted(set(names) & columns(where)):
         column = block.columns[name]
         if isinstance(column, NumberColumn):
@@ -99,26 +102,26 @@ def _constant(e: Constant, size: int) -> Box:
     if e.type in ("integer", "date", "boolean", "null"):
         whole = np.full(size, int(day_number(e.value or 0)), dtype=np.int64)
         return Box(whole, whole)
-    low, high = enclosed(e.value)
+    low, high = enclosed(day_number(e.value))
     return Box(np.full(size, low), np.full(size, high))
 
 
 # -- several branches -------------------------------------------------------------------------------------------
 
 
-def _choice(e: Choice, block: Block) -> Box:
+def _choice(e: Choice, members: Membership) -> Box:
     """The hull of the branches that a record of the row may take, each over the values that lead to it."""
+    block = members.block
     whole = e.type in ("integer", "date", "moment")
-    kind: Any = np.int64 if whole else np.float64
+    kind = np.dtype(np.int64 if whole else np.float64)
     low, high = np.ones(block.size, dtype=kind), np.zeros(block.size, dtype=kind)
-    members = Membership(block)
     for way, value in e.ways:
         if isinstance(value, Constant) and value.value is None:
             continue
         rows = np.flatnonzero(members.counts(way)[1] > 0)
-        here = narrowed(block.take(rows), way, value.columns)
+        here = narrowed(members.on(block.take(rows)), way, value.columns)
         held = np.flatnonzero(_has_values(value, here))
-        found = evaluate(value, here.take(held))
+        found = evaluate(value, members.on(here.take(held)))
         if whole and not found.integer:  # whole numbers beyond 64 bits come as doubles
             (low, high), whole = as_doubles(Box(low, high)), False
         found = found if whole else as_doubles(found)
@@ -139,21 +142,22 @@ def _is_wide(column: object) -> bool:
     return bool(np.isfinite(column.low).all() and np.isfinite(column.high).all())
 
 
-def _split(e: Expression, block: Block, name: str) -> Box:
+def _split(e: Expression, members: Membership, name: str) -> Box:
     """The hull over parts of one column's interval: inner bounds shrink with the parts (Moore 1966)."""
+    block = members.block
     column = block.number(name)
     low, high = column.low.astype(np.float64), column.high.astype(np.float64)
     boxes = []
     for i in range(PARTS):
         ends = [np.clip(low + (high - low) * (j / PARTS), -_REACH, _REACH) for j in (i, i + 1)]
-        first: Any = np.floor(ends[0]).astype(np.int64) if column.integer else ends[0]
-        last: Any = np.ceil(ends[1]).astype(np.int64) if column.integer else ends[1]
+        first: Ends = np.floor(ends[0]).astype(np.int64) if column.integer else ends[0]
+        last: Ends = np.ceil(ends[1]).astype(np.int64) if column.integer else ends[1]
         part = NumberColumn(
             np.clip(first, column.low, column.high) if i else column.low,
             np.clip(last, column.low, column.high) if i < PARTS - 1 else column.high,
             column.null,
         )
-        boxes.append(_hull(e, block.with_column(name, part)))
+        boxes.append(_hull(e, members.on(block.with_column(name, part))))
     return Box(np.minimum.reduce([box.low for box in boxes]), np.maximum.reduce([box.high for box in boxes]))
 
 
@@ -191,8 +195,8 @@ def _checked(box: Box) -> Box:
     if not box.integer and not (np.isfinite(box.low) & np.isfinite(box.high)).all():
         raise UnsupportedSQL(
             "QG215",
-            "For some value of the column this expression divides by zero or has no finite result.",
-            "Keep such values away with WHERE, or divide by NULLIF(divisor, 0).",
+            "For some values of the column, this expression divides by zero or has no finite result.",
+            "Exclude such values with WHERE, or divide by NULLIF(divisor, 0).",
         )
     return box
 
@@ -211,7 +215,7 @@ def piece_range(e: Lookup, column: NumberColumn) -> tuple[Ints, Ints]:
     return first, np.maximum(first, last)
 
 
-def range_extreme(values: Any, start: Ints, end: Ints, extreme: np.ufunc) -> Any:
+def range_extreme(values: Ends, start: Ints, end: Ints, extreme: np.ufunc) -> Ends:
     """min or max of values[start..end], both included, for many ranges: a sparse table, O(size log size) once.
 
     >>> range_extreme(np.array([3, 1, 2]), np.array([0, 2]), np.array([1, 2]), np.minimum)

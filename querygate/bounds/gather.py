@@ -30,7 +30,7 @@ from querygate.core.predicate import (
     leaves,
     negate,
 )
-from querygate.core.types import CALCULABLE, Bools, Cells, Ints, Scalar
+from querygate.core.types import CALCULABLE, Bools, Cells, Ints, Scalar, SqlValue
 
 _AFFINE = frozenset({"add", "sub", "neg"})
 
@@ -157,8 +157,9 @@ def _value_sets(e: Expression, block: Block) -> tuple[frozenset[int], ...]:
     column = block.category(e.columns[0])
     values = column.dictionary.values
     table = e if isinstance(e, Lookup) else Lookup.over_values(e.columns[0], e.type, values, (*values, None))
-    number = {result: i for i, result in enumerate(dict.fromkeys(table.results)) if result is not None}
-    ids = np.array([number.get(result, -1) for result in table.results], dtype=np.int64)
+    number: dict[SqlValue, int] = {result: i for i, result in enumerate(dict.fromkeys(table.results))}
+    number[None] = -1
+    ids = np.array([number[result] for result in table.results], dtype=np.int64)
     members = ids[result_places(table, values)][column.dictionary.members].tolist()
     starts = column.dictionary.starts.tolist()
     by_set = [frozenset(members[a:b]) - {-1} for a, b in itertools.pairwise(starts)]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from querygate.bounds.compare import outcomes
 from querygate.bounds.pieces import pieces_of
 from querygate.bounds.thresholds import inside, summed_rows
 from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeColumn, CodeSets, NumberColumn, SetColumn
@@ -29,6 +30,10 @@ class Membership:
         self.block = block
         self.check = check
         self._known: dict[int, tuple[Predicate, Ints, Ints]] = {}  # by identity; the predicate is kept alive with it
+
+    def on(self, block: Block) -> Membership:
+        """The same of another block, within the same time."""
+        return Membership(block, self.check)
 
     def counts(self, p: Predicate) -> tuple[Ints, Ints]:
         """(least, most) number of records for which the condition is TRUE, per row."""
@@ -64,8 +69,6 @@ class Membership:
 
     def _comparison(self, p: Comparison) -> tuple[Ints, Ints]:
         """Where both sides are there the comparison decides, surely or perhaps; elsewhere its truth for NULL does."""
-        from querygate.bounds.compare import outcomes  # the evaluation of expressions asks for memberships in turn
-
         n = self.block.n
         there_least, there_most = self.counts(p.when)
         surely, maybe = outcomes(p, self, there_most > 0)

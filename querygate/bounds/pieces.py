@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from querygate.core.block import NumberColumn
 from querygate.core.predicate import Atom
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
 
 INT64 = (-(2**63), 2**63 - 1)
 
@@ -52,5 +52,5 @@ def pieces_of(atom: Atom, column: NumberColumn) -> Pieces | None:
     ]
     if not ends:
         return None
-    table: Any = np.array(ends, dtype=np.int64 if column.integer else np.float64)
+    table: Array = np.array(ends, dtype=np.int64 if column.integer else np.float64)
     return Pieces(table[:, 0].copy(), table[:, 1].copy())

@@ -7,13 +7,17 @@ in one atom whose TRUE set meets the interval in one piece.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import INT64, pieces_of
 from querygate.core.block import NumberColumn
 from querygate.core.predicate import And, Atom, Comparison, Or, Predicate, columns
 from querygate.core.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from querygate.bounds.membership import Membership
 
 
 def value_bounds(p: Predicate, members: Membership, name: str) -> tuple[Floats | Ints, Floats | Ints]:

@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, format_option, new_folder
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, new_folder
 from querygate.cli.output import print_record, progress
 from querygate.cli.request_options import read_wish, wish_options
+from querygate.core.counted import counted
 from querygate.core.extract_spec import ExtractSpec, invalid
 
 
@@ -22,19 +24,21 @@ from querygate.core.extract_spec import ExtractSpec, invalid
 )
 @click.option("--policy", "policy_file", required=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
               help="Policy file (TOML).")  # fmt: skip
-@click.option("--source", required=True, metavar="SOURCE", help="A file, or a source as `querygate publish` takes it.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="A folder that is not there yet.")
+@click.option(
+    "--source", required=True, metavar="SOURCE", help="A file, or any source that `querygate publish` accepts."
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder.")
 @wish_options
 @click.option(
     "--secret",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="A file that synthetic records are drawn by: the same one draws the same ones.  [default: nobody has it]",
+    help="A seed file for synthetic records: the same file gives the same records.  [default: a secret seed]",
 )
 @format_option
 def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, form: str, **asked: Any) -> None:
-    """Make one extract of a source, with its report, without a site and without an approval.
+    """Make one extract from a source, with its report; needs no site and no approval.
 
-    The policy says who is protected and how; the extract is verified before anything is written.
+    The policy says who is protected and how. The extract is verified before anything is written.
     """
     from querygate.custody.policy import load_policy
     from querygate.custody.roots.extract_builder import make_extract
@@ -43,7 +47,7 @@ def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, fo
     policy = load_policy(policy_file)
     wish = ExtractSpec.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_wish(asked))})
     if wish.dataset != policy.dataset:
-        raise invalid("dataset", f"the policy is that of {policy.dataset}")
+        raise invalid("dataset", f"the policy is for {policy.dataset}")
     drawn_by = secret.read_bytes() if secret else os.urandom(32)
     with new_folder(out) as staged, progress() as tell:
         body = make_extract(
@@ -62,10 +66,10 @@ def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
 def _told(body: dict[str, Any], out: Path) -> str:
     left = f", {body['left_out']:,} left out" if body["left_out"] else ""
     at_least = f" of at least {body['k']}" if body["k_asked"] else ""
-    lines = [f"{body['records']:,} records in {body['classes']:,} classes{at_least}{left}."]
+    lines = [f"{counted(body['records'], 'record')} in {counted(body['classes'], 'class', 'classes')}{at_least}{left}."]
     lines += [*body["before"]["words"], *body["risk"]["words"]]
     lines += [sentence for line in (*body["notes"], *body["sequences"]) for sentence in line["words"]]
     for model in body["utility"]["models"]:
         shares = ", ".join(f"{name} {model[name]:.1%}" for name in ("significance", "sign", "outside"))
         lines.append(f"{model['model']}: changed {shares}.")
-    return "\n".join([*lines, f"Look at {out / 'report.html'}."])
+    return "\n".join([*lines, f"See {out / 'report.html'}."])

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
+from querygate.cli.command import LazyGroup
 from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
-from querygate.cli.lazy import LazyGroup
 from querygate.cli.output import plain, print_json, print_records, print_table
+from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport
+from querygate.core.counted import counted
+from querygate.core.json_body import to_json
+from querygate.custody.audit.audit import AuditOptions
+from querygate.custody.audit.audit_body import AuditOutcome, make_body
+from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy
+from querygate.custody.roots.log_audit import audit_file, audit_site
+from querygate.site.audit_notes import note_run
 from querygate.sql.logged_statement import DIALECTS
-
-if TYPE_CHECKING:
-    from querygate.custody.audit.audit_body import AuditOutcome
 
 COLUMNS = ("case", "severity", "kind", "users", "queries", "records", "where", "inferred")
 MOST_TOLD = 5
 """Findings of one case that a table explains; the others are in JSON and on the page."""
 MOST_NAMED = 4
 
-together_option = click.option("--together", multiple=True, metavar="NAME=USER,USER", help="Users to look at together.")
+together_option = click.option("--together", multiple=True, metavar="NAME=USER,USER", help="Users to audit together.")
 html_option = click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write a report to this file too: one page, with a timeline and the arithmetic.",
+    help="Also write a report to this file: one page, with a timeline and the arithmetic.",
 )
 
 
@@ -42,7 +46,7 @@ ELSEWHERE = {
 
 @click.group(cls=LazyGroup, later=ELSEWHERE)
 def audit() -> None:
-    """Find queries that together single people out."""
+    """Find queries that, combined, single people out."""
 
 
 @audit.command(
@@ -52,15 +56,20 @@ def audit() -> None:
     "querygate audit file log.csv --source patients.parquet --dialect tsql --secret sbp --k 10",
 )
 @click.argument("log", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--source", required=True, metavar="S", help="The data that was asked: a file, or KIND:LOCATION.")
+@click.option("--source", required=True, metavar="S", help="The data that was queried: a file, or KIND:LOCATION.")
 @click.option(
-    "--policy", "policy_file", type=click.Path(path_type=Path, dir_okay=False), help="Says what is secret, and k."
+    "--policy",
+    "policy_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Policy that names the secret columns and k.",
 )
-@click.option("--secret", multiple=True, metavar="COLUMN", help="A secret column.  [default: what is measured]")
-@click.option("--dialect", type=click.Choice(DIALECTS), default="duckdb", show_default=True, help="Of the SQL.")
-@click.option("--k", type=click.IntRange(2), metavar="N", help="The smallest group that may be told.  [default: 5]")
+@click.option("--secret", multiple=True, metavar="COLUMN", help="A secret column.  [default: measured columns]")
+@click.option("--dialect", type=click.Choice(DIALECTS), default="duckdb", show_default=True, help="Dialect of the SQL.")
+@click.option(
+    "--k", type=click.IntRange(2), metavar="N", help="The smallest group that may be disclosed.  [default: 5]"
+)
 @together_option
-@click.option("--mask", is_flag=True, help="Hide answers, and what they tell of the isolated people.")
+@click.option("--mask", is_flag=True, help="Hide answers and what they reveal about isolated people.")
 @html_option
 @format_option
 def audit_file_command(
@@ -77,7 +86,8 @@ def audit_file_command(
 ) -> None:
     """Audit the log of another system against its data.
 
-    The log is JSON lines or CSV with id, user, sql, and where there are any time and answer. Nothing is sent anywhere.
+    The log is JSON lines or CSV with the fields id, user and sql, and optionally time and answer. Nothing leaves this
+    machine.
     """
     _check_new(html)
     known: tuple[str, ...] = ()
@@ -86,12 +96,9 @@ def audit_file_command(
         secret = secret or tuple(c.name for c in policy.columns if c.role in ("sensitive", "codes"))
         known = tuple(c.name for c in policy.columns if c.role in ("quasi-identifier", "public", "identifier"))
         k = k or policy.k
-    from querygate.custody.audit.audit import AuditOptions
-    from querygate.custody.roots.log_audit import audit_file  # loads what can open data
-
     options = AuditOptions(k or 5, secret, known, dialect, _groups(together))
     audited = [audit_file(log, source, options, exact=not mask)]
-    _tell(audited, log.name, form, html, reveal=not mask, hint="audit it without --mask to see it")
+    _tell(audited, log.name, form, html, reveal=not mask, hint="audit without --mask to see it")
 
 
 @audit.command(
@@ -99,12 +106,12 @@ def audit_file_command(
     example="querygate audit run --dataset patients\n"
     "querygate audit run --dataset patients --reveal --html report.html",
 )
-@click.option("--dataset", required=True, metavar="NAME", help="Which dataset's queries.")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset whose queries to audit.")
 @together_option
 @click.option(
     "--reveal",
     is_flag=True,
-    help="Show what the answers leave open for the isolated people, and their true totals; it is logged.",
+    help="Show what the answers reveal about isolated people, and their true totals. This is logged.",
 )
 @html_option
 @format_option
@@ -112,19 +119,14 @@ def audit_file_command(
 def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, html: Path | None, form: str, site: Path) -> None:
     """Audit the site's own log of a dataset.
 
-    Views are each user, each project and organisation, and everybody. The findings without values are put on record,
-    where custodians can read them through the gate.
+    The audit looks at each user, each project, each organisation, and everybody together. Findings are recorded without
+    values, and custodians can read them through the gate.
     """
     _check_new(html)
-    from querygate.custody.audit.audit import AuditOptions
-    from querygate.custody.audit.audit_body import make_body
-    from querygate.custody.roots.log_audit import audit_site  # loads what can open a vault
-    from querygate.site.audit_notes import note_run
-
     opened = open_here(site)
     audited = audit_site(opened, dataset, AuditOptions(groups=_groups(together)), exact=reveal)
     note_run(opened, dataset, make_body(audited, dataset, reveal=False), user=LOCAL.name, revealed=reveal)
-    _tell(audited, dataset, form, html, reveal=reveal, hint="--reveal shows it")
+    _tell(audited, dataset, form, html, reveal=reveal, hint="use --reveal to see it")
 
 
 def _groups(together: tuple[str, ...]) -> dict[str, list[str]]:
@@ -140,7 +142,7 @@ def _groups(together: tuple[str, ...]) -> dict[str, list[str]]:
 def _check_new(html: Path | None) -> None:
     """A long audit does not end with a file that is there already."""
     if html is not None and html.exists():
-        raise click.UsageError(f"{html} is there already.")
+        raise click.UsageError(f"{html} already exists.")
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------------
@@ -149,67 +151,66 @@ def _check_new(html: Path | None) -> None:
 def _tell(
     audited: Sequence[AuditOutcome], title: str, form: str, html: Path | None, *, reveal: bool, hint: str
 ) -> None:
-    from querygate.custody.audit.audit_body import make_body
-
-    body = make_body(audited, title, reveal=reveal)
+    report = make_body(audited, title, reveal=reveal)
     if html is not None:
-        from querygate.custody.audit.audit_page import make_audit_page
-
-        page = make_audit_page(body, audited)
+        page = make_audit_page(report, audited)
         with new_file(html) as stream:
             stream.write(page.encode())
         click.echo(f"Wrote {html}.", err=True)
     if form == "json":
-        print_json({name: body[name] for name in body if name != "title"})
+        print_json({name: part for name, part in to_json(report).items() if name != "title"})
     elif form != "table":
-        print_records(body["findings"], form, columns=COLUMNS)
+        print_records([to_json(finding) for finding in report.findings], form, columns=COLUMNS)
     else:
-        _print_cases(body, hint)
+        _print_cases(report, hint)
 
 
-def _print_cases(body: dict[str, Any], hint: str) -> None:
+def _print_cases(report: AuditReport, hint: str) -> None:
     """A line for each case, then what was done in each."""
-    findings = {finding["id"]: finding for finding in body["findings"]}
-    if not body["cases"]:
-        click.echo("No group of fewer than k records can be worked out.")
+    findings = {finding.id: finding for finding in report.findings}
+    if not report.cases:
+        click.echo("Nothing about a group of fewer than k records can be worked out.")
     else:
         headings = ("case", "severity", "kinds", "users", "queries", "findings", "records", "where")
-        print_table(headings, [_line(case, findings) for case in body["cases"]])
-    for case in body["cases"]:
-        _print_case(case, [findings[name] for name in case["findings"]], hint)
-    unread, left = body["not_audited"], body["left_out"]
-    counts = f"{body['queries']:,} queries; {len(unread):,} could not be audited; {len(left):,} tests were left out."
+        print_table(headings, [_line(case, findings) for case in report.cases])
+    for case in report.cases:
+        _print_case(case, [findings[name] for name in case.findings], hint)
+    queries, tests = (
+        counted(report.queries, "query", "queries"),
+        counted(len(report.left_out), "test was", "tests were"),
+    )
+    counts = f"{queries}; {len(report.not_audited):,} could not be audited; {tests} left out."
     click.echo(f"\n{counts}")
-    for one in unread[:10]:
-        click.echo(plain(f"  {one['query']}: {one['reason']}"))
+    for one in report.not_audited[:10]:
+        click.echo(plain(f"  {one.query}: {one.reason}"))
 
 
-def _line(case: dict[str, Any], findings: dict[str, dict[str, Any]]) -> list[str]:
-    where = list(dict.fromkeys(findings[name]["isolates"]["where"] for name in case["findings"]))
+def _line(case: AuditCase, findings: Mapping[str, AuditFinding]) -> list[str]:
+    where = list(dict.fromkeys(findings[name].isolates.where for name in case.findings))
     return [
-        case["id"],
-        case["severity"],
-        ", ".join(case["kinds"]),
-        named(case["users"], MOST_NAMED),
-        named(case["queries"], MOST_NAMED),
-        f"{len(case['findings']):,}",
-        f"{case['records']:,}",
+        case.id,
+        case.severity,
+        ", ".join(case.kinds),
+        named(case.users, MOST_NAMED),
+        named(case.queries, MOST_NAMED),
+        f"{len(case.findings):,}",
+        f"{case.records:,}",
         where[0] if len(where) == 1 else f"{where[0]} and {len(where) - 1:,} more",
     ]
 
 
-def _print_case(case: dict[str, Any], findings: list[dict[str, Any]], hint: str) -> None:
-    period = f" {case['first']} to {case['last']}." if case["first"] else ""
+def _print_case(case: AuditCase, findings: Sequence[AuditFinding], hint: str) -> None:
+    period = f" {case.first} to {case.last}." if case.first else ""
     click.echo()
-    click.echo(plain(f"{case['id']}: {case['severity']}, {people(case['records'])}.{period}"))
+    click.echo(plain(f"{case.id}: {case.severity}, {people(case.records)}.{period}"))
     for one in findings[:MOST_TOLD]:
-        click.echo(plain(f"  {one['explanation']}"))
-        for inferred in one["inferred"]:
-            if inferred.get("hidden"):
-                click.echo(plain(f"    {inferred['column']}: hidden; {hint}."))
-            elif inferred["low"] is None:
-                click.echo(plain(f"    {inferred['column']}: {between(None, None)}; the log has no answers."))
+        click.echo(plain(f"  {one.explanation}"))
+        for inferred in one.inferred:
+            if inferred.hidden:
+                click.echo(plain(f"    {inferred.column}: hidden; {hint}."))
+            elif inferred.low is None:
+                click.echo(plain(f"    {inferred.column}: {between(None, None)}; the log contains no answers."))
     if len(findings) > MOST_TOLD:
-        click.echo(f"  and {len(findings) - MOST_TOLD:,} more findings.")
-    if case["signs"]:
-        click.echo(plain(f"  Signs of intent: {'; '.join(case['signs'])}."))
+        click.echo(f"  and {counted(len(findings) - MOST_TOLD, 'more finding')}.")
+    if case.signs:
+        click.echo(plain(f"  Signs of intent: {'; '.join(case.signs)}."))

@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
+from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.evidence.intent_score import Intent
 from querygate.custody.evidence.replay import Replay
 from querygate.custody.evidence.store_weakness import DOMINATED, NARROW
 from querygate.custody.roots.evidence_reports import StoreReport, replay_site, report_store, report_users
 
-since_option = click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time on (UTC).")
-dataset_option = click.option("--dataset", metavar="NAME", help="Queries to this dataset only.")
+since_option = click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time (UTC).")
+dataset_option = click.option("--dataset", metavar="NAME", help="Only queries to this dataset.")
 
 STEP = 100
 INTENT = ("user", "level", "score", "busiest_hour", "queries", "refusals", "disclosing", "near", "rewordings", "rare")
 LEGEND = """
-score: points of the busiest hour; raised from 20 on, high from 60 on.  disclosing: refusals for disclosure.
-near: differs from the query before in constants alone.  rewordings: the same question in other words.
+score: points in the busiest hour; raised from 20, high from 60.  disclosing: refusals for disclosure.
+near: differs from the previous query only in constants.  rewordings: the same question in other words.
 rare: about one class at most."""
 
 
@@ -34,9 +36,9 @@ rare: about one class at most."""
 @format_option
 @site_option
 def replay_command(dataset: str | None, since: datetime | None, form: str, site: Path) -> None:
-    """Prove that answers are functions of the store: compute each one in the log again, and compare it byte for byte.
+    """Prove that answers come from the store alone: recompute every logged answer and compare it byte for byte.
 
-    The vault is not used. Exit code 1 where an answer differs.
+    The vault is not used. The exit code is 1 if any answer differs.
     """
     opened = open_here(site)
     with progress() as tell:
@@ -61,11 +63,11 @@ def _print_replay(found: Replay, form: str) -> None:
     if form != "table":
         print_records(differences, form, columns=("query_id", "dataset", "version", "where"))
         return
-    click.echo(f"{found.answers:,} answers: {found.same:,} are the same, {len(differences):,} differ.")
+    click.echo(f"{counted(found.answers, 'answer')}: {found.same:,} the same, {len(differences):,} different.")
     if found.noisy:
-        click.echo(f"{found.noisy:,} hold noise and were not computed again.")
-    for one in gone:
-        click.echo(f"{one['dataset']} version {one['version']} is no longer there: {one['answers']:,} answers.")
+        click.echo(f"{counted(found.noisy, 'answer is', 'answers are')} noisy and cannot be recomputed.")
+    for (dataset, version), answers in sorted(found.gone.items()):
+        click.echo(f"{dataset}, version {version}: {counted(answers, 'answer')}, but it no longer exists.")
     if differences:
         click.echo()
         print_records(differences, form, columns=("query_id", "dataset", "version", "where"))
@@ -73,37 +75,40 @@ def _print_replay(found: Replay, form: str) -> None:
 
 @click.command("store", cls=Command, example="querygate audit store patients --version 3")
 @click.argument("dataset")
-@click.option("--version", type=click.IntRange(1), metavar="N", help="Which version.  [default: the one served]")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="Which version.  [default: the served one]")
 @format_option
 @site_option
 def store_command(dataset: str, version: int | None, form: str, site: Path) -> None:
-    """Report what a published version itself gives away, and how much of it each user has read out.
+    """Report what a published version itself gives away, and how much of it each user has read.
 
-    From the store and the log alone. What is weak here cannot be mended by refusing questions; publish anew.
+    This uses only the store and the log. Refusing questions does not repair a weakness found here; publish a new
+    version.
     """
     report = report_store(open_here(site), dataset, version, user=LOCAL.name)
-    columns = [{key: value for key, value in asdict(one).items() if key != "weakest"} for one in report.columns]
+    columns = [{key: value for key, value in to_json(one).items() if key != "weakest"} for one in report.columns]
     if form == "json":
-        print_json(asdict(report))
+        print_json(to_json(report))
     elif form == "table":
-        _print_store(report, columns)
+        _print_store(report)
     else:
         print_records(columns, form, columns=list(columns[0]) if columns else ("column",))
 
 
-def _print_store(report: StoreReport, columns: list[dict[str, Any]]) -> None:
+def _print_store(report: StoreReport) -> None:
     click.echo(
-        f"{report.dataset}, version {report.version}: {report.classes:,} classes of at least {report.k} records.\n"
+        f"{report.dataset}, version {report.version}: {counted(report.classes, 'class', 'classes')} of at least "
+        f"{report.k} records.\n"
     )
     shown = [
-        {**one, "largest_share": f"{one['largest_share']:.0%}", "narrowest": f"{one['narrowest']:g}"} for one in columns
+        {**to_json(one), "largest_share": f"{one.largest_share:.0%}", "narrowest": f"{one.narrowest:g}"}
+        for one in report.columns
     ]
     headings = ("column", "one_value", "narrow", "narrowest", "dominated", "largest_share")
     print_records(shown, "table", columns=headings, empty="No column is sensitive.")
     click.echo(
-        "\none_value: classes whose members all have one known value."
-        f"\nnarrow: within {NARROW:.0%} of the domain, or one value possible."
-        f"\ndominated: more than {DOMINATED:.0%} of a class have one published value."
+        "\none_value: classes whose members all have the same known value."
+        f"\nnarrow: values within {NARROW:.0%} of the domain, or only one possible value."
+        f"\ndominated: more than {DOMINATED:.0%} of a class share one published value."
     )
     for column in report.columns:
         rows = [[one.known, f"{one.records:,}", one.published, f"{one.share:.0%}"] for one in column.weakest]
@@ -112,9 +117,9 @@ def _print_store(report: StoreReport, columns: list[dict[str, Any]]) -> None:
     users = [[name, f"{count:,}", f"{count / max(report.classes, 1):.0%}"] for name, count in report.read_out.items()]
     click.echo()
     if users:
-        print_table(("user", "classes read out", "share"), users)
+        print_table(("user", "classes read", "share"), users)
     else:
-        click.echo("Nobody has asked this version yet.")
+        click.echo("Nobody has queried this version yet.")
 
 
 @click.command("users", cls=Command, example="querygate audit users --since 2026-03-01")
@@ -123,18 +128,18 @@ def _print_store(report: StoreReport, columns: list[dict[str, Any]]) -> None:
 @format_option
 @site_option
 def users_command(dataset: str | None, since: datetime | None, form: str, site: Path) -> None:
-    """Score who behaves like somebody that probes: a reason to look and to talk, and no more.
+    """Score users whose queries look like probing. A high score is a reason to look and to talk, not proof.
 
-    Points of the busiest hour: refusal 1 (for disclosure 5), near duplicate 1, rewording 2, rare condition 3. Raised
-    from 20 on, high from 60 on.
+    Points in the busiest hour: refusal 1 (for disclosure 5), near duplicate 1, rewording 2, rare condition 3. Raised
+    from 20, high from 60.
     """
     found = report_users(open_here(site), user=LOCAL.name, dataset=dataset, since=since)
-    print_records([_intent(one) for one in found], form, columns=INTENT, empty="Nobody has asked anything.")
+    print_records([_intent(one) for one in found], form, columns=INTENT, empty="Nobody has sent a query yet.")
     if form == "table" and found:
         click.echo(LEGEND)
 
 
-def _intent(one: Intent) -> dict[str, Any]:
+def _intent(one: Intent) -> dict[str, JsonValue]:
     return {
         "user": one.user,
         "level": one.level,

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_csv
+from querygate.control.alerts import Alerts
+from querygate.custody.roots.live_audit import LiveAudit, explain_alert
+from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
+
+if TYPE_CHECKING:
+    from querygate.custody.roots.live_audit import Alert
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
 
@@ -31,18 +37,21 @@ def read_command(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 
 @click.command("watch", cls=Command, example=EXAMPLE)
-@click.option("--dataset", required=True, metavar="NAME", help="Which dataset's queries.")
-@click.option("--webhook", metavar="URL", help="Post each alert there as JSON (http or https).")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset whose queries to watch.")
+@click.option("--webhook", metavar="URL", help="Post each alert to this address as JSON (http or https).")
 @click.option(
-    "--email-command", metavar="CMD", callback=read_command, help="Give each alert to this command, as a mail."
+    "--email-command",
+    metavar="CMD",
+    callback=read_command,
+    help="Pass each alert to this command, as an e-mail message.",
 )
-@click.option("--once", is_flag=True, help="Look once, send what waits, and end.")
+@click.option("--once", is_flag=True, help="Check once, send pending alerts, and exit.")
 @click.option(
     "--interval",
     type=click.FloatRange(0.1, 86_400),
     metavar="S",
     default=5.0,
-    help="Seconds between looks.  [default: 5]",
+    help="Seconds between checks.  [default: 5]",
 )
 @format_option
 @site_option
@@ -55,15 +64,12 @@ def watch_command(
     form: str,
     site: Path,
 ) -> None:
-    """Follow the site's log, and tell as it happens which answers single people out.
+    """Follow the site's log and report at once which answers single people out.
 
-    A process of the custodian's own: it reads the vault. Alerts name queries, users and numbers of records, and never
-    values. It goes on where the last watch ended, however that ended. What could not be sent is kept; exit code 1.
+    Run this as the custodian: it reads the vault. Alerts name queries, users and numbers of records, never values. It
+    continues where the last watch stopped, however it stopped. Alerts that cannot be sent are kept, and the exit code
+    is 1.
     """
-    from querygate.control.alerts import Alerts
-    from querygate.custody.roots.live_audit import LiveAudit  # loads what can open a vault
-    from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
-
     channels = {WEBHOOK: post_to(webhook)} if webhook else {}
     channels |= {MAIL: mail_by(email_command)} if email_command else {}
     opened = open_here(site)
@@ -79,7 +85,7 @@ def watch_command(
             click.echo(f"{query} could not be audited: {why}", err=True)
         failures = deliver(alerts, channels)
         for channel, waiting, why in failures:
-            click.echo(f"{channel}: {why}. Waiting for the next time: {waiting:,}.", err=True)
+            click.echo(f"{channel}: {why}. Still to be sent: {waiting:,}.", err=True)
         if once:
             if form == "table":
                 click.echo(f"New queries: {seen.queries:,}. Alerts: {len(seen.alerts):,}.")
@@ -87,13 +93,11 @@ def watch_command(
         time.sleep(interval)
 
 
-def show(alert: Mapping[str, Any], form: str) -> None:
+def show(alert: Alert, form: str) -> None:
     """One alert: a sentence, or a line of JSON or CSV."""
-    from querygate.custody.roots.live_audit import explain_alert
-
     if form == "table":
         click.echo(f"{alert['time']}  {explain_alert(alert)}")
     elif form == "csv":
-        print_csv([alert[name] for name in COLUMNS], ())
+        print_csv(["" if alert[name] is None else str(alert[name]) for name in COLUMNS], ())
     else:
         click.echo(json.dumps(dict(alert), ensure_ascii=False))

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
+from querygate.core.counted import counted
 from querygate.core.types import QueryOptions, Request
 from querygate.custody.roots.open_custody import with_vault
 from querygate.gate.answer import NOISY, check, read_budget
@@ -18,38 +20,41 @@ from querygate.sql.parse import statements
 
 @click.group(cls=CommandGroup)
 def budget() -> None:
-    """Privacy budgets of noisy answers."""
+    """Show privacy budgets of noisy answers."""
 
 
 @budget.command("show", example="querygate budget show --dataset patients")
-@click.option("--dataset", required=True, metavar="NAME", help="Whose budget.")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset whose budget to show.")
 @format_option
 @site_option
 def budget_show(dataset: str, form: str, site: Path) -> None:
-    """What was spent on a dataset, by whom, and what is left."""
+    """Show what has been spent on a dataset, by whom, and what is left."""
     told = read_budget(LOCAL, dataset, with_vault(open_here(site)).gate)
     spent = told["spent"]
     if form in ("csv", "jsonl"):
         print_records(spent, form, columns=("whose", "name", "epsilon", "releases"))
         return
-    lines = [f"{told['dataset']}: {told['left']['dataset']:g} of {told['limits']['dataset']:g} is left."]
-    lines += [f"  {one['whose']:8} {one['name']:20} {one['epsilon']:g} in {one['releases']:,} answers" for one in spent]
+    lines = [f"{told['dataset']}: {told['left']['dataset']:g} of {told['limits']['dataset']:g} left."]
+    lines += [
+        f"  {one['whose']:8} {one['name']:20} {one['epsilon']:g} in {counted(one['releases'], 'answer')}"
+        for one in spent
+    ]
     print_record(told, form, lambda: "\n".join(lines))
 
 
 @budget.command("price", example="querygate budget price questions.sql --dataset patients")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--dataset", required=True, metavar="NAME", help="Dataset to ask.")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset to query.")
 @format_option
 @site_option
 def budget_price(file: Path, dataset: str, form: str, site: Path) -> None:
-    """What the statements of a file, parted by semicolons, would cost one and all. Nothing is asked."""
+    """Show what the statements in a file (separated by semicolons) would cost, each and in total. Nothing is run."""
     try:
         asked = statements(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
-        raise click.BadParameter("It cannot be read as UTF-8.", param_hint="FILE") from None
+        raise click.BadParameter("The file is not UTF-8.", param_hint="FILE") from None
     if not asked:
-        raise click.BadParameter("It holds no statement.", param_hint="FILE")
+        raise click.BadParameter("The file contains no statement.", param_hint="FILE")
     gate, found = with_vault(open_here(site)).gate, []
     for number, sql in enumerate(asked, 1):
         verdict = check(Request(LOCAL, dataset, sql, QueryOptions(NOISY)), gate)
@@ -57,25 +62,32 @@ def budget_price(file: Path, dataset: str, form: str, site: Path) -> None:
     print_records(found, form, columns=("statement", "epsilon", "groups"))
     if form == "table":
         total = sum(Decimal(repr(one["epsilon"])) for one in found)
-        click.echo(f"\n{len(found):,} statements cost epsilon {total} together, less what was answered before.")
+        what = counted(len(found), "statement costs", "statements cost")
+        click.echo(f"\n{what} epsilon {total} in total, minus what has been answered before.")
 
 
 @budget.command(
     "preview",
     example="querygate budget preview --epsilon 0.1 --count 400\nquerygate budget preview --within 30",
 )
-@click.option("--epsilon", type=click.FloatRange(0, 100, min_open=True), metavar="E", help="What an answer may cost.")
-@click.option("--within", type=click.FloatRange(0, min_open=True), metavar="N", help="How near an answer shall be.")
+@click.option(
+    "--epsilon", type=click.FloatRange(0, 100, min_open=True), metavar="E", help="Epsilon that one answer may cost."
+)
+@click.option(
+    "--within", type=click.FloatRange(0, min_open=True), metavar="N", help="Precision that an answer must have."
+)
 @click.option("--count", type=click.IntRange(0), default=400, show_default=True, metavar="N", help="A count to expect.")
 @click.option("--rows-per-person", type=click.IntRange(1), default=1, show_default=True, metavar="N")
-@click.option("--delta", type=click.FloatRange(0, 0.001), default=0.0, metavar="D", help="Of a Gaussian mechanism.")
+@click.option(
+    "--delta", type=click.FloatRange(0, 0.001), default=0.0, metavar="D", help="Delta, for a Gaussian mechanism."
+)
 @click.option("--mechanism", type=click.Choice(sorted(MECHANISMS.names())), default=DEFAULT, show_default=True)
 def budget_preview(
     epsilon: float | None, within: float | None, count: int, rows_per_person: int, delta: float, mechanism: str
 ) -> None:
-    """How precise noisy counts are, before an epsilon is written into a policy. No data is needed."""
+    """Show how precise noisy counts would be, before you choose an epsilon for a policy. No data is needed."""
     if (epsilon is None) == (within is None):
-        raise click.UsageError("Give either --epsilon or --within.")
+        raise click.UsageError("Use either --epsilon or --within.")
     try:
         if within is not None:
             epsilon = needed_epsilon(within, sensitivity=rows_per_person, delta=delta, mechanism=mechanism)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.lazy import LazyGroup
+from querygate.cli.command import LazyGroup
 
 COMMANDS = {
     "init": ("querygate.cli.site:init", "Make an empty site."),
@@ -21,15 +21,15 @@ COMMANDS = {
     "retire": ("querygate.cli.dataset:retire", "Retire a version for good."),
     "person": ("querygate.cli.person:person", "Delete a person from a dataset."),
     "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
-    "query": ("querygate.cli.query:query", "Ask one statement; print guaranteed ranges or noisy numbers."),
+    "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),
     "budget": ("querygate.cli.budget:budget", "Show and price the privacy budgets of noisy answers."),
     "export": ("querygate.cli.export:export", "Request, review, build, release and fetch extracts."),
     "serve": ("querygate.cli.serve:serve", "Serve the site over HTTP until stopped."),
     "user": ("querygate.cli.user:user", "Add, list and close user accounts."),
     "key": ("querygate.cli.user:key", "Issue, list and revoke keys."),
     "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),
-    "audit": ("querygate.cli.audit:audit", "Find queries that together single people out."),
-    "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract of a source, without a site."),
+    "audit": ("querygate.cli.audit:audit", "Find queries that, combined, single people out."),
+    "anonymise": ("querygate.cli.anonymise:anonymise", "Make one extract from a source, without a site."),
     "risk": ("querygate.cli.risk:risk", "Measure the risk of a source, a dataset or an extract."),
     "doctor": ("querygate.cli.doctor:doctor", "Check the site, and say what to do."),
 }
@@ -46,6 +46,6 @@ COMMANDS = {
 def main(site: Path | None, debug: bool) -> None:
     """Ordinary SQL in, guaranteed ranges out.
 
-    A site is a folder with settings, a store, a vault and a log. Make one with `querygate init`, publish a table
-    into it, then query or serve it.
+    A site is a folder with settings, a store, a vault and a log. Create one with `querygate init`, publish a table into
+    it, then query or serve it.
     """

@@ -8,26 +8,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records, progress
 from querygate.cli.report import tell_of_report
+from querygate.control.chain import LogEvent
+from querygate.core.counted import counted
 from querygate.core.errors import NotPermitted
+from querygate.core.json_body import to_json
+from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.policy import load_policy
+from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.publish import Report
+from querygate.custody.publish.republication_guard import OnOverlap, Republication
+from querygate.custody.roots.publish_version import retire_version, serve_version
+from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.retired_versions import retired_in
-
-if TYPE_CHECKING:
-    from querygate.custody.codes.code_items import CodeReport
-    from querygate.custody.publish.method_comparison import Trial
-    from querygate.custody.publish.publish import Report
-    from querygate.custody.publish.republication_guard import OnOverlap, Republication
-    from querygate.custody.roots.publish_with_report import Kind
 
 
 @click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
@@ -41,27 +44,24 @@ if TYPE_CHECKING:
 @click.option(
     "--on-overlap",
     type=click.Choice(["refuse", "sticky", "retire"]),
-    help="What is done where it tells too much together with earlier versions.  [default: as the policy says]",
+    help="What to do if the version reveals too much combined with earlier ones.  [default: set in the policy]",
 )
 @click.option(
     "--report",
     "kind",
     type=click.Choice(["none", "json", "full"]),
     default="full",
-    help="The report on the version: none, figures alone, or a page with pictures.  [default: full]",
+    help="The report on the version: none, figures only, or a page with charts.  [default: full]",
 )
 @format_option
 @site_option
 def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind, form: str, site: Path) -> None:
     """Publish a table as the next version of its dataset.
 
-    Nothing is served before the verifier has measured what was written, by itself and laid over every earlier version
-    that can be read. A publication that fails leaves the version before as it is. When the new version serves, a report
-    on it is made for the custodian, and kept in the vault: `querygate report` shows it.
+    The verifier measures the written version, alone and combined with every earlier readable version, before it is
+    served. If the publication fails, the previous version stays as it is. Once the new version is served, a report for
+    the custodian is kept in the vault: see `querygate report`.
     """
-    from querygate.custody.policy import load_policy
-    from querygate.custody.roots.publish_with_report import publish_with_report
-
     opened = open_here(site)
     rules = load_policy(policy)
     with progress() as tell:
@@ -97,12 +97,13 @@ def datasets(form: str, site: Path) -> None:
 @format_option
 @site_option
 def versions(dataset: str, form: str, site: Path) -> None:
-    """List the versions of DATASET: the one that is served, those that could be (readable), and those retired.
+    """List the versions of DATASET: the served one, those that could be served (readable), and the retired ones.
 
-    `answers` counts what was answered from each. It stays known to those who asked, whatever becomes of the version.
+    `answers` counts the answers given from each version. The people who asked still know them, whatever happens to the
+    version.
     """
     opened = open_here(site)
-    found = make_versions(opened, dataset)
+    found = [to_json(line) for line in make_versions(opened, dataset)]
     print_records(found, form, columns=("version", "state", "published", "rows", "k_measured", "answers", "user"))
 
 
@@ -112,13 +113,11 @@ def versions(dataset: str, form: str, site: Path) -> None:
 @format_option
 @site_option
 def rollback(dataset: str, version: int, form: str, site: Path) -> None:
-    """Serve VERSION of DATASET from now on, an earlier or a later one.
+    """Serve another VERSION of DATASET from now on, earlier or later.
 
-    All versions that can be read were laid over each other when they were published, so this tells nothing new. One
-    that was retired is never served again.
+    All readable versions were checked against each other when they were published, so this reveals nothing new. A
+    retired version is never served again.
     """
-    from querygate.custody.roots.publish_version import serve_version
-
     opened = open_here(site)
     before = serve_version(opened, dataset, version, user=LOCAL.name)
     done = {"dataset": dataset, "from": before, "to": version}
@@ -132,13 +131,12 @@ def rollback(dataset: str, version: int, form: str, site: Path) -> None:
 @format_option
 @site_option
 def retire(dataset: str, version: int, form: str, site: Path) -> None:
-    """Never serve VERSION of DATASET again: its file in the store is removed, and later versions need not go with it.
+    """Never serve VERSION of DATASET again: remove its file from the store. Later versions are no longer checked
+    against it.
 
-    What was answered from it remains known to those who asked. The version that is served cannot be retired; a
-    publication with --on-overlap retire takes its place and retires it in one step.
+    The people who asked still know the answers given from it. You cannot retire the served version; a publication with
+    --on-overlap retire replaces it and retires it in one step.
     """
-    from querygate.custody.roots.publish_version import retire_version
-
     opened = open_here(site)
     retire_version(opened, dataset, version, user=LOCAL.name)
     print_record({"dataset": dataset, "retired": version}, form, lambda: f"{dataset}: version {version} is retired.")
@@ -148,13 +146,28 @@ def retire(dataset: str, version: int, form: str, site: Path) -> None:
 def _remind_of_copy(opened: OpenSite) -> None:
     """A site whose gate reads from a server keeps its versions in its folder all the same."""
     if opened.site.settings["store"]:
-        click.echo("This site is served from PostgreSQL: bring the change there with `querygate store copy`.", err=True)
+        click.echo(
+            "This site is served from PostgreSQL: run `querygate store copy` to apply the change there.", err=True
+        )
 
 
-def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
-    """Versions in the store and those that were, with what the log says of their publication and use."""
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """A version in the store or one that was, with what the log says of its publication and use."""
+
+    version: int
+    served: bool
+    state: str
+    published: str | None
+    rows: int | None
+    k_measured: int | None
+    answers: int
+    user: str | None
+
+
+def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
     serving = _served(opened, dataset)
-    published: dict[int, Mapping[str, Any]] = {}
+    published: dict[int, LogEvent] = {}
     answers: Counter[int] = Counter()
     for event in opened.log.events():
         if event["dataset"] == dataset and event["kind"] == "publish":
@@ -162,21 +175,21 @@ def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
         elif event["dataset"] == dataset and event["body"].get("outcome") == "answered":
             answers[event["body"]["version"]] += 1
     retired = retired_in(opened.site.store / dataset)
-    found: list[dict[str, Any]] = []
-    unknown: Mapping[str, Any] = {"time": None, "user": None, "body": {}}
+    found = []
     for version in sorted({*opened.store.versions(dataset), *retired}):
-        entry = published.get(version, unknown)
+        entry = published.get(version)
+        body = entry["body"] if entry else {}
         found.append(
-            {
-                "version": version,
-                "served": version == serving,
-                "state": "served" if version == serving else "retired" if version in retired else "readable",
-                "published": entry["time"],
-                "rows": entry["body"].get("rows"),
-                "k_measured": entry["body"].get("k"),
-                "answers": answers[version],
-                "user": entry["user"],
-            }
+            VersionLine(
+                version=version,
+                served=version == serving,
+                state="served" if version == serving else "retired" if version in retired else "readable",
+                published=entry["time"] if entry else None,
+                rows=body.get("rows"),
+                k_measured=body.get("k"),
+                answers=answers[version],
+                user=entry["user"] if entry else None,
+            )
         )
     return found
 
@@ -207,8 +220,8 @@ def explain_report(report: Report) -> str:
     lines += _figures("Records with a row in a joined table", {n: f"{found:,}" for n, found in report.joined.items()})
     lines += _figures("Tables that can be joined", {name: digest[:12] for name, digest in report.references.items()})
     lines += _figures("Mean width of a cell", {name: f"{width:.4g}" for name, width in measured.width.items()})
-    lines += _figures("Mean share of its domain that a class covers", {n: f"{v:.1%}" for n, v in report.loss.items()})
-    lines += _figures("Lists of codes", {one.column: _codes(one) for one in report.codes})
+    lines += _figures("Mean share of the domain that a class covers", {n: f"{v:.1%}" for n, v in report.loss.items()})
+    lines += _figures("Code lists", {one.column: _codes(one) for one in report.codes})
     lines += explain_comparison(report.comparison)
     lines += explain_versions(report.versions)
     if report.warnings:
@@ -217,11 +230,15 @@ def explain_report(report: Report) -> str:
 
 
 def _codes(one: CodeReport) -> str:
-    texts = {"are no code": one.unknown, "had lost zeros in front": one.mended, "may have lost some": one.ambiguous}
-    other = "".join(f"; {number:,} texts {what}" for what, number in texts.items() if number)
+    texts = (
+        (one.unknown, "is not a code", "are not codes"),
+        (one.mended, "had lost leading zeros", "had lost leading zeros"),
+        (one.ambiguous, "may have lost leading zeros", "may have lost leading zeros"),
+    )
+    other = "".join(f"; {counted(n, f'entry {is_}', f'entries {are}')}" for n, is_, are in texts if n)
     return (
-        f"{one.method}, k = {one.k}: of {one.occurring:,} codes {one.exact:,} exact, {one.generalised:,} generalised, "
-        f"{one.suppressed:,} suppressed ({one.lost:.1%} of entries){other}{_told(one)}"
+        f"{one.method}, k = {one.k}: {counted(one.occurring, 'code')}, {one.exact:,} exact, "
+        f"{one.generalised:,} generalised, {one.suppressed:,} suppressed ({one.lost:.1%} of entries){other}{_told(one)}"
     )
 
 
@@ -230,8 +247,8 @@ def _told(one: CodeReport) -> str:
         return ""
     found, whole = one.measures, one.measures.found[-1]
     return (
-        f"; {found.kept:,} of {found.groups:,} {found.groups_are} counted exactly; by all codes {whole.before:.1%} of "
-        f"people were among fewer than k records, now {whole.after:.1%}"
+        f"; {found.kept:,} of {found.groups:,} {found.groups_are} counted exactly; of all people, {whole.before:.1%} "
+        f"shared all their codes with fewer than k records before, and {whole.after:.1%} do now"
     )
 
 
@@ -248,7 +265,11 @@ def explain_comparison(comparison: Sequence[Trial]) -> list[str]:
     lengths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(text.ljust(length) for text, length in zip(row, lengths, strict=True)).rstrip() for row in rows]
     notes = [tried.note for tried in comparison if tried.note]
-    return ["", "Methods, and the width of the range of each statistic", *(f"  {line}" for line in [*lines, *notes])]
+    return [
+        "",
+        "Methods, and how wide each makes the range of each statistic",
+        *(f"  {line}" for line in [*lines, *notes]),
+    ]
 
 
 def explain_versions(found: Republication | None) -> list[str]:
@@ -257,10 +278,10 @@ def explain_versions(found: Republication | None) -> list[str]:
         return []
     lines = ["", "Earlier versions"]
     for version, pair in found.by_version.items():
-        lines.append(f"  laid over version {version}: the smallest group in both has {pair.smallest:,}")
+        lines.append(f"  combined with version {version}: the smallest common group has {pair.smallest:,}")
         if pair.left + pair.came:
             lines.append(
-                f"    told to who knows it: {pair.came:,} came and {pair.left:,} left, or were left, in small groups"
+                f"    in small groups, {pair.came:,} came and {pair.left:,} left or stayed: visible to anyone who knows"
             )
     lines += ["  classes of earlier versions were kept together"] if found.sticky else []
     lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []

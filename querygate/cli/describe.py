@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, open_here, site_option
 from querygate.cli.output import plain, print_record
 from querygate.gate.describe import make_description
 
@@ -20,7 +21,7 @@ SHOWN_VALUES = 12
 @format_option
 @site_option
 def describe(dataset: str, form: str, site: Path) -> None:
-    """Show the columns of DATASET, the tables that can be joined to it, its policy and statements to begin with."""
+    """Show the columns of DATASET, the tables it can be joined with, its policy, and statements to start with."""
     opened = open_here(site)
     told = make_description(opened.store.current(dataset).catalog, opened.gate.native, opened.gate.limits)
     print_record(told, form, lambda: plain_lines(told))
@@ -36,13 +37,11 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield f"{told['dataset']}{title}, version {told['version']}: {told['rows']:,} records, k = {told['k']}"
     yield from _section("Columns", [(c["name"], c["type"], c["role"], _public(c)) for c in told["columns"]])
     for table in told["tables"]:
-        on = f", usually to {' or '.join(table['on'])}" if table["on"] else ""
+        on = f", usually with {' or '.join(table['on'])}" if table["on"] else ""
         columns = [(table["key"], "key", ""), *((c["name"], c["type"], "") for c in table["columns"])]
-        yield from _section(
-            f"Table {table['name']}, {table['rows']:,} rows, to be joined on {table['key']}{on}", columns
-        )
+        yield from _section(f"Table {table['name']}, {table['rows']:,} rows, joined on {table['key']}{on}", columns)
     yield from _section("Policy", [(sentence,) for sentence in told["policy"]])
-    yield from _section("To begin with", [(sql,) for sql in told["examples"]])
+    yield from _section("Examples", [(sql,) for sql in told["examples"]])
 
 
 def _public(column: Mapping[str, Any]) -> str:

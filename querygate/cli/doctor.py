@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, format_option, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, site_option
 from querygate.cli.output import print_json, print_records, print_table
 from querygate.core.errors import QueryGateError
 from querygate.site.health import (
@@ -34,7 +35,7 @@ PACKAGES = ("querygate", "duckdb", "sqlglot", "numpy", "pyarrow", "flask", "wait
 @format_option
 @site_option
 def doctor(form: str, site: Path) -> None:
-    """Show settings, versions and checks: all green, or what to do. Exit code 1 where something is not well."""
+    """Show settings, versions and checks, and what to do about any problem. The exit code is 1 if a check fails."""
     try:
         opened, checks = open_site(site), [Health("site", True, str(site))]
     except QueryGateError as error:
@@ -88,4 +89,4 @@ def print_findings(checks: list[Health], settings: list[dict[str, Any]], version
     for check in checks:
         click.echo(f"{click.style('ok  ', fg='green') if check.ok else click.style('FAIL', fg='red')}  ", nl=False)
         click.echo(f"{check.name}: {check.detail}" + (f"\n      {check.remedy}" if check.remedy else ""))
-    click.echo("\nAll green." if ok else "\nSomething needs attention.")
+    click.echo("\nAll checks passed." if ok else "\nSome checks failed.")

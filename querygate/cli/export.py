@@ -9,12 +9,16 @@ from typing import Any, cast
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, F, check_new, format_option, new_file, open_here, site_option
-from querygate.cli.output import ProgressPrinter, plain, print_record, print_records, print_table, progress
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, F, check_new, format_option, new_file, open_here, site_option
+from querygate.cli.output import plain, print_record, print_records, print_table, progress
 from querygate.cli.query import find_principal
 from querygate.cli.request_options import read_wish, wish_options
 from querygate.cli.risk import print_risk
 from querygate.core.approval import STATES, Action, ExtractBuilder, said
+from querygate.core.counted import counted
+from querygate.core.json_body import from_json
+from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal
 from querygate.site.extract_package import VerifiedPackage, altered, opened, unpack, verify
 from querygate.site.extracts import CHANNELS, Extracts
@@ -28,22 +32,22 @@ IF_ASKED = ("dataset", "columns", "where", "method", "k", "suppress", "suppress_
 REPEATED = ("format", "request", "dataset", "kind", "policy_hash", "wish", "correlations")
 
 COMMENTED: dict[Action, str] = {
-    "submit": "Ask for a decision.",
-    "take": "Begin to review a request of somebody else.",
-    "comment": "Say something about a request.",
-    "approve": "Approve a request of somebody else. The setting extract_reviewers says how many have to.",
-    "return": "Send a request back to be changed.",
-    "reject": "Decline a request for good.",
-    "withdraw": "Take back a request of yours that is not approved yet.",
-    "revoke": "Take back an approval or a release: nothing can be built or fetched from now on.",
+    "submit": "Submit a request for review.",
+    "take": "Start reviewing somebody else's request.",
+    "comment": "Comment on a request.",
+    "approve": "Approve somebody else's request. The setting extract_reviewers says how many approvals are needed.",
+    "return": "Return a request for changes.",
+    "reject": "Reject a request for good.",
+    "withdraw": "Withdraw your own request before it is approved.",
+    "revoke": "Revoke an approval or a release. Nothing can be built or fetched any more.",
 }
 UNCOMMENTED: dict[Action, str] = {
-    "build": "Make the extract of an approved request, in the vault. A build that fails can be tried again.",
-    "release": "Let an extract of somebody else be fetched. The setting extract_days says for how long.",
+    "build": "Build the extract of an approved request, in the vault. You can repeat a failed build.",
+    "release": "Release somebody else's extract for download. The setting extract_days says for how long.",
 }
 
 
-def open_builder(site: OpenSite, progress: ProgressPrinter) -> ExtractBuilder:
+def open_builder(site: OpenSite, progress: Progress) -> ExtractBuilder:
     """Who makes extracts, where the raw rows are."""
     from querygate.custody.roots.building import Building
 
@@ -52,21 +56,19 @@ def open_builder(site: OpenSite, progress: ProgressPrinter) -> ExtractBuilder:
 
 @click.group(cls=CommandGroup)
 def export() -> None:
-    """Extracts of records on approval: request, review, build, release, fetch."""
+    """Request, review, build, release and fetch extracts of records."""
 
 
 def as_option(command: F) -> F:
     return click.option(
-        "--as", "name", metavar="USER", help="Act as this user of the site.  [default: you, at the console]"
+        "--as", "name", metavar="USER", help="Act as this user of the site.  [default: the person at the console]"
     )(command)
 
 
 class ExportSession:
     """A site's extracts and in whose name they are dealt with. What is to be sent is sent at once, if it can be."""
 
-    def __init__(
-        self, site: Path, name: str | None = None, progress: ProgressPrinter = lambda step, share=None, /: None
-    ) -> None:
+    def __init__(self, site: Path, name: str | None = None, progress: Progress = no_progress) -> None:
         self.site = open_here(site)
         self.by: Principal = LOCAL if name is None else find_principal(self.site, name)
         self.extracts = Extracts(self.site, open_builder(self.site, progress), told=self.tell)
@@ -82,7 +84,7 @@ def send(site: OpenSite) -> list[str]:
         return []
     from querygate.custody.roots.request_notifications import send_waiting
 
-    return [f"{channel}: {why}. Waiting for the next time: {n:,}." for channel, n, why in send_waiting(site)]
+    return [f"{channel}: {why}. Still to be sent: {n:,}." for channel, n, why in send_waiting(site)]
 
 
 # -- asking ------------------------------------------------------------------------------------------------------
@@ -99,11 +101,13 @@ def send(site: OpenSite) -> list[str]:
 @format_option
 @site_option
 def request_extract(name: str | None, form: str, site: Path, **given: Any) -> None:
-    """Make a request, as a draft."""
+    """Create an extract request, as a draft."""
     acting = ExportSession(site, name)
     made = acting.extracts.request(acting.by, read_wish(given))
     print_record(
-        made, form, lambda: f"Made {made['id']}, a draft. Next: `querygate export submit {made['id']}` asks for it."
+        made,
+        form,
+        lambda: f"Created {made['id']}, a draft. Next: submit it with `querygate export submit {made['id']}`.",
     )
 
 
@@ -114,7 +118,7 @@ def request_extract(name: str | None, form: str, site: Path, **given: Any) -> No
 @format_option
 @site_option
 def edit_request(request_id: str, name: str | None, form: str, site: Path, **given: Any) -> None:
-    """Change a draft, or a request that was returned: the keys that are given, or all of them by --file."""
+    """Change a draft or a returned request: the given keys, or all keys with --file."""
     acting = ExportSession(site, name)
     before = acting.extracts.show(acting.by, request_id)["wish"]
     edited = acting.extracts.edit(acting.by, request_id, read_wish(given, before))
@@ -123,27 +127,27 @@ def edit_request(request_id: str, name: str | None, form: str, site: Path, **giv
 
 @export.command("list", example="querygate export list --state submitted")
 @click.option("--state", type=click.Choice(STATES), metavar="STATE", help=f"One of {', '.join(STATES)}.")
-@click.option("--mine", is_flag=True, help="Your own only.")
+@click.option("--mine", is_flag=True, help="Only your own requests.")
 @as_option
 @format_option
 @site_option
 def list_requests(state: str | None, mine: bool, name: str | None, form: str, site: Path) -> None:
-    """List requests, newest first: to custodians all, to researchers their own."""
+    """List requests, newest first. Custodians see all requests, researchers their own."""
     acting = ExportSession(site, name)
     found = acting.extracts.listed(acting.by, state=state, mine=mine)
-    print_records(found, form, columns=COLUMNS, empty="There are no such requests.")
+    print_records(found, form, columns=COLUMNS, empty="There are no matching requests.")
 
 
 @export.command("show", example="querygate export show x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --format json")
 @click.argument("request_id", metavar="ID")
-@click.option("--no-preview", is_flag=True, help="Without the figures a reviewer needs, which take time.")
+@click.option("--no-preview", is_flag=True, help="Leave out the figures for reviewers, which take time.")
 @as_option
 @format_option
 @site_option
 def show_request(request_id: str, no_preview: bool, name: str | None, form: str, site: Path) -> None:
-    """Show a request: what is asked, where it stands, what was said and done.
+    """Show a request: what is requested, its state, and its history.
 
-    A reviewer sees what the extract would risk and what it would keep, before there is one.
+    Reviewers also see the risk and the utility of the extract before it is built.
     """
     acting = ExportSession(site, name)
     preview = not no_preview and acting.extracts.may_preview(acting.by, request_id)
@@ -156,20 +160,22 @@ def show_request(request_id: str, no_preview: bool, name: str | None, form: str,
 
 @export.command("risk", example="querygate export risk x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --out report")
 @click.argument("request_id", metavar="ID")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="A folder that is not there yet.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder.")
 @as_option
 @format_option
 @site_option
 def risk_of_request(request_id: str, out: Path | None, name: str | None, form: str, site: Path) -> None:
-    """Show the risk report on a request: its records raw, under Safe Harbor, and as they would leave.
+    """Show the risk report of a request: its records raw, under Safe Harbor, and as they would be released.
 
-    For those who decide. Once the extract is built, it is the report on what was built.
+    Only reviewers can see it. Once the extract is built, this is the report on what was built.
     """
+    from querygate.custody.assess.risk_body import RiskReport  # loads what measures raw rows
+
     check_new(out)
     with progress() as tell:
         acting = ExportSession(site, name, tell)
         body = acting.extracts.risk(acting.by, request_id)
-    print_risk(body, out, form)
+    print_risk(from_json(RiskReport, body), out, form)
 
 
 # -- deciding ----------------------------------------------------------------------------------------------------
@@ -188,7 +194,7 @@ def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable
     command: Callable[..., None] = site_option(format_option(as_option(act)))
     example = f"querygate export {action} x_01KJKB3Q00Z5V7N0M1C2X3Y4W5"
     if takes_comment:
-        command = click.option("--comment", metavar="TEXT", default="", help="What to say with it.")(command)
+        command = click.option("--comment", metavar="TEXT", default="", help="Comment to add.")(command)
         example += " --comment 'Why so many columns?'" if action in ("comment", "return", "reject") else ""
     return cast(
         Callable[..., None],
@@ -202,7 +208,7 @@ for one, text in (*COMMENTED.items(), *UNCOMMENTED.items()):
 
 def explain_state(asked: Mapping[str, Any]) -> str:
     """Where a request stands after an act."""
-    text = f"{asked['id']} is {said(asked['state'])}."
+    text = f"{asked['id']} is now {said(asked['state'])}."
     if asked["state"] == "in_review" and asked["approvals"]:
         text += f" Approved by {len(asked['approvals'])} of {asked['reviewers']}."
     if asked["state"] == "released":
@@ -219,9 +225,9 @@ def explain_state(asked: Mapping[str, Any]) -> str:
     "querygate export fetch --verify extract",
 )
 @click.argument("request_id", metavar="ID", required=False)
-@click.option("--out", type=click.Path(path_type=Path), help="A new folder, or a new file *.zip.  [default: ID.zip]")
+@click.option("--out", type=click.Path(path_type=Path), help="A new folder, or a new .zip file.  [default: ID.zip]")
 @click.option(
-    "--verify", "fetched", type=click.Path(path_type=Path, exists=True), help="Check a fetched folder or zip."
+    "--verify", "fetched", type=click.Path(path_type=Path, exists=True), help="Check a fetched folder or zip file."
 )
 @as_option
 @format_option
@@ -231,11 +237,12 @@ def fetch_extract(
 ) -> None:
     """Fetch a released extract, or check one that was fetched.
 
-    It is checked against its manifest, and the manifest against what is on record, before it is given out. --verify
-    does the same with a folder or a zip: at a site against its record, elsewhere against its own manifest alone.
+    Before it is handed out, the extract is checked against its manifest, and the manifest against the site's record.
+    --verify checks a folder or a zip in the same way: at a site against its record, elsewhere only against its own
+    manifest.
     """
     if (request_id is None) == (fetched is None) or (fetched and out):
-        raise click.UsageError("Give either the ID of a request, or --verify.")
+        raise click.UsageError("Give either the ID of a request or --verify.")
     if fetched is not None:
         found, is_known = verify_fetched(fetched, site)
         told = {"verified": True, "request": found.manifest.get("request"), "manifest": found.sha256}
@@ -250,7 +257,7 @@ def fetch_extract(
 def fetch_to(acting: ExportSession, request_id: str, target: Path) -> None:
     """Write an extract to a new file, or unpack it into a new folder."""
     if target.exists():
-        raise click.UsageError(f"{target} is there already.")
+        raise click.UsageError(f"{target} already exists.")
     with acting.extracts.fetch(acting.by, request_id) as handle:
         if target.suffix == ".zip":
             with new_file(target) as stream:
@@ -260,7 +267,7 @@ def fetch_to(acting: ExportSession, request_id: str, target: Path) -> None:
             with opened(handle) as contents:
                 unpack(contents, target)
         except OSError as error:
-            raise click.UsageError(f"{target} cannot be written: {error.strerror}.") from None
+            raise click.UsageError(f"Cannot write {target}: {error.strerror}.") from None
 
 
 def verify_fetched(path: Path, site: Path) -> tuple[VerifiedPackage, bool]:
@@ -271,23 +278,23 @@ def verify_fetched(path: Path, site: Path) -> tuple[VerifiedPackage, bool]:
         return found, False
     known = Extracts(open_here(site)).manifest_of(str(found.manifest.get("request")))
     if known is None:
-        raise altered("This site has no record of it.")
+        raise altered("This site has no record of this extract.")
     if known != found.sha256:
         raise altered("The manifest is not the one that was released.")
     return found, True
 
 
 def explain_verified(found: VerifiedPackage, is_known: bool) -> str:
-    what = f"{len(found.manifest['files'])} files are what the manifest says."
+    what = f"{counted(len(found.manifest['files']), 'file matches', 'files match')} the manifest."
     if is_known:
-        return f"{what}\nThe manifest is the one on record for {found.manifest['request']}."
-    return f"{what}\nThe manifest itself is checked at the site; its SHA-256 is {found.sha256}."
+        return f"{what}\nThe manifest matches the site's record of {found.manifest['request']}."
+    return f"{what}\nOnly the site can check the manifest itself; its SHA-256 is {found.sha256}."
 
 
 @export.command("notify", example="querygate export notify")
 @site_option
 def notify(site: Path) -> None:
-    """Send what waits to be told of requests, to those whom the settings name. Exit code 1 where it does not arrive."""
+    """Send pending notices about requests. The exit code is 1 if one cannot be delivered."""
     lines = send(open_here(site))
     for line in lines:
         click.echo(line, err=True)
@@ -312,9 +319,9 @@ def print_request(asked: Mapping[str, Any]) -> None:
             _print_fields(make_figures(asked[title]))
     click.echo("")
     rows = [(e["time"], e["user"] or "", e["action"], said(e["after"]), e["comment"]) for e in asked["events"]]
-    print_table(("time", "user", "act", "then", "comment"), rows)
+    print_table(("time", "user", "action", "state", "comment"), rows)
     if asked["may"]:
-        click.echo(f"\nYou can: {', '.join(asked['may'])}.")
+        click.echo(f"\nYou can now: {', '.join(asked['may'])}.")
 
 
 def make_figures(body: Mapping[str, Any]) -> dict[str, Any]:

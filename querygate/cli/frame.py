@@ -1,7 +1,4 @@
-"""What all commands share: which site, which format, and how errors end.
-
-Exit codes: 0 done, 1 refusal, 2 usage, 3 fault. A stack trace is never shown.
-"""
+"""What commands share: which site, which format, and new files."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import click
 
-from querygate.cli.output import print_problem
-from querygate.core.errors import QueryGateError
 from querygate.core.types import Principal
-from querygate.gate.incidents import make_fault
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 
@@ -30,52 +24,6 @@ FORMATS = ("table", "json", "jsonl", "csv")
 
 LOCAL = Principal("local", "custodian")
 """Whoever is at the console. They own the folder, and are logged under this name."""
-
-
-class Command(click.Command):
-    """A command whose errors end as the table of codes says. Its help has an example."""
-
-    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.example = example
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if self.example:
-            with formatter.section("Example"):
-                for line in self.example.splitlines():
-                    formatter.write(f"  {line}\n")
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except QueryGateError as error:
-            ctx.exit(self._end(ctx, error))
-        except (click.ClickException, click.Abort, click.exceptions.Exit):
-            raise
-        except Exception as error:
-            if _is_closed_pipe(error) or ctx.find_root().params.get("debug"):
-                raise
-            ctx.exit(self._end(ctx, make_fault(error)))
-
-    def _end(self, ctx: click.Context, error: QueryGateError) -> int:
-        print_problem(error, str(ctx.params.get("form") or "table"), sql=ctx.params.get("sql"))
-        return error.meaning.exit
-
-
-class CommandGroup(click.Group):
-    command_class = Command
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they are used, not by the alphabet."""
-        return list(self.commands)
-
-
-CommandGroup.group_class = CommandGroup
-
-
-def _is_closed_pipe(error: Exception) -> bool:
-    """The reader of our output has gone, as in `querygate log export | head`. Click ends such a run quietly."""
-    return isinstance(error, OSError) and error.errno == errno.EPIPE
 
 
 # -- options ---------------------------------------------------------------------------------------------
@@ -120,9 +68,9 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise click.UsageError(f"{path} is there already.") from None
+        raise click.UsageError(f"{path} already exists.") from None
     except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}.") from None
     with os.fdopen(handle, "wb") as stream:
         yield stream
 
@@ -135,14 +83,14 @@ def new_folder(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         staged = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     except OSError as error:
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}.") from None
     try:
         yield staged
         staged.rename(path)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise click.UsageError(f"{path} cannot be written: {error.strerror}. Nothing is left of it.") from None
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}. Nothing was left behind.") from None
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 
@@ -150,4 +98,4 @@ def new_folder(path: Path) -> Iterator[Path]:
 def check_new(path: Path | None) -> None:
     """Said before long work, not after it."""
     if path is not None and path.exists():
-        raise click.BadParameter("It is there already, and nothing is overwritten.", param_hint="--out")
+        raise click.BadParameter("The file already exists, and nothing is overwritten.", param_hint="--out")

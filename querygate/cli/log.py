@@ -6,11 +6,11 @@ import gzip
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, new_file, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, F, format_option, new_file, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.control import (
     ChainBroken,
@@ -27,6 +27,7 @@ from querygate.control import (
     verify_lines,
 )
 from querygate.control.signature import PUBLIC
+from querygate.core.json_body import JsonValue
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite
 
@@ -51,20 +52,20 @@ def read_known(ctx: click.Context, param: click.Parameter, value: str | None) ->
         return None
     entries, _, head = value.partition(":")
     if not entries.isdecimal() or len(head) != 64:
-        raise click.BadParameter("Give the number of entries, a colon, and the hash of the last one.")
+        raise click.BadParameter("Give the number of entries, a colon, and the hash of the last entry.")
     return VerifiedChain(int(entries), head)
 
 
 @click.group(cls=CommandGroup)
 def log() -> None:
-    """The append-only log of all that was asked and done."""
+    """The append-only log of every query and every action."""
 
 
 @log.command("list", example="querygate log list --since 2026-03-01 --user ann --format jsonl")
-@click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time on (UTC).")
-@click.option("--user", metavar="NAME", help="Queries of this user only.")
-@click.option("--dataset", metavar="NAME", help="Queries to this dataset only.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="The latest so many.  [default: all]")
+@click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time (UTC).")
+@click.option("--user", metavar="NAME", help="Only queries by this user.")
+@click.option("--dataset", metavar="NAME", help="Only queries to this dataset.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only this many of the latest.  [default: all]")
 @format_option
 @site_option
 def list_log(
@@ -77,7 +78,7 @@ def list_log(
     entries = list(opened.log.queries(since=since, user=user, dataset=dataset, limit=limit))
     if form == "table":
         entries = [{**entry, "sql": _shortened(entry["sql"])} for entry in entries]
-    print_records(entries, form, columns=COLUMNS, empty="There are no such queries.")
+    print_records(entries, form, columns=COLUMNS, empty="There are no matching queries.")
 
 
 @log.command(
@@ -90,37 +91,39 @@ def list_log(
     "--known",
     metavar="ENTRIES:HEAD",
     callback=read_known,
-    help="What an earlier verification printed; it must still hold.",
+    help="Output of an earlier verification, which must still hold.",
 )
 @click.option(
     "--signature",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="What was signed about FILE: it must hold from its first entry to its last.",
+    help="Signature of FILE, which must cover it from the first entry to the last.",
 )
 @click.option(
     "--key",
     "key_file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The public key of the site that signed.  [default: the key of --site]",
+    help="Public key of the site that signed.  [default: the key of --site]",
 )
 @format_option
 @site_option
 def verify_log(
     file: Path | None, known: VerifiedChain | None, signature: Path | None, key_file: Path | None, form: str, site: Path
 ) -> None:
-    """Check the chain of the site's log with its archives, or of an exported FILE.
+    """Verify the hash chain of the site's log and its archives, or of an exported FILE.
 
-    Exit code 1 means that the log was altered. Note the printed head elsewhere: with --known, a log that was cut off
-    or written anew shows too. So it does against a signature.
+    Exit code 1 means that the log was altered. Keep the printed head somewhere else: with --known, verification also
+    detects a log that was cut off or rewritten. A signature detects this too.
     """
     if signature is not None and file is None:
-        raise click.UsageError("--signature goes with a FILE.")
-    found: dict[str, Any]
+        raise click.UsageError("--signature needs a FILE.")
+    found: dict[str, JsonValue]
     try:
         said = None if signature is None else load_public_key(key_file or site / PUBLIC).read(signature.read_bytes())
         verified = open_here(site).log.verify(known) if file is None else verify_file(file, known, said)
     except (ChainBroken, NotSigned) as broken:
-        entry = {"entry": broken.seq, "reason": broken.reason} if isinstance(broken, ChainBroken) else {}
+        entry: dict[str, JsonValue] = (
+            {"entry": broken.seq, "reason": broken.reason} if isinstance(broken, ChainBroken) else {}
+        )
         found, text = {"verified": False, "reason": str(broken), **entry}, str(broken)
     else:
         found = {"verified": True, "entries": verified.entries, "head": verified.head}
@@ -130,7 +133,7 @@ def verify_log(
             text += f"\nEntries {said.first:,} to {said.last:,} were signed at {said.time}."
         elif verified.since > 1:
             found["since"] = verified.since
-            text += f"\nEntries before {verified.since:,} were discarded; only the heads of their archives are left."
+            text += f"\nEntries before {verified.since:,} were discarded; only the heads of their archives remain."
         text += f"\n{verified.entries}:{verified.head}"
     print_record(found, form, lambda: text)
     click.get_current_context().exit(0 if found["verified"] else 1)
@@ -146,21 +149,21 @@ def verify_file(file: Path, known: VerifiedChain | None, said: SignedStatement |
     except (EOFError, gzip.BadGzipFile):
         raise ChainBroken(said.first if said else 1, f"{file.name} cannot be read") from None
     if (verified.entries, verified.head) != (said.last, said.head):
-        raise ChainBroken(min(verified.entries, said.last) + 1, "the signature says that the log ends elsewhere")
+        raise ChainBroken(min(verified.entries, said.last) + 1, "the signature says that the log ends at another entry")
     return verified
 
 
 @log.command("export", example="querygate log export --out log.jsonl --sign")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="A new file.  [default: standard output]")
-@click.option("--sign", is_flag=True, help="Sign where the log stands, in a file of the same name and .sig.")
+@click.option("--sign", is_flag=True, help="Sign the end of the log, in a file of the same name plus .sig.")
 @site_option
 def export_log(out: Path | None, sign: bool, site: Path) -> None:
-    """Write every entry as one line of JSON, chained: what `log verify FILE` reads.
+    """Write every entry as one line of JSON, with its hash chain, for `log verify FILE`.
 
-    The last entry says who exported it. With --sign the site's key vouches for what the file holds and when.
+    The last entry says who exported the log. With --sign, the site's key signs what the file contains and when.
     """
     if sign and out is None:
-        raise click.UsageError("--sign goes with --out.")
+        raise click.UsageError("--sign needs --out.")
     opened = open_here(site)
     if out is None:
         note_reading(opened, "log.export", signed=False)
@@ -182,7 +185,7 @@ def export_log(out: Path | None, sign: bool, site: Path) -> None:
 @format_option
 @site_option
 def show_key(form: str, site: Path) -> None:
-    """Print the public key with which others check signatures of this log. A site without a key gets one."""
+    """Print the public key that verifies signatures of this log. A site without a key gets one."""
     key = load_key(open_site(site).folder).public
     print_record({"fingerprint": key.fingerprint, "key": key.text}, form, lambda: key.text.rstrip())
 
@@ -190,9 +193,9 @@ def show_key(form: str, site: Path) -> None:
 # -- archives ------------------------------------------------------------------------------------------------------
 
 
-def keep_option(command: Any) -> Any:
+def keep_option(command: F) -> F:
     days = click.IntRange(1, 36_500)
-    return click.option("--keep", type=days, metavar="DAYS", required=True, help="What is younger than this stays.")(
+    return click.option("--keep", type=days, metavar="DAYS", required=True, help="Keep entries younger than this.")(
         command
     )
 
@@ -204,11 +207,12 @@ def keep_option(command: Any) -> Any:
 def rotate_log(keep: int, form: str, site: Path) -> None:
     """Move old entries out of the database into sealed, signed archives in logs/.
 
-    The chain goes on: `log verify` proves archives and database as one. May be stopped and run again at any time.
+    The chain continues: `log verify` checks archives and database as one. You can stop and repeat this command at any
+    time.
     """
     opened = open_here(site)
     key = load_key(opened.site.folder)
-    _print_archives(rotate(opened.log, key, timedelta(days=keep), user=LOCAL.name), form, "No entry is older.")
+    _print_archives(rotate(opened.log, key, timedelta(days=keep), user=LOCAL.name), form, "No entry is old enough.")
 
 
 @log.command("discard", example="querygate log discard --keep 3650")
@@ -218,7 +222,7 @@ def rotate_log(keep: int, form: str, site: Path) -> None:
 def discard_log(keep: int, form: str, site: Path) -> None:
     """Delete archives whose last entry is old. Their heads and signatures stay on record."""
     opened = open_here(site)
-    _print_archives(discard(opened.log, timedelta(days=keep), user=LOCAL.name), form, "No archive is older.")
+    _print_archives(discard(opened.log, timedelta(days=keep), user=LOCAL.name), form, "No archive is old enough.")
 
 
 def _print_archives(segments: list[Segment], form: str, none: str) -> None:
@@ -229,7 +233,7 @@ def _print_archives(segments: list[Segment], form: str, none: str) -> None:
 # -- helpers -------------------------------------------------------------------------------------------------------
 
 
-def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **asked: Any) -> None:
+def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **asked: JsonValue) -> None:
     """Put on record who looks, and at what; not what they see."""
     body = {name: value for name, value in asked.items() if value is not None}
     opened.log.note(kind, user=LOCAL.name, dataset=dataset, body=body)

@@ -10,11 +10,12 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
 from querygate.core.errors import QueryGateError, Span
+from querygate.core.progress import Progress
 
 WIDEST_LINE = 100
 
@@ -142,10 +143,6 @@ SOON_S = 5.0
 """Time left is not told before this much has passed: it would be a guess."""
 
 
-class ProgressPrinter(Protocol):
-    def __call__(self, step: str, share: float | None = None, /) -> None: ...
-
-
 class _Bar:
     """What is being done, and a bar with the time left where the share that is done is known."""
 
@@ -169,7 +166,7 @@ class _Bar:
 
 
 @contextmanager
-def progress() -> Iterator[ProgressPrinter]:
+def progress() -> Iterator[Progress]:
     """A function to be told of each step, and of the share of the whole that is done: one line that is written over on
     a terminal, with a bar and the time left; a plain line for each step elsewhere.
     """

@@ -5,43 +5,42 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, progress
-
-if TYPE_CHECKING:
-    from querygate.custody.publish.person_deletion import Deletion
+from querygate.core.counted import counted
+from querygate.custody.policy import load_policy
+from querygate.custody.publish.person_deletion import Deletion
+from querygate.custody.roots.delete_person import delete_from
 
 
 @click.group(cls=CommandGroup)
 def person() -> None:
-    """The people in the data."""
+    """Manage the people in the data."""
 
 
 @person.command("delete", example="querygate person delete --policy patients.toml --key 4711")
 @click.option("--policy", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Policy file (TOML).")
 @click.option(
-    "--key", required=True, metavar="KEY", help="Who: the value of the policy's `person`. - reads it from input."
+    "--key",
+    required=True,
+    metavar="KEY",
+    help="The person: a value of the policy's `person` column. - reads it from standard input.",
 )
-@click.option(
-    "--source", metavar="SOURCE", help="Publish this source.  [default: the rows of the version that is served]"
-)
-@click.option("--keep-versions", is_flag=True, help="Leave earlier versions that counted the person as they are.")
+@click.option("--source", metavar="SOURCE", help="Publish this source.  [default: the rows of the served version]")
+@click.option("--keep-versions", is_flag=True, help="Keep earlier versions that counted the person.")
 @format_option
 @site_option
 def delete(policy: Path, key: str, source: str | None, keep_versions: bool, form: str, site: Path) -> None:
-    """Delete a person: out of what is served, and out of the vault of every version.
+    """Delete a person from what is served and from the vault of every version.
 
-    A version without them is published, with classes kept together; earlier versions that counted them are retired.
-    Rows of theirs in SOURCE are left out, but not deleted there: do that yourself, or the next publication brings them
-    back. The log has the deletion without the key. A deletion that was cut off is finished by asking for it again.
+    This publishes a version without the person, keeping classes together, and retires earlier versions that counted
+    them. Their rows in SOURCE are ignored but not deleted: delete them there yourself, or the next publication brings
+    them back. The log records the deletion without the key. If a deletion is interrupted, run it again to finish it.
     """
-    from querygate.custody.policy import load_policy
-    from querygate.custody.roots.delete_person import delete_from
-
     who = sys.stdin.readline().rstrip("\n") if key == "-" else key
     opened = open_here(site)
     rules = load_policy(policy)
@@ -58,12 +57,15 @@ def delete(policy: Path, key: str, source: str | None, keep_versions: bool, form
         )
     print_record(asdict(done), form, lambda: explain_deletion(done))
     if opened.site.settings["store"]:
-        click.echo("This site is served from PostgreSQL: bring the change there with `querygate store copy`.", err=True)
+        click.echo(
+            "This site is served from PostgreSQL: run `querygate store copy` to apply the change there.", err=True
+        )
 
 
 def explain_deletion(done: Deletion) -> str:
     """What was done, for a person."""
-    lines = [f"Deleted from {done.dataset}: {done.rows:,} rows, of versions {_listed(done.held)}."]
+    versions = f"version{'s' * (len(done.held) != 1)} {_listed(done.held)}"
+    lines = [f"Deleted from {done.dataset}: {counted(done.rows, 'row')}, in {versions}."]
     if done.version is not None:
         lines.append(f"Version {done.version} is served now.")
     if done.retired:

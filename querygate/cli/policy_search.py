@@ -6,13 +6,25 @@ What reads raw data is imported inside the commands, as for `publish`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from querygate.cli.frame import Command, F, check_new, format_option, new_folder
+from querygate.cli.command import Command
+from querygate.cli.frame import F, check_new, format_option, new_folder
 from querygate.cli.output import print_json, print_record, print_records, progress
 from querygate.cli.policy import write_new
+from querygate.core.json_body import to_json
+from querygate.custody.roots.release_policies import (
+    PolicyFile,
+    Register,
+    no_population,
+    safe_harbor_of,
+    search_policies,
+    this_year,
+    write_search,
+)
+from querygate.custody.search.alternatives_search import SearchOptions
+from querygate.custody.search.search_report import SearchReport
 
 HARBOR = "safe-harbor"
 
@@ -32,9 +44,9 @@ def _read_threshold(ctx: click.Context, param: click.Parameter, given: str) -> f
 def _population_options(command: F) -> F:
     options = (
         click.option("--population", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-                     help="A table of people.  [default: that of [release] or [k_map] in the policy]"),
-        click.option("--count", metavar="COLUMN", default="", help="Column with how many people a row stands for."),
-        click.option("--columns", metavar="A,B", default="", help="Quasi-identifiers that it has.  [default: all]"),
+                     help="A table of people.  [default: the one in [release] or [k_map] of the policy]"),
+        click.option("--count", metavar="COLUMN", default="", help="Column with the number of people per row."),
+        click.option("--columns", metavar="A,B", default="", help="Quasi-identifiers in the table.  [default: all]"),
         click.option("--year", type=click.IntRange(1900, 2999), metavar="YEAR", help="Of the release.  [default: now]"),
     )  # fmt: skip
     for option in reversed(options):
@@ -52,16 +64,20 @@ _policy_option = click.option("--policy", "policy_file", required=True, help="Po
     "  --population county.csv --count people --out alternatives",
 )
 @_policy_option
-@click.option("--source", required=True, metavar="SOURCE", help="A file, or a source as `querygate publish` takes it.")
+@click.option(
+    "--source", required=True, metavar="SOURCE", help="A file, or any source that `querygate publish` accepts."
+)
 @_population_options
 @click.option("--threshold", default=HARBOR, metavar="RISK", callback=_read_threshold,
-              help="Average risk that is accepted: safe-harbor or a number.  [default: safe-harbor]")  # fmt: skip
+              help="Acceptable average risk: safe-harbor or a number.  [default: safe-harbor]")  # fmt: skip
 @click.option("--method", type=click.Choice(("bisecting", "directed")), default="bisecting", metavar="METHOD",
-              help="bisecting, or directed: a random walk, for comparison.  [default: bisecting]")  # fmt: skip
-@click.option("--iterations", type=click.IntRange(1, 100_000), default=100, help="Solutions.  [default: 100]")
-@click.option("--kinds", type=click.IntRange(1, 100), default=6, help="Kinds of them that are shown.  [default: 6]")
-@click.option("--seed", type=click.IntRange(0), default=1, help="Other numbers find others.  [default: 1]")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="A folder that is not there yet.")
+              help="bisecting, or directed (a random walk, for comparison).  [default: bisecting]")  # fmt: skip
+@click.option("--iterations", type=click.IntRange(1, 100_000), default=100, help="Number of solutions.  [default: 100]")
+@click.option("--kinds", type=click.IntRange(1, 100), default=6, help="Number of kinds to show.  [default: 6]")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, help="Random seed; other seeds find other solutions.  [default: 1]"
+)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder.")
 @format_option
 def search(
     policy_file: Path,
@@ -70,7 +86,7 @@ def search(
     count: str,
     columns: str,
     year: int | None,
-    threshold: Any,
+    threshold: float | str,
     method: str,
     iterations: int,
     kinds: int,
@@ -80,19 +96,10 @@ def search(
 ) -> None:
     """Find alternatives to Safe Harbor.
 
-    Looks for policies under which the records are no easier to find in the population than under Safe Harbor, and shows
-    a handful of different kinds. With --out it writes a report that an expert can sign and a policy file for each.
+    This searches for policies under which the records are no easier to find in the population than under Safe Harbor,
+    and shows a handful of different kinds. With --out it writes a report that an expert can sign, and a policy file for
+    each kind.
     """
-    from querygate.custody.roots.release_policies import (
-        PolicyFile,
-        Register,
-        no_population,
-        search_policies,
-        this_year,
-        write_search,
-    )
-    from querygate.custody.search.alternatives_search import SearchOptions
-
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     if register is None:
@@ -101,10 +108,11 @@ def search(
     options = SearchOptions(threshold, iterations, kinds, seed, year or this_year(), method)
     with progress() as tell:
         found = search_policies(given, source, register, options, progress=tell)
+        report = found.report
         if out is not None:
             with new_folder(out) as folder:
-                write_search(given, register, found, options, folder)
-    print_record(found.body, form, lambda: _told(found.body, out))
+                report = write_search(given, register, found, options, folder)
+    print_record(to_json(report), form, lambda: _told(report, out))
 
 
 @click.command(
@@ -112,23 +120,21 @@ def search(
 )
 @_policy_option
 @_population_options
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="File to write, which must not exist.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="New file to write.")
 @format_option
 def safe_harbor(
     policy_file: Path, population: Path | None, count: str, columns: str, year: int | None, out: Path | None, form: str
 ) -> None:
     """Apply Safe Harbor to a policy.
 
-    Columns that look like one of the 18 kinds of identifiers are left out, ZIP codes keep three digits, dates the year,
-    and ages of 90 and over are one cell. What a column looks like is a guess from its name; look at each.
+    Columns that look like one of the 18 kinds of identifiers are left out, ZIP codes keep three digits, dates keep the
+    year, and ages of 90 and over become one cell. What a column contains is guessed from its name; check each one.
     """
-    from querygate.custody.roots.release_policies import PolicyFile, Register, safe_harbor_of, this_year
-
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     folder = out.parent if out is not None else policy_file.parent
     text, decided = safe_harbor_of(given, register, year or this_year(), folder)
-    lines = [one.to_dict() for one in decided]
+    lines = [to_json(one) for one in decided]
     if out is not None:
         write_new(out, text)
     if form == "json":
@@ -143,19 +149,19 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _told(body: dict[str, Any], out: Path | None) -> str:
-    safe, intact = body["safe_harbor"], body["intact"]
+def _told(body: SearchReport, out: Path | None) -> str:
+    safe, intact = body.safe_harbor, body.intact
     lines = [
-        *body["population"]["words"],
-        f"All intact: risk {intact['risk']:.3g}. Safe Harbor: {safe['risk']:.3g} "
-        f"({'; '.join(safe['rules']) or 'nothing joined'}). Threshold: {body['threshold']:.3g}.",
-        body["search"]["words"],
+        *body.population.words,
+        f"No change: risk {intact.risk:.3g}. Safe Harbor: {safe.risk:.3g} "
+        f"({'; '.join(safe.rules) or 'no change'}). Threshold: {body.threshold:.3g}.",
+        body.search.words,
         "",
     ]
-    for number, kind in enumerate(body["kinds"], 1):
+    for number, kind in enumerate(body.kinds, 1):
         lines += [
-            f"{number}  {'; '.join(kind['rules']) or 'all values as they are'}",
-            f"   risk {kind['risk']:.3g}, {kind['of_safe_harbor']:.1%} of Safe Harbor and {kind['of_intact']:.1%} of "
-            f"all intact; greatest {kind['greatest']:.3g}; k-map {kind['k_map']}; {kind['members']} alike",
+            f"{number}  {'; '.join(kind.rules) or 'no change'}",
+            f"   risk {kind.risk:.3g}, {kind.of_safe_harbor:.1%} of Safe Harbor and {kind.of_intact:.1%} of "
+            f"the unchanged data; maximum {kind.greatest:.3g}; k-map {kind.k_map}; {kind.members} similar",
         ]
-    return "\n".join([*lines, *(["", f"Look at {out / 'report.html'}."] if out is not None else [])])
+    return "\n".join([*lines, *(["", f"See {out / 'report.html'}."] if out is not None else [])])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, format_option, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_json, print_record, print_records, print_table
 from querygate.core.bodies import AnswerBody, Verdict
 from querygate.core.errors import ConfigError, NotPermitted
@@ -35,12 +36,24 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
 
 @click.command(cls=Command, example=EXAMPLE)
 @click.argument("sql", callback=read_statement)
-@click.option("--dataset", required=True, metavar="NAME", help="Dataset to ask.")
-@click.option("--as", "name", metavar="USER", help="Ask as this user of the site.  [default: you, at the console]")
-@click.option("--check", is_flag=True, help="Only say whether it would be accepted. Nothing is read or logged.")
-@click.option("--mode", type=click.Choice(MODES), help="Ranges, or numbers with noise.  [default: ranges, if allowed]")
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), metavar="E", help="Spend at most this on noise.")
-@click.option("--consistent", is_flag=True, help="Noisy counts: none below zero, parts that add up to their total.")
+@click.option("--dataset", required=True, metavar="NAME", help="Dataset to query.")
+@click.option(
+    "--as", "name", metavar="USER", help="Ask as this user of the site.  [default: the person at the console]"
+)
+@click.option(
+    "--check", is_flag=True, help="Only check whether the statement would be accepted. Nothing is read or logged."
+)
+@click.option(
+    "--mode",
+    type=click.Choice(MODES),
+    help="Ranges, or numbers with noise.  [default: ranges, if the policy allows them]",
+)
+@click.option(
+    "--epsilon", type=click.FloatRange(0, min_open=True), metavar="E", help="Maximum epsilon to spend on noise."
+)
+@click.option(
+    "--consistent", is_flag=True, help="Make noisy counts consistent: none negative, parts that add up to their total."
+)
 @format_option
 @site_option
 def query(
@@ -54,10 +67,10 @@ def query(
     form: str,
     site: Path,
 ) -> None:
-    """Ask one statement and print guaranteed ranges, or noisy numbers.
+    """Run one statement and print guaranteed ranges, or noisy numbers.
 
-    SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The question and its answer are
-    put on record.
+    SQL is one SELECT of aggregates FROM the dataset; - reads it from standard input. The statement and its answer are
+    logged.
     """
     opened = with_vault(open_here(site))
     options = QueryOptions(mode, epsilon, consistent)
@@ -74,9 +87,9 @@ def find_principal(opened: OpenSite, name: str) -> Principal:
     for user in opened.accounts.list_users():
         if user.name.lower() == name.lower():
             if user.disabled:
-                raise NotPermitted("QG302", "This account is closed.", "Open it with `querygate user enable`.")
+                raise NotPermitted("QG302", "This account is closed.", "Reopen it with `querygate user enable`.")
             return Principal(user.name, user.role)
-    raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
+    raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
 
 
 def print_answer(body: AnswerBody, form: str) -> None:
@@ -91,7 +104,7 @@ def print_answer(body: AnswerBody, form: str) -> None:
         for note in body["notes"]:
             click.echo(note)
         if "budget" in body:
-            click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} is left.")
+            click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} left.")
         click.echo(f"\n{body['dataset']}, version {body['version']}; {body['query_id']}; {body['elapsed_ms']} ms")
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from querygate.cli.frame import Command, format_option, new_file, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import format_option, new_file, open_here, site_option
 from querygate.cli.output import explain_problem, print_record
-
-if TYPE_CHECKING:
-    from querygate.custody.publish_report.kept_report import KeptReport
-    from querygate.custody.roots.publish_with_report import ReportedPublication
+from querygate.custody.publish_report.kept_report import KeptReport
+from querygate.custody.roots.publish_with_report import FILES, ReportedPublication, find_report, read_report
 
 
 @click.command(cls=Command, example="querygate report patients --out report.html")
@@ -22,22 +20,16 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Copy it to this file: the page, or the JSON where the name ends so.",
+    help="Copy the report to this file: the page, or the JSON if the name ends in .json.",
 )
 @format_option
 @site_option
 def report(dataset: str, version: int | None, out: Path | None, form: str, site: Path) -> None:
-    """Show the report on VERSION of DATASET, by default on the one that is served.
+    """Show the report on VERSION of DATASET, by default on the served version.
 
-    The report is for the custodian alone: it compares answers with the truth, and one of its pictures shows raw values.
-    It lies with the raw rows in the vault.
+    The report is for the custodian only: it compares answers with the true values, and one of its charts shows raw
+    values. It is kept in the vault with the raw rows.
     """
-    from querygate.custody.roots.publish_with_report import (  # loads what can open a vault
-        FILES,
-        find_report,
-        read_report,
-    )
-
     folder = find_report(open_here(site), dataset, version)
     if out is not None:
         _copy(folder / FILES["json" if out.suffix == ".json" else "full"], out)
@@ -51,7 +43,7 @@ def tell_of_report(done: ReportedPublication) -> None:
     if done.file is not None:
         click.echo(f"Report: {done.file}", err=True)
     if done.problem is not None:
-        click.echo("Warning: the version is published and serves, but there is no report on it.", err=True)
+        click.echo("Warning: the version is published and served, but its report could not be made.", err=True)
         click.echo(explain_problem(done.problem), err=True)
 
 
@@ -69,8 +61,8 @@ def explain_body(body: KeptReport, folder: Path) -> str:
     ]
     for warning in body["warnings"]:
         lines += [f"  {warning['text']}", *([f"    {warning['advice']}"] if warning["advice"] else [])]
-    lines += [] if body["warnings"] else ["  Nothing stands out."]
-    return "\n".join([*lines, "", f"All of it: {folder}"])
+    lines += [] if body["warnings"] else ["  No warnings."]
+    return "\n".join([*lines, "", f"Full report: {folder}"])
 
 
 def _copy(file: Path, out: Path) -> None:
@@ -78,7 +70,7 @@ def _copy(file: Path, out: Path) -> None:
     try:
         data = file.read_bytes()
     except FileNotFoundError:
-        raise click.UsageError(f"This report has no {file.name}; it was made without a page.") from None
+        raise click.UsageError(f"This report has no {file.name}: it was made without a page.") from None
     with new_file(out) as stream:
         stream.write(data)
     click.echo(f"Wrote {out}.", err=True)

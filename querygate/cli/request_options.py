@@ -18,26 +18,34 @@ LISTS = ("columns", "formats")
 def wish_options(command: F) -> F:
     """--file and one option for each key of a wish."""
     options = (
-        click.option("--file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A wish as TOML."),
+        click.option(
+            "--file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="The request as a TOML file."
+        ),
         click.option("--dataset", metavar="NAME", help="Dataset to take records from."),
-        click.option("--purpose", metavar="TEXT", help="What for."),
+        click.option("--purpose", metavar="TEXT", help="Purpose of the extract."),
         click.option("--kind", type=click.Choice(get_args(Kind)), help="How records are protected."),
-        click.option("--columns", metavar="A,B", help="Columns.  [default: all but notes and sequences]"),
-        click.option("--where", metavar="SQL", help="Which records.  [default: all]"),
-        click.option("--method", metavar="NAME", help="Method.  [default: found by the builder]"),
-        click.option("--k", type=int, metavar="K", help="Records that share everything.  [default: found]"),
-        click.option("--suppress", type=float, metavar="SHARE", help="Share of records that may be left out."),
-        click.option("--suppress-cells", type=float, metavar="SHARE", help="Share of cells that may become *."),
-        click.option("--model", "models", multiple=True, metavar="TEXT", help="What will be fitted. May be repeated."),
+        click.option("--columns", metavar="A,B", help="Columns to include.  [default: all except notes and sequences]"),
+        click.option("--where", metavar="SQL", help="Condition that selects records.  [default: all]"),
+        click.option("--method", metavar="NAME", help="Method.  [default: chosen by the builder]"),
+        click.option(
+            "--k", type=int, metavar="K", help="Minimum number of identical records.  [default: chosen by the builder]"
+        ),
+        click.option("--suppress", type=float, metavar="SHARE", help="Largest share of records to leave out."),
+        click.option("--suppress-cells", type=float, metavar="SHARE", help="Largest share of cells to replace by *."),
+        click.option(
+            "--model", "models", multiple=True, metavar="TEXT", help="A model the recipient will fit. May be repeated."
+        ),
         click.option(
             "--tolerance",
             "tolerances",
             multiple=True,
             metavar="NAME=NUMBER",
             callback=read_tolerances,
-            help="How much may be lost. May be repeated.",
+            help="Largest acceptable loss. May be repeated.",
         ),
-        click.option("--formats", metavar="A,B", help=f"Of {', '.join(get_args(Format))}.  [default: csv,parquet]"),
+        click.option(
+            "--formats", metavar="A,B", help=f"One or more of {', '.join(get_args(Format))}.  [default: csv,parquet]"
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -76,6 +84,6 @@ def read_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):  # not TOML, not UTF-8, or brackets without end
-        raise invalid(path.name, "is not valid TOML; `name = value` on each line") from None
+        raise invalid(path.name, "is not valid TOML; write one `name = value` per line") from None
     except OSError:
         raise invalid(path.name, "cannot be read") from None

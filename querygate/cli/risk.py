@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from querygate.cli.frame import LOCAL, Command, check_new, format_option, new_folder, open_here, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import LOCAL, check_new, format_option, new_folder, open_here, site_option
 from querygate.cli.output import print_record, progress
-
-if TYPE_CHECKING:
-    from querygate.custody.publish.publication_state import Progress
-    from querygate.custody.roots.risk_assessment import RiskOptions
+from querygate.core.json_body import to_json
+from querygate.core.progress import Progress
+from querygate.custody.assess.risk_body import RiskReport
+from querygate.custody.assess.risk_files import make_files
+from querygate.custody.assess.sides import DiseaseScope
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset, assess_source
+from querygate_adapters.sources.open_source import open_source
 
 HEADINGS = {
-    "prosecutor": "Found by somebody who knows that they are in the data (prosecutor)",
+    "prosecutor": "Found by somebody who knows they are in the data (prosecutor)",
     "journalist": "Found by somebody with a register of the population (journalist, k-map)",
     "marketer": "Everybody matched with the register, or within the classes (marketer)",
-    "alone": "Alone in their combination (uniqueness)",
-    "instance": "Being in the file, where that is the disclosure (instance risk)",
-    "told": "What a class gives away without anybody being found (homogeneity)",
+    "alone": "Alone in their combination of values (uniqueness)",
+    "instance": "Being in the file, where that itself is the disclosure (instance risk)",
+    "told": "What a class reveals without anybody being found (homogeneity)",
 }
 
 
@@ -30,17 +34,17 @@ HEADINGS = {
     "querygate risk --source trial.csv --policy trial.toml --released extract --out report\n"
     "querygate risk --dataset patients",
 )
-@click.option("--source", metavar="SOURCE", help="A file, or a source as `querygate publish` takes it.")
+@click.option("--source", metavar="SOURCE", help="A file, or any source that `querygate publish` accepts.")
 @click.option("--policy", "policy_file", type=click.Path(path_type=Path, dir_okay=False, exists=True),
               help="Policy file (TOML).")  # fmt: skip
 @click.option("--dataset", metavar="NAME", help="A published dataset of the site, instead of a source and a policy.")
 @click.option("--population", metavar="SOURCE", help="A register of people, with columns named as in the policy.")
-@click.option("--count", metavar="COLUMN", help="Its column that says how many people a row stands for.")
+@click.option("--count", metavar="COLUMN", help="Column of the register that says how many people a row stands for.")
 @click.option("--released", type=click.Path(path_type=Path, exists=True),
-              help="What was made of it: a .csv or .parquet file, or the folder of an extract.")  # fmt: skip
+              help="The release made from it: a .csv or .parquet file, or the folder of an extract.")  # fmt: skip
 @click.option("--disease", metavar="COLUMN=VALUE", help="Being listed with this value is the disclosure.")
 @click.option("--same-disease", is_flag=True, help="Being listed at all is the disclosure.")
-@click.option("--out", type=click.Path(path_type=Path), help="A folder that is not there yet.")
+@click.option("--out", type=click.Path(path_type=Path), help="A new folder.")
 @format_option
 @site_option
 def risk(
@@ -50,49 +54,48 @@ def risk(
     out: Path | None,
     form: str,
     site: Path,
-    **asked: Any,
+    population: str | None,
+    count: str | None,
+    released: Path | None,
+    disease: str | None,
+    same_disease: bool,
 ) -> None:
-    """Measure the risk of raw records, of Safe Harbor on the same records, and of what is released.
+    """Measure the risk of raw records, of the same records under Safe Harbor, and of the release.
 
-    Released is what --released names; of a dataset, the version that is served; of a source, what its policy would
-    make. The report has aggregates alone. That of a dataset is kept at the site, for custodians to read over HTTP.
+    The release is what --released names; for a dataset, the served version; for a source, what its policy would
+    produce. The report contains only aggregates. The report on a dataset is kept at the site, where custodians can read
+    it over HTTP.
     """
     if dataset is not None and (source is not None or policy_file is not None):
-        raise click.UsageError("A dataset has its source and its policy: name either it or them.")
+        raise click.UsageError(
+            "A dataset already has a source and a policy: name either the dataset, or a source and a policy."
+        )
     check_new(out)
-    wanted = _asked(**asked)
+    wanted = _asked(population, count, released, disease, same_disease)
     with progress() as tell:
         if dataset is not None:
-            body = _of_dataset(dataset, wanted, site, tell)
+            report = _of_dataset(dataset, wanted, site, tell)
         elif source is not None and policy_file is not None:
-            body = _of_source(source, policy_file, wanted, tell)
+            report = _of_source(source, policy_file, wanted, tell)
         else:
-            raise click.UsageError("Name a source with its policy, or a dataset of the site.")
-    print_risk(body, out, form)
+            raise click.UsageError("Name a source and its policy, or a dataset of the site.")
+    print_risk(report, out, form)
 
 
-def print_risk(body: dict[str, Any], out: Path | None, form: str) -> None:
+def print_risk(report: RiskReport, out: Path | None, form: str) -> None:
     """The report on the terminal, and as files in a new folder where one is named."""
     if out is not None:
-        from querygate.custody.assess.risk_files import make_files
-
         with new_folder(out) as folder:
-            for name, content in make_files(body).items():
+            for name, content in make_files(report).items():
                 (folder / name).write_bytes(content)
-    print_record(body, form, lambda: explain_risk(body, out))
+    print_record(to_json(report), form, lambda: explain_risk(report, out))
 
 
-def _of_dataset(dataset: str, asked: RiskOptions, site: Path, tell: Progress) -> dict[str, Any]:
-    from querygate.custody.roots.risk_assessment import assess_dataset
-
+def _of_dataset(dataset: str, asked: RiskOptions, site: Path, tell: Progress) -> RiskReport:
     return assess_dataset(open_here(site), dataset, asked, user=LOCAL.name, progress=tell)
 
 
-def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progress) -> dict[str, Any]:
-    from querygate.custody.policy import load_policy
-    from querygate.custody.roots.risk_assessment import assess_source
-    from querygate_adapters.sources.open_source import open_source
-
+def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progress) -> RiskReport:
     policy = load_policy(policy_file)
     return assess_source(policy, open_source(source), asked, beside=policy_file.parent, progress=tell)
 
@@ -100,11 +103,10 @@ def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progres
 def _asked(
     population: str | None, count: str | None, released: Path | None, disease: str | None, same_disease: bool
 ) -> RiskOptions:
-    from querygate.custody.assess.sides import DiseaseScope
-    from querygate.custody.roots.risk_assessment import RiskOptions
-
     if disease is not None and same_disease:
-        raise click.UsageError("Either everybody has the disease (--same-disease), or those with a value (--disease).")
+        raise click.UsageError(
+            "Use --same-disease if everybody has the disease, or --disease for those with a value; not both."
+        )
     column, equals, value = (disease or "").partition("=")
     if disease is not None and not (column and equals and value):
         raise click.BadParameter("Write it as COLUMN=VALUE.", param_hint="--disease")
@@ -112,19 +114,19 @@ def _asked(
     return RiskOptions(population or "", count or "", released, meant)
 
 
-def explain_risk(body: dict[str, Any], out: Path | None) -> str:
+def explain_risk(report: RiskReport, out: Path | None) -> str:
     """The report for a terminal: in short, and the table."""
-    lines = [*body["words"], *(f"Note: {note}" for note in body["notes"]), ""]
-    width = max(len(line["label"]) for line in body["verdict"]) + 4
+    lines = [*report.words, *(f"Note: {note}" for note in report.notes), ""]
+    width = max(len(line.label) for line in report.verdict) + 4
     lines.append(f"{'':{width}}{'raw':>12}{'Safe Harbor':>14}{'after':>12}")
     for group, heading in HEADINGS.items():
-        members = [line for line in body["verdict"] if line["group"] == group]
+        members = [line for line in report.verdict if line.group == group]
         lines += [heading] if members else []
         for line in members:
-            raw, harbor, after = (_figure(line[side], line["unit"]) for side in ("raw", "safe_harbor", "after"))
-            lines.append(f"  {line['label']:{width - 2}}{raw:>12}{harbor:>14}{after:>12}")
-    lines += ["", body["sides"]["raw"]["words"]["drivers"]]
-    return "\n".join([*lines, *([f"Look at {out / 'report.html'}."] if out else [])])
+            raw, harbor, after = (_figure(value, line.unit) for value in line.sides)
+            lines.append(f"  {line.label:{width - 2}}{raw:>12}{harbor:>14}{after:>12}")
+    lines += ["", report.sides.raw.words.drivers]
+    return "\n".join([*lines, *([f"See {out / 'report.html'}."] if out else [])])
 
 
 def _figure(value: float | None, unit: str) -> str:

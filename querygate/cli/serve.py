@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import Command, open_here, site_option
-from querygate.cli.lazy import load
+from querygate.cli.command import Command, load
+from querygate.cli.frame import open_here, site_option
 from querygate.core.errors import ConfigError
 from querygate.site.audit_rule import check_differencing
 from querygate.site.layout import Site
@@ -24,7 +24,7 @@ CUSTODY = ("querygate.custody", "querygate.methods", "querygate_adapters.vault",
 @click.command(cls=Command, example="querygate serve --host 127.0.0.1 --port 8080 --store-only")
 @click.option("--host", metavar="ADDRESS", help="Address to listen on.  [default: setting `host`]")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="PORT", help="Port; 0 takes a free one.  [default: setting `port`]"
+    "--port", type=click.IntRange(0, 65535), metavar="PORT", help="Port; 0 picks a free one.  [default: setting `port`]"
 )
 @click.option("--store-only", is_flag=True, help="Refuse to start if code that can open a vault is loaded.")
 @site_option
@@ -43,7 +43,7 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
     check_served(opened)
     host = settings["host"] if host is None else host
     if not _is_loopback(host):
-        click.echo("Keys travel in the clear without TLS: put a proxy with TLS before this address.", err=True)
+        click.echo("Without TLS, keys are sent unencrypted: put a TLS proxy in front of this address.", err=True)
     run_server(
         opened,
         host,
@@ -71,7 +71,7 @@ def check_store_only(site: Site) -> None:
     if site.settings["inline_audit"]:
         raise ConfigError(
             "QG805",
-            "The setting inline_audit lets the serving process read the vault, and --store-only forbids it.",
+            "The setting inline_audit lets the serving process read the vault, but --store-only forbids it.",
             "Set inline_audit = false, or serve without --store-only.",
         )
     loaded = loaded_custody()
@@ -79,12 +79,12 @@ def check_store_only(site: Site) -> None:
         raise ConfigError(
             "QG804",
             f"Code that can open a vault is loaded: {', '.join(loaded)}.",
-            "Run `querygate serve --store-only` as a process of its own.",
+            "Run `querygate serve --store-only` as a separate process.",
         )
-    click.echo("No vault is used: no code that can open one is loaded.")
+    click.echo("No code that can open a vault is loaded.")
     if site.vault.is_dir() and any(site.vault.iterdir()):
         click.echo(
-            "A vault lies in this site's folder. On a machine that faces the internet, keep only querygate.toml, "
+            "This site's folder contains a vault. On a machine that faces the internet, keep only querygate.toml, "
             "control.db and store/.",
             err=True,
         )

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from querygate import demo as study
-from querygate.cli.frame import Command, site_option
+from querygate.cli.command import Command
+from querygate.cli.frame import site_option
 from querygate.site.layout import init_site
 
 
@@ -15,15 +16,15 @@ from querygate.site.layout import init_site
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 @site_option
 def init(folder: Path | None, site: Path) -> None:
-    """Make an empty site in FOLDER (by default, the folder of --site)."""
+    """Create an empty site in FOLDER (default: the folder of --site)."""
     made = init_site(folder or site)
-    click.echo(f"Made a site in {made.folder}.")
+    click.echo(f"Created a site in {made.folder}.")
     click.echo("Next: write a policy, then `querygate publish --policy policy.toml --source table.csv`.")
 
 
 @click.command(cls=Command, example="querygate demo --serve")
-@click.option("--serve", "serving", is_flag=True, help="Leave the server up.")
+@click.option("--serve", "serving", is_flag=True, help="Keep the server running.")
 @site_option
 def demo(serving: bool, site: Path) -> None:
-    """Make a site with the demo study, users, and a few answered queries."""
+    """Create a site with the demo study, users, and a few answered queries."""
     study.run(site, serving)

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, format_option, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_records, progress
 from querygate.core.errors import ConfigError
 
 
 @click.group(cls=CommandGroup)
 def store() -> None:
-    """Where published versions are kept."""
+    """Manage where published versions are kept."""
 
 
 @store.command("copy", example="querygate store copy --to postgresql://publisher@db.example.org/study")
@@ -24,24 +25,24 @@ def store() -> None:
     "location",
     required=True,
     metavar="LOCATION",
-    help="postgresql://user@host:port/database, with #schema for another schema than querygate.",
+    help="postgresql://user@host:port/database; add #schema for a schema other than querygate.",
 )
 @format_option
 @site_option
 def copy(dataset: tuple[str, ...], location: str, form: str, site: Path) -> None:
     """Copy published versions to a PostgreSQL server that gates read from.
 
-    Each DATASET (by default, all) gets the versions that are missing there; then the version that is served here is
-    served there. Every version is read back and compared before anybody sees it. A password is best kept in a
-    password file or in PGPASSWORD.
+    Each DATASET (default: all) gets the versions that are missing there; then the version served here is served there
+    too. Every version is read back and compared before anybody can see it. Keep the password in a password file or in
+    PGPASSWORD.
     """
     try:
         from querygate.custody.roots.copy_to_postgres import copy_store
     except ImportError:
         raise ConfigError(
             "QG804",
-            "The driver for PostgreSQL is not installed.",
-            "Install QueryGate with the extra for it: pip install 'querygate[postgres]'.",
+            "The PostgreSQL driver is not installed.",
+            "Install it with: pip install 'querygate[postgres]'.",
         ) from None
     opened = open_here(site)
     with progress() as tell:

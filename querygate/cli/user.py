@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from querygate.cli.frame import LOCAL, CommandGroup, F, format_option, open_here, site_option
+from querygate.cli.command import CommandGroup
+from querygate.cli.frame import LOCAL, F, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.control import ROLES, User
 from querygate.core.errors import ConfigError
@@ -16,7 +17,7 @@ from querygate.core.errors import ConfigError
 
 @click.group(cls=CommandGroup)
 def user() -> None:
-    """Who may come in."""
+    """Manage user accounts."""
 
 
 def group_options(help_of_none: str) -> Callable[[F], F]:
@@ -35,19 +36,19 @@ def group_options(help_of_none: str) -> Callable[[F], F]:
     "add", example="querygate user add ann --role researcher --project 'Hypertension 2026' --organisation 'Uni A'"
 )
 @click.argument("name")
-@click.option("--role", required=True, type=click.Choice(ROLES), help="What they may do.")
+@click.option("--role", required=True, type=click.Choice(ROLES), help="Role of the user.")
 @group_options("  [default: none]")
 @format_option
 @site_option
 def add_user(name: str, role: str, project: str | None, organisation: str | None, form: str, site: Path) -> None:
-    """Open an account for NAME. They still need a key."""
+    """Create an account for NAME. They still need a key."""
     if name.lower() == LOCAL.name:
-        raise ConfigError("QG806", "This name means whoever is at the console.", "Choose another name.")
+        raise ConfigError("QG806", "This name is reserved for the person at the console.", "Choose another name.")
     opened = open_here(site)
     added = opened.accounts.add_user(name, role, project or "", organisation or "")
     opened.log.note("user.add", user=LOCAL.name, body={"name": added.name, "role": added.role, **_groups(added)})
     print_record(
-        asdict(added), form, lambda: f"Added {name} ({role}). Next: `querygate key new {name}` makes a key for them."
+        asdict(added), form, lambda: f"Added {name} ({role}). Next: create a key with `querygate key new {name}`."
     )
 
 
@@ -63,11 +64,11 @@ def list_users(form: str, site: Path) -> None:
 
 @user.command("change", example="querygate user change ann --project 'Hypertension 2026'")
 @click.argument("name")
-@group_options(" An empty name is none.")
+@group_options(" An empty name removes it.")
 @format_option
 @site_option
 def change_user(name: str, project: str | None, organisation: str | None, form: str, site: Path) -> None:
-    """Put the user NAME into another project or organisation."""
+    """Move the user NAME to another project or organisation."""
     opened = open_here(site)
     changed = opened.accounts.change_user(name, project=project, organisation=organisation)
     body = {"name": changed.name, "project": changed.project, "organisation": changed.organisation}
@@ -90,7 +91,7 @@ def _groups(user: User) -> dict[str, str]:
 @click.argument("name")
 @site_option
 def disable_user(name: str, site: Path) -> None:
-    """Close the account of NAME: none of its keys opens any more."""
+    """Close the account of NAME. None of its keys works any more."""
     opened = open_here(site)
     opened.accounts.disable_user(name)
     opened.log.note("user.disable", user=LOCAL.name, body={"name": name})
@@ -101,16 +102,16 @@ def disable_user(name: str, site: Path) -> None:
 @click.argument("name")
 @site_option
 def enable_user(name: str, site: Path) -> None:
-    """Open the account of NAME again, with the keys that were not revoked."""
+    """Reopen the account of NAME, with the keys that were not revoked."""
     opened = open_here(site)
     opened.accounts.enable_user(name)
     opened.log.note("user.enable", user=LOCAL.name, body={"name": name})
-    click.echo(f"Opened the account of {name}.")
+    click.echo(f"Reopened the account of {name}.")
 
 
 @click.group(cls=CommandGroup)
 def key() -> None:
-    """What proves who they are."""
+    """Manage the keys of users."""
 
 
 @key.command("new", example="querygate key new ann")
@@ -118,12 +119,14 @@ def key() -> None:
 @format_option
 @site_option
 def new_key(name: str, form: str, site: Path) -> None:
-    """Make a key for the user NAME. It is shown now, and never again."""
+    """Create a key for the user NAME. It is shown only once."""
     opened = open_here(site)
     issued = opened.accounts.new_key(name)
     opened.log.note("key.new", user=LOCAL.name, body={"id": issued.id, "name": issued.user})
     made = {"id": issued.id, "user": issued.user, "key": issued.secret}
-    print_record(made, form, lambda: f"{issued.secret}\n\nKey {issued.id} of {issued.user}. It is not shown again.")
+    print_record(
+        made, form, lambda: f"{issued.secret}\n\nKey {issued.id} of {issued.user}. It will not be shown again."
+    )
 
 
 @key.command("revoke", example="querygate key revoke k3f7q2ab")
@@ -131,7 +134,7 @@ def new_key(name: str, form: str, site: Path) -> None:
 @format_option
 @site_option
 def revoke_key(key_id: str, form: str, site: Path) -> None:
-    """Revoke the key with this ID: the 8 characters after qg_. It opens nothing from now on."""
+    """Revoke the key with this ID: the 8 characters after qg_. It stops working at once."""
     opened = open_here(site)
     revoked = opened.accounts.revoke_key(key_id)
     opened.log.note("key.revoke", user=LOCAL.name, body={"id": revoked.id, "name": revoked.user})

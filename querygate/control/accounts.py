@@ -86,8 +86,8 @@ class Accounts:
         if not _NAME.fullmatch(name):
             raise ConfigError(
                 "QG806",
-                "A user name is 1 to 64 letters, digits, '.', '_', '@' or '-', and starts with a letter or digit.",
-                "Choose such a name, for example 'ann' or 'ann@example.org'.",
+                "A user name has 1 to 64 letters, digits, '.', '_', '@' or '-', and starts with a letter or digit.",
+                "Choose another name, for example 'ann' or 'ann@example.org'.",
             )
         if role not in ROLES:
             raise ConfigError("QG806", "There is no such role.", f"Choose one of: {', '.join(ROLES)}.")
@@ -101,7 +101,7 @@ class Accounts:
         except sqlite3.IntegrityError:
             raise ConfigError(
                 "QG806",
-                f"There is a user '{name}' already (capital and small letters count as the same).",
+                f"The user '{name}' already exists (upper and lower case count as the same).",
                 "Choose another name.",
             ) from None
         return self._user(name)
@@ -155,7 +155,7 @@ class Accounts:
         rows = self._database.rows("SELECT id, user, created, revoked FROM keys WHERE id = ?", (key_id,))
         if not rows:
             # The text is not repeated: it may be a whole key, pasted by mistake.
-            raise ConfigError("QG806", "There is no key with this id.", "Give the 8 characters after 'qg_'.")
+            raise ConfigError("QG806", "There is no key with this id.", "Use the 8 characters after 'qg_'.")
         return StoredKey(**dict(rows[0]))
 
     def list_keys(self) -> tuple[StoredKey, ...]:
@@ -186,7 +186,7 @@ class Accounts:
     def _user(self, name: str) -> User:
         rows = self._database.rows(_USERS + " WHERE name = ?", (name,))
         if not rows:
-            raise ConfigError("QG806", "There is no user of this name.", "See `querygate user list`.")
+            raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
         return User(**dict(rows[0]))
 
     def _now(self) -> str:
@@ -228,9 +228,9 @@ def _group(name: str) -> str | None:
     if name and not _GROUP.fullmatch(name):
         raise ConfigError(
             "QG806",
-            "A project or an organisation is 1 to 64 letters, digits, spaces and . _ @ & / + -, and starts with a "
+            "A project or an organisation has 1 to 64 letters, digits, spaces and . _ @ & / + -, and starts with a "
             "letter or digit.",
-            "Choose such a name, for example 'Hypertension 2026'.",
+            "Choose another name, for example 'Hypertension 2026'.",
         )
     return name or None
 

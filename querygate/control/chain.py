@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 GENESIS = "0" * 64
 """What the first entry names as the hash before it."""
@@ -61,6 +61,24 @@ class VerifiedChain:
 START = VerifiedChain(0, GENESIS)
 
 
+LogBody: TypeAlias = dict[str, Any]
+"""What an entry says. Its shape goes by the kind of the entry."""
+
+
+class LogEvent(TypedDict):
+    """An entry as a line of an exported log is read."""
+
+    seq: int
+    time: str
+    kind: str
+    query_id: str | None
+    user: str | None
+    dataset: str | None
+    body: LogBody
+    prev: str
+    hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One event. `body` is canonical JSON; `hash` seals everything before it."""
@@ -80,8 +98,22 @@ class Entry:
         fields = {name: getattr(self, name) for name in ("seq", "time", "kind", "query_id", "user", "dataset")}
         return f'{canonical(fields)[:-1]},"body":{self.body},"prev":{canonical(self.prev)}}}'
 
+    def event(self) -> LogEvent:
+        """The entry as a line of an exported log is read."""
+        return {
+            "seq": self.seq,
+            "time": self.time,
+            "kind": self.kind,
+            "query_id": self.query_id,
+            "user": self.user,
+            "dataset": self.dataset,
+            "body": json.loads(self.body),
+            "prev": self.prev,
+            "hash": self.hash,
+        }
 
-def canonical(value: Any) -> str:
+
+def canonical(value: object) -> str:
     """JSON in one spelling: ASCII, without spaces, without NaN. Mappings keep their order, for an answer is shown
     again with its columns as they stood; the hash covers the text, so nothing has to be put in order to check it.
 
@@ -107,7 +139,7 @@ class Chain:
 
     def __init__(self, known: VerifiedChain | None = None, start: VerifiedChain = START) -> None:
         self.entries, self.head, self.since = start.entries, start.head, start.entries + 1
-        self.said: list[dict[str, Any]] = []
+        self.said: list[LogEvent] = []
         self._known = known
 
     def follow(self, stretches: Iterable[EntryLinks]) -> None:
@@ -138,9 +170,9 @@ class Chain:
         if sha256(text).hexdigest().encode() != sealed:
             raise ChainBroken(entries, "it was altered" if text else "the line is not an entry")
         if seq != entries:
-            raise ChainBroken(entries, "another entry stands in its place")
+            raise ChainBroken(entries, "another entry is in its place")
         if prev != self.head.encode():
-            raise ChainBroken(entries, "it does not follow the entry before")
+            raise ChainBroken(entries, "it does not follow the previous entry")
         self.entries, self.head = entries, sealed.decode()
         if self._known and entries == self._known.entries:
             self._compare(entries, self.head)
@@ -157,7 +189,9 @@ class Chain:
 
     def end(self) -> VerifiedChain:
         if self._known and self.entries < self._known.entries:
-            raise ChainBroken(self.entries + 1, f"the log ends before it, but it had {self._known.entries} entries")
+            raise ChainBroken(
+                self.entries + 1, f"the log ends before it, but it used to have {self._known.entries} entries"
+            )
         return VerifiedChain(self.entries, self.head, self.since)
 
     def _hear(self, entries: int, text: bytes) -> None:
@@ -168,4 +202,4 @@ class Chain:
 
     def _compare(self, entries: int, head: str) -> None:
         if self._known and head != self._known.head:
-            raise ChainBroken(entries, "it was another one when the log was last verified")
+            raise ChainBroken(entries, "it differs from what was there at the last verification")

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
 
 from querygate.control.chain import ChainBroken
 
@@ -47,7 +46,7 @@ class Segment:
     def name(self) -> str:
         return f"segment-{self.number:06d}.jsonl.gz"
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, int | str]:
         """What the chain itself says of the archive, so that the row in the database is no mere claim."""
         return {name: getattr(self, name) for name in ("number", "first", "last", "prev", "head", "until", "sha256")}
 
@@ -73,7 +72,7 @@ class Archives:
             with self.path(segment).open("rb") as file:
                 sealed = file_digest(file, "sha256").hexdigest()
         except FileNotFoundError:
-            raise ChainBroken(segment.first, f"its archive {segment.name} is not there") from None
+            raise ChainBroken(segment.first, f"its archive {segment.name} is missing") from None
         if sealed != segment.sha256:
             raise ChainBroken(segment.first, f"its archive {segment.name} was altered")
         try:

@@ -17,7 +17,8 @@ import re
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from querygate.control.chain import VerifiedChain, canonical
 from querygate.core.errors import ConfigError
@@ -98,8 +99,8 @@ class PublicKey:
         try:
             self._key.verify(bytes.fromhex(parts[2].decode()), text)
         except InvalidSignature:
-            raise NotSigned("The signature was not made with this key, or what it says was altered.") from None
-        said: dict[str, Any] = json.loads(text)
+            raise NotSigned("The signature was not made with this key, or its content was changed.") from None
+        said = json.loads(text)
         return SignedStatement(**{name: said[name] for name in SignedStatement.__slots__})
 
 
@@ -129,7 +130,7 @@ def load_key(folder: Path) -> SiteKey:
     except (OSError, ValueError, TypeError):
         key = None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
-        raise ConfigError("QG804", f"{PRIVATE} is not an Ed25519 key that can be read.", "Restore it from a backup.")
+        raise ConfigError("QG804", f"{PRIVATE} is not a readable Ed25519 key.", "Restore it from a backup.")
     return SiteKey(key)
 
 
@@ -143,7 +144,7 @@ def load_public_key(path: Path) -> PublicKey:
         key = None
     if not isinstance(key, ed25519.Ed25519PublicKey):
         raise ConfigError(
-            "QG804", f"{path.name} is not an Ed25519 public key.", "Give what `querygate log key` prints."
+            "QG804", f"{path.name} is not an Ed25519 public key.", "Use the output of `querygate log key`."
         )
     return PublicKey(key)
 
@@ -157,14 +158,14 @@ def has_library() -> bool:
     return True
 
 
-def _library() -> Any:
+def _library() -> ModuleType:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
         raise ConfigError(
             "QG804",
             "Signatures need a library that is not installed.",
-            "Install QueryGate with the extra for it: pip install 'querygate[evidence]'.",
+            "Install it with: pip install 'querygate[evidence]'.",
         ) from None
     return ed25519
 

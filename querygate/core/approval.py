@@ -162,7 +162,9 @@ def roles_of(by: Principal, asked: ExtractRequest) -> frozenset[Who]:
 def check_seen(by: Principal, asked: ExtractRequest | None) -> ExtractRequest:
     """QG603 for whoever may not know of a request, in the words used where there is none."""
     if asked is None or not roles_of(by, asked):
-        raise ExtractRefused("QG603", "There is no request with this id for you.", "See the list of your requests.")
+        raise ExtractRefused(
+            "QG603", "There is no request with this id, or you may not see it.", "List your requests to find the id."
+        )
     return asked
 
 
@@ -174,15 +176,21 @@ def check_act(asked: ExtractRequest, action: Action, by: Principal) -> ApprovalR
         if action == "fetch" and asked.state in ("expired", "revoked"):
             raise ExtractRefused("QG606", f"The extract is {asked.state}.", "Make a new request.")
         raise ExtractRefused(
-            "QG601", f"A request that is {said(asked.state)} takes no {action}.", _remedy(possible(asked, by))
+            "QG601",
+            f"'{action}' is not possible while the request is {said(asked.state)}.",
+            _remedy(possible(asked, by)),
         )
     if not rule.who & roles_of(by, asked):
         whose = " or ".join(sorted(rule.who - {"time"})) or "nobody"
         raise ExtractRefused(
-            "QG602", f"At this point, {action} is for: {whose}.", "Nobody reviews their own request; ask a custodian."
+            "QG602",
+            f"'{action}' is reserved for the {whose} at this stage.",
+            "Ask another custodian: nobody reviews their own request.",
         )
     if action == "approve" and _has_approved(by, asked):
-        raise ExtractRefused("QG602", "You have approved it already.", "Another custodian has to approve it too.")
+        raise ExtractRefused(
+            "QG602", "You have already approved this request.", "A second custodian must approve it too."
+        )
     return rule
 
 
@@ -223,9 +231,9 @@ def check_comment(action: str, comment: str) -> str:
     """The comment, without space around it; QG604 where it is missing, too long or no text."""
     found = comment.strip()
     if len(found) > LONGEST_TEXT or "\0" in found or not is_text(found):
-        raise invalid("comment", f"a text of at most {LONGEST_TEXT:,} characters")
+        raise invalid("comment", f"must be text of at most {LONGEST_TEXT:,} characters")
     if action in EXPLAINED and not found:
-        raise invalid("comment", f"is missing; {action} needs one")
+        raise invalid("comment", f"is missing; '{action}' needs one")
     return found
 
 
@@ -248,7 +256,7 @@ def said(state: str) -> str:
 
 
 def _remedy(actions: tuple[Action, ...]) -> str:
-    return f"What you can do now: {', '.join(actions)}." if actions else "There is nothing you can do to it now."
+    return f"You can now: {', '.join(actions)}." if actions else "There is nothing more you can do with this request."
 
 
 # -- ports --------------------------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Bools, Floats, Ints, SqlValue
 
 MOST_DISTINCT = 64
 """Values of a secret that a statement may group by: each is a condition of its own."""
@@ -28,7 +28,7 @@ class AuditRecords(Protocol):
         """Number the places by these columns; returns how many there are."""
         ...
 
-    def values(self, column: str) -> list[Any]:
+    def values(self, column: str) -> list[SqlValue]:
         """The value of a known column in each place."""
         ...
 
@@ -40,11 +40,11 @@ class AuditRecords(Protocol):
         """The same for many at once; None for those that cannot be evaluated."""
         ...
 
-    def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[Any, ...]]]:
+    def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[SqlValue, ...]]]:
         """The group of each place by these expressions of known columns, and the keys of each group."""
         ...
 
-    def distinct(self, value: str) -> list[Any]:
+    def distinct(self, value: str) -> list[SqlValue]:
         """The different values of an expression over records, NULL among them; at most `MOST_DISTINCT`."""
         ...
 
@@ -65,6 +65,6 @@ class AuditRecords(Protocol):
         """Of which records a secret condition holds, so that rewordings of it are one."""
         ...
 
-    def extent(self, value: str) -> tuple[Any, Any]:
+    def extent(self, value: str) -> tuple[SqlValue, SqlValue]:
         """The least and the greatest value there is."""
         ...

@@ -38,6 +38,7 @@ from querygate.core.budget import (
     SpentBudget,
     SpentTotal,
 )
+from querygate.core.counted import counted
 from querygate.core.errors import BudgetExhausted
 
 POLL_S = 0.02
@@ -159,7 +160,10 @@ class Ledger(ABC):
         with self._reading() as page:
             reservations, uncharged, answers, unpaid = page.counts()
             if uncharged or unpaid:
-                raise LedgerBroken(f"{uncharged} reservations were not charged, {unpaid} answers were not paid for")
+                raise LedgerBroken(
+                    f"{counted(uncharged, 'reservation was', 'reservations were')} not charged; "
+                    f"{counted(unpaid, 'answer was', 'answers were')} not paid for"
+                )
             sums: defaultdict[tuple[str, str, str], SpentTotal] = defaultdict(SpentTotal)
             for scope, total, cost in page.charges():
                 whose = (scope.dataset, scope.kind, scope.name)
@@ -197,7 +201,7 @@ def _check(scopes: Sequence[Scope]) -> str:
     """The dataset that all of these are about. What no limit counts against must not happen."""
     datasets = {scope.dataset for scope in scopes}
     if len(datasets) != 1 or len({(scope.kind, scope.name) for scope in scopes}) != len(scopes):
-        raise ValueError("a reservation needs limits, each once, and all about one dataset")
+        raise ValueError("a reservation needs one or more limits, each given once and all for one dataset")
     return datasets.pop()
 
 
@@ -205,8 +209,8 @@ def _exhausted(scope: Scope, left: float, cost: Cost) -> BudgetExhausted:
     asked = f"epsilon {cost.epsilon:.6g}" + (f" and delta {cost.delta:.6g}" if cost.delta else "")
     return BudgetExhausted(
         "QG401",
-        f"This costs {asked}, and the privacy budget of {_name(scope)} has epsilon {left:.6g} left.",
-        "Ask something that was answered before, which costs nothing, or ask the custodian.",
+        f"This answer costs {asked}, but the privacy budget of {_name(scope)} has only epsilon {left:.6g} left.",
+        "Repeat a question that has been answered before, which is free, or ask the custodian for more budget.",
     )
 
 

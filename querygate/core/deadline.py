@@ -20,6 +20,6 @@ class Deadline:
         if self.clock_s() > self.at_s:
             raise NotPermitted(
                 "QG305",
-                "The statement was stopped at the limit of time or memory.",
+                "The statement exceeded the limit of time or memory and was stopped.",
                 "Ask for fewer groups or fewer columns at once.",
             )

@@ -28,6 +28,8 @@ MOST_STEPS = 20_000
 """Pieces looked at, beyond which a diagram is given up. Not a time: the outcome must always be the same."""
 
 Variable: TypeAlias = "tuple[int, str]"
+Cut: TypeAlias = Any
+"""A place on the axis of a variable; those of one variable are ordered."""
 
 
 class TooLarge(Exception):
@@ -36,7 +38,7 @@ class TooLarge(Exception):
 
 class _Node(NamedTuple):
     variable: Variable
-    cuts: tuple[Any, ...]
+    cuts: tuple[Cut, ...]
     pieces: tuple[int, ...]
     missing: int
 
@@ -50,7 +52,7 @@ class Diagrams:
         self._done: dict[tuple[int, int, int], int] = {}
         self._steps = 0
 
-    def node(self, variable: Variable, cuts: Iterable[Any], pieces: Iterable[int], missing: int = ABSENT) -> int:
+    def node(self, variable: Variable, cuts: Iterable[Cut], pieces: Iterable[int], missing: int = ABSENT) -> int:
         """The diagram that goes to the first piece before the first cut, and to the next from each cut on."""
         first, *rest = pieces
         kept_cuts, kept = [], [first]
@@ -97,7 +99,7 @@ class Diagrams:
 
     def _expand(self, a: int, b: int, absorbing: int, neutral: int) -> int:
         one, other = self._nodes[a], self._nodes[b]
-        cuts: Iterable[Any]
+        cuts: Iterable[Cut]
         if other.variable < one.variable:
             one, other, b = other, one, a
         if one.variable == other.variable:
@@ -118,7 +120,7 @@ class Diagrams:
         if root <= TRUE:
             return ("false", "null", "true")[root]
         numbers: dict[int, int] = {ABSENT: ABSENT, FALSE: FALSE, NULL: NULL, TRUE: TRUE}
-        told: list[Any] = []
+        told: list[tuple[Variable, tuple[Cut, ...], list[int], int]] = []
 
         def visit(place: int) -> int:
             if place not in numbers:
@@ -131,9 +133,9 @@ class Diagrams:
         return "diagram " + hashlib.sha256(repr(told).encode()).hexdigest()[:32]
 
 
-def _aligned(one: _Node, other: _Node) -> tuple[list[Any], list[tuple[int, int]]]:
+def _aligned(one: _Node, other: _Node) -> tuple[list[Cut], list[tuple[int, int]]]:
     """The pieces of two nodes of one variable, cut where either is."""
-    cuts: list[Any] = []
+    cuts: list[Cut] = []
     pairs = [(one.pieces[0], other.pieces[0])]
     i = j = 0
     while i < len(one.cuts) or j < len(other.cuts):

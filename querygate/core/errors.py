@@ -17,7 +17,9 @@ No error carries a raw value: engine messages are never passed on, and texts nam
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
+
+from querygate.core.json_body import JsonValue
 
 
 class Code(NamedTuple):
@@ -38,44 +40,44 @@ CODES: dict[str, Code] = {
     "QG202": Code("Only SELECT is accepted", 422, "0A000", 1),
     "QG203": Code("Unknown column", 422, "42703", 1),
     "QG204": Code("Function not available", 422, "42883", 1),
-    "QG205": Code("FROM takes the dataset alone", 422, "0A000", 1),
+    "QG205": Code("FROM must name the dataset only", 422, "0A000", 1),
     "QG206": Code("Clause not available", 422, "0A000", 1),
     "QG207": Code("Expression not available here", 422, "0A000", 1),
     "QG208": Code("Condition not available", 422, "0A000", 1),
-    "QG209": Code("The types do not fit", 422, "42804", 1),
+    "QG209": Code("Types do not match", 422, "42804", 1),
     "QG210": Code("Cannot group by this", 422, "42803", 1),
     "QG211": Code("Column must be grouped or aggregated", 422, "42803", 1),
     "QG212": Code("Too many groups", 422, "54000", 1),
     "QG214": Code("Cannot order by this", 422, "42P10", 1),
     "QG215": Code("The result cannot be bounded", 422, "22003", 1),
-    "QG216": Code("No noisy answer to this", 422, "0A000", 1),
+    "QG216": Code("Not possible with noise", 422, "0A000", 1),
     "QG301": Code("Not signed in", 401, "28000", 1),
     "QG302": Code("Not allowed", 403, "42501", 1),
     "QG303": Code("No such dataset", 404, "3D000", 1),
     "QG304": Code("No such answer", 404, "02000", 1),
-    "QG305": Code("Over the limit of time or memory", 503, "57014", 1),
-    "QG306": Code("The request cannot be read", 400, "08P01", 1),
+    "QG305": Code("The time or memory limit was exceeded", 503, "57014", 1),
+    "QG306": Code("The request is not valid", 400, "08P01", 1),
     "QG307": Code("No such page", 404, "02000", 1),
     "QG308": Code("The request is too large", 413, "54000", 1),
-    "QG309": Code("Only the custodian's own process can do this", 409, "55000", 1),
-    "QG310": Code("The raw rows are not where this gate runs", 409, "55000", 1),
-    "QG311": Code("Not a way in which this dataset is answered", 422, "0A000", 1),
+    "QG309": Code("Only the custodian can do this, outside the gate", 409, "55000", 1),
+    "QG310": Code("This gate has no access to the raw rows", 409, "55000", 1),
+    "QG311": Code("This dataset does not answer in this mode", 422, "0A000", 1),
     "QG501": Code("The answer could single people out", 403, "42501", 1),
-    "QG401": Code("No privacy budget left for this", 403, "53400", 1),
-    "QG601": Code("The request cannot be acted on like this now", 409, "55000", 1),
-    "QG602": Code("This person may not act on the request like this", 403, "42501", 1),
+    "QG401": Code("Not enough privacy budget", 403, "53400", 1),
+    "QG601": Code("The request does not allow this now", 409, "55000", 1),
+    "QG602": Code("You may not do this with the request", 403, "42501", 1),
     "QG603": Code("No such request", 404, "02000", 1),
-    "QG604": Code("The request for an extract is not valid", 422, "22023", 1),
+    "QG604": Code("The extract request is not valid", 422, "22023", 1),
     "QG605": Code("The extract cannot be made", 422, "22023", 1),
-    "QG606": Code("The extract can no longer be fetched", 410, "55000", 1),
-    "QG607": Code("The extract is not what was released", 409, "XX001", 1),
+    "QG606": Code("The extract is no longer available", 410, "55000", 1),
+    "QG607": Code("The extract differs from what was released", 409, "XX001", 1),
     "QG801": Code("The policy is not valid", 422, "F0000", 2),
     "QG802": Code("The source cannot be read", 422, "58030", 2),
-    "QG803": Code("The publication would not keep its promise", 422, "F0000", 1),
+    "QG803": Code("The publication would break its promise", 422, "F0000", 1),
     "QG804": Code("The site is not ready", 422, "F0000", 2),
     "QG805": Code("The settings are not valid", 422, "F0000", 2),
     "QG806": Code("The name is not valid", 422, "F0000", 2),
-    "QG900": Code("Something went wrong inside", 500, "XX000", 3),
+    "QG900": Code("Internal error", 500, "XX000", 3),
 }
 
 
@@ -116,9 +118,9 @@ class QueryGateError(Exception):
     def meaning(self) -> Code:
         return CODES[self.code]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """The problem+json fields, the same at every front door."""
-        body: dict[str, Any] = {
+        body: dict[str, JsonValue] = {
             "type": f"/docs/refusals#{self.code}",
             "title": self.meaning.title,
             "status": self.meaning.status,
@@ -182,7 +184,7 @@ class Fault(QueryGateError):
     def __init__(self, incident: str) -> None:
         super().__init__(
             "QG900",
-            f"The gate failed on this request (incident {incident}).",
-            "Tell the custodian the incident number; nothing was disclosed.",
+            f"The gate failed while handling this request (incident {incident}).",
+            "Tell the custodian the incident number. Nothing was disclosed.",
         )
         self.incident = incident

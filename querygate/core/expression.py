@@ -13,10 +13,11 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from querygate.core.predicate import (
     is_true,
     negate,
 )
-from querygate.core.types import CALCULABLE, Bools, Floats, Ints
+from querygate.core.types import CALCULABLE, Bools, Floats, Ints, Scalar, SqlValue
 from querygate.core.valueset import ValueSet
 
 Expression: TypeAlias = "Ref | Constant | Lookup | Call | Choice"
@@ -66,7 +67,7 @@ class Ref:
 class Constant:
     """A value, or NULL (None). A decimal that no double equals is enclosed by two: `low` and `high`."""
 
-    value: int | float | str | bool | Decimal | dt.date | None
+    value: SqlValue
     type: str
 
     @property
@@ -94,23 +95,23 @@ class Lookup:
     column: str
     type: str
     of_category: bool
-    results: tuple[Any, ...] = field(compare=False)
+    results: tuple[SqlValue, ...] = field(compare=False)
     starts: Floats | Ints = field(compare=False)
     values: tuple[str, ...] = field(compare=False)
     meaning: str = ""
 
     @classmethod
-    def over_values(cls, column: str, type_: str, values: tuple[str, ...], results: tuple[Any, ...]) -> Lookup:
+    def over_values(cls, column: str, type_: str, values: tuple[str, ...], results: tuple[SqlValue, ...]) -> Lookup:
         return cls(column, type_, True, results, np.empty(0), values, _digest((values, results)))
 
     @classmethod
-    def over_pieces(cls, column: str, type_: str, starts: Any, results: tuple[Any, ...]) -> Lookup:
+    def over_pieces(cls, column: str, type_: str, starts: Floats | Ints, results: tuple[SqlValue, ...]) -> Lookup:
         """Neighbours that become the same are one piece; beyond the ends of the domain there are no values."""
         body = results[:-1]
         new = [i for i in range(len(body)) if i == 0 or (body[i] is not body[i - 1] and body[i] != body[i - 1])]
-        kept, starts = tuple(body[i] for i in new), np.asarray(starts)[new]
-        told = (starts[1:].tolist(), kept, results[-1])
-        return cls(column, type_, False, (*kept, results[-1]), starts, (), _digest(told))
+        kept, begin = tuple(body[i] for i in new), starts[new]
+        told = (begin[1:].tolist(), kept, results[-1])
+        return cls(column, type_, False, (*kept, results[-1]), begin, (), _digest(told))
 
     def without_null(self) -> Lookup:
         """The same table, which says nothing of NULL: for a column that has none."""
@@ -121,7 +122,7 @@ class Lookup:
 
     def numbered(self) -> Lookup:
         """The same pieces of a numeric axis with a whole number for each different result, in order of the axis."""
-        numbers: dict[Any, int] = {}
+        numbers: dict[SqlValue, int] = {}
         results = tuple(None if r is None else numbers.setdefault(r, len(numbers)) for r in self.results)
         return Lookup.over_pieces(self.column, "integer", self.starts, results)
 
@@ -143,7 +144,7 @@ class Lookup:
         null: Truth = "true" if true[-1] else "false" if false[-1] else "null"
         return both([Atom(self.column, self._set(true[:-1]), self._set(false[:-1]), null)])
 
-    def where(self, keep: Any) -> Predicate:
+    def where(self, keep: Callable[[SqlValue], object]) -> Predicate:
         """The condition that the result is (not NULL and) what `keep` says; NULL where the result is."""
         told = [None if result is None else bool(keep(result)) for result in self.results]
         return self.atom(np.array([t is True for t in told]), np.array([t is False for t in told]))
@@ -159,7 +160,7 @@ class Lookup:
         return ValueSet(bool(mask[0]), tuple((flip, 0) for flip in flips))
 
     @cached_property
-    def ends(self) -> tuple[Any, Any]:
+    def ends(self) -> tuple[Floats | Ints, Floats | Ints]:
         """(low, high) of each result as arrays, whole numbers for whole results; NULL is an empty interval."""
         if self.type in ("integer", "date", "boolean", "null"):
             known = [None if r is None else int(day_number(r)) for r in self.results]
@@ -168,7 +169,7 @@ class Lookup:
                 np.array([top if r is None else r for r in known], dtype=np.int64),
                 np.array([bottom if r is None else r for r in known], dtype=np.int64),
             )
-        pairs = [(math.inf, -math.inf) if r is None else enclosed(r) for r in self.results]
+        pairs = [(math.inf, -math.inf) if r is None else enclosed(day_number(r)) for r in self.results]
         table = np.array(pairs, dtype=np.float64)
         return table[:, 0], table[:, 1]
 
@@ -259,16 +260,20 @@ def is_number(e: Expression) -> bool:
     return e.type in CALCULABLE
 
 
-def day_number(value: Any) -> Any:
-    """A date as its day number; anything else as it is.
+def day_number(value: SqlValue) -> int | float | Decimal:
+    """A date as its day number; a number as it is.
 
     >>> day_number(dt.date(1970, 1, 2))
     1
     """
-    return value.toordinal() - EPOCH if isinstance(value, dt.date) else value
+    if isinstance(value, int | float | Decimal):
+        return value
+    if isinstance(value, dt.date):
+        return value.toordinal() - EPOCH
+    raise TypeError("neither a number nor a date")
 
 
-def enclosed(value: Any) -> tuple[float, float]:
+def enclosed(value: int | float | Decimal) -> tuple[float, float]:
     """The doubles around a number: one and the same where it is a double itself.
 
     >>> enclosed(Decimal("0.5")), enclosed(Decimal("0.1"))[0] < Decimal("0.1") < enclosed(Decimal("0.1"))[1]
@@ -284,7 +289,7 @@ def _digest(told: object) -> str:
     return hashlib.sha256(repr(told).encode()).hexdigest()[:32]
 
 
-def told_key(value: Any) -> Any:
+def told_key(value: SqlValue) -> Scalar:
     """The key of a group as an answer tells it: flags and days as texts, decimals as doubles.
 
     >>> told_key(True), told_key(None), told_key(Decimal("0.5"))
@@ -292,6 +297,6 @@ def told_key(value: Any) -> Any:
     """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if hasattr(value, "isoformat"):
-        return str(value.isoformat())
+    if isinstance(value, dt.date):
+        return value.isoformat()
     return float(value) if isinstance(value, Decimal) else value

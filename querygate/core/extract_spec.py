@@ -43,7 +43,9 @@ class RecipientModel:
     def of(cls, text: str) -> RecipientModel:
         family, _, formula = (part.strip() for part in text.partition(":"))
         if family not in get_args(Family) or "~" not in formula:
-            raise invalid("models", "a family and a formula, as in 'linear: sbp ~ age + sex'", *get_args(Family))
+            raise invalid(
+                "models", "must name a family and a formula, as in 'linear: sbp ~ age + sex'", *get_args(Family)
+            )
         return cls(cast(Family, family), formula)
 
     def __str__(self) -> str:
@@ -80,12 +82,12 @@ class ExtractSpec:
         known = {field.name for field in fields(cls)}
         for key in body:
             if key not in known:
-                raise invalid(str(key)[:60], "no such key", *sorted(known))
+                raise invalid(str(key)[:60], "is not a known key", *sorted(known))
         found = cls(**{key: _READERS[key](key, value) for key, value in body.items()}, **_missing(body))
         for key in _NOT_WITH.get(found.kind, ()):
             if getattr(found, key):
                 kind = A_KIND[found.kind]
-                raise invalid(key, f"does not go with {kind}, whose policy says how records are protected")
+                raise invalid(key, f"cannot be set for {kind}, because the policy says how its records are protected")
         return replace(found, tolerances=tuple(sorted(found.tolerances)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,23 +112,23 @@ def _missing(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _text(key: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TEXT or "\0" in value:
-        raise invalid(key, f"a text of at most {LONGEST_TEXT:,} characters")
+        raise invalid(key, f"must be text of at most {LONGEST_TEXT:,} characters")
     return value.strip()
 
 
 def _texts(key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or len(value) > 1000:
-        raise invalid(key, "a list of texts")
+        raise invalid(key, "must be a list of strings")
     found = tuple(_text(key, one) for one in value)
     if len(set(found)) < len(found) or not all(found):
-        raise invalid(key, "different texts, none of them empty")
+        raise invalid(key, "must list distinct strings, none of them empty")
     return found
 
 
 def _choice(*accepted: str) -> Any:
     def read(key: str, value: Any) -> str:
         if value not in accepted:
-            raise invalid(key, "is not one of what there is", *accepted)
+            raise invalid(key, "is not an accepted value", *accepted)
         return str(value)
 
     return read
@@ -140,23 +142,23 @@ def _k(key: str, value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= LARGEST_K:
-        raise invalid(key, f"a whole number from 2 to {LARGEST_K:,}")
+        raise invalid(key, f"must be a whole number from 2 to {LARGEST_K:,}")
     return value
 
 
 def _share(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
-        raise invalid(key, "a share from 0 to below 1")
+        raise invalid(key, "must be a number from 0 to below 1")
     return float(value)
 
 
 def _tolerances(key: str, value: Any) -> tuple[tuple[str, float], ...]:
     if not isinstance(value, Mapping) or len(value) > 100:
-        raise invalid(key, "a table of names and numbers")
+        raise invalid(key, "must be a table of names and numbers")
     found = []
     for name, number in value.items():
         if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 <= number < float("inf"):
-            raise invalid(key, "numbers that are not negative")
+            raise invalid(key, "must have no negative numbers")
         found.append((_text(key, name), float(number)))
     return tuple(sorted(found))
 

@@ -17,14 +17,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from querygate.core import diagram
-from querygate.core.diagram import ABSENT, Diagrams, TooLarge
+from querygate.core.diagram import ABSENT, Cut, Diagrams, TooLarge
 from querygate.core.expression import COMMUTATIVE, Call, Choice, Constant, Expression, Lookup, day_number
 from querygate.core.predicate import (
     TRUE,
@@ -132,11 +130,13 @@ class _Build:
             case Or(parts):
                 return self.diagrams.join([self.of(part) for part in parts])
 
-    def _node(self, variable: diagram.Variable, *more: Any) -> int:
+    def _node(
+        self, variable: diagram.Variable, cuts: Iterable[Cut], pieces: Iterable[int], missing: int = ABSENT
+    ) -> int:
         self.variables.add(variable)
         if len(self.variables) > MOST_VARIABLES:
             raise TooLarge
-        return self.diagrams.node(variable, *more)
+        return self.diagrams.node(variable, cuts, pieces, missing)
 
     # -- a column --------------------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class _Build:
         column = self.columns[atom.column]
         true, true_cuts = _clipped(atom.true, column)
         false, false_cuts = _clipped(atom.false, column)
-        flips: dict[Any, int] = dict.fromkeys(true_cuts, 1)
+        flips: dict[Cut, int] = dict.fromkeys(true_cuts, 1)
         for cut in false_cuts:
             flips[cut] = flips.get(cut, 0) | 2
         cuts = sorted(flips)
@@ -203,11 +203,11 @@ class _Build:
         return self._node((1, text), ((value, 0), (value, 1)), [_truth(sign in signs) for sign in (-1, 0, 1)])
 
 
-def _clipped(values: ValueSet, column: Column) -> tuple[bool, list[Any]]:
+def _clipped(values: ValueSet, column: Column) -> tuple[bool, list[Cut]]:
     """Whether the first value of the domain is inside, and the cuts after it. Values of a list count by their place."""
-    places: list[Any]
-    low: Any
-    high: Any
+    places: list[Cut]
+    low: int | float | None
+    high: int | float | None
     if column.values:
         places = [(bisect_right if side else bisect_left)(column.values, value) for value, side in values.cuts]
         low, high = 0, len(column.values) - 1
@@ -248,9 +248,7 @@ def _side(operand: object) -> Expression:
 
 def _exact(e: Expression) -> Fraction | None:
     """The number that a constant is, as long as no conversion to a double can change a comparison with it."""
-    if not isinstance(e, Constant):
+    if not isinstance(e, Constant) or e.value is None or isinstance(e.value, bool | str):
         return None
     value = day_number(e.value)
-    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        return None
     return Fraction(value) if -EXACT_DOUBLE < value < EXACT_DOUBLE else None

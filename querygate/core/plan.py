@@ -43,6 +43,10 @@ class Measure:
     splits: tuple[Predicate, ...] = ()
 
 
+Family = Literal["column", "distinct", "sets", "pair", "groups", "table"]
+Empty = Literal["refuse", "null", "exists"]
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """A statistic over a measure, with its parameters. `family` is the registry that knows it.
@@ -53,12 +57,12 @@ class Aggregate:
     """
 
     id: str
-    family: Literal["column", "distinct", "sets", "pair", "groups", "table"]
+    family: Family
     statistic: str
     measure: int
     type: str
     parameters: tuple[float, ...] = ()
-    empty: Literal["refuse", "null", "exists"] = "exists"
+    empty: Empty = "exists"
     may_vanish: int | None = None
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from querygate.core.block import Block
 from querygate.core.bodies import AnswerBody
 from querygate.core.coarse_parts import Parts
-from querygate.core.types import Catalog, Floats, Ints
+from querygate.core.types import Array, Catalog, Floats, Ints, SqlValue
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Outcome = Literal["answered", "refused", "failed"]
 
@@ -39,7 +42,7 @@ class TabulatedValues:
     """Results of an expression, one for each value it was given, and their type."""
 
     type: str
-    results: tuple[Any, ...]
+    results: tuple[SqlValue, ...]
 
 
 class Native(Protocol):
@@ -49,7 +52,7 @@ class Native(Protocol):
         """Does it read the statement as it reads the gate's own wording of it?"""
         ...
 
-    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
+    def tabulate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
         """What an expression over the column `x` makes of each value, in order; None stands for NULL."""
         ...
 
@@ -145,8 +148,8 @@ class Source(Protocol):
 
     def columns(self) -> tuple[str, ...]: ...
 
-    def batches(self, columns: Sequence[str]) -> Any:
-        """The wanted columns as a stream of Arrow record batches (a pyarrow.RecordBatchReader)."""
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
+        """The wanted columns as a stream of Arrow record batches."""
         ...
 
     def reading(self) -> AbstractContextManager[None]:
@@ -181,7 +184,7 @@ class JoinedTable:
 class Profile:
     """Distinct values of a raw column, in rising order, how often each occurs, and how many are missing."""
 
-    values: Any  # NumPy array: int64, float64 or text
+    values: Array  # int64, float64 or text
     counts: Ints
     missing: int
 
@@ -229,7 +232,7 @@ class StagingTables(Protocol):
 
     def profile(self, column: str) -> Profile: ...
 
-    def set_codes(self, column: str, values: Any, codes: Ints) -> None:
+    def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         """Give each distinct value of a column its code; a missing value has code -1."""
         ...
 
@@ -298,9 +301,9 @@ class StagingTables(Protocol):
         """Keep what the rows were published under with them."""
         ...
 
-    def members(self, columns: Sequence[str], coded: Sequence[str] = ()) -> Any:
+    def members(self, columns: Sequence[str], coded: Sequence[str] = ()) -> pa.Table:
         """The class, the raw values of some columns and the codes of others, of every record that has a class: a
-        pyarrow.Table, in an order that follows from these alone.
+        table in an order that follows from these alone.
         """
         ...
 
@@ -312,7 +315,7 @@ class StagingTables(Protocol):
         """(class, code of each column, records) of every distinct combination of class and codes."""
         ...
 
-    def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
+    def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
         """How many published (class, interval) hold another number of raw rows than was published.
 
         Cells are given as (class, low, high, null state, records); intervals of one class do not overlap.
@@ -328,7 +331,7 @@ class StagingTables(Protocol):
         """
         ...
 
-    def class_values(self, column: str) -> tuple[Ints, Any, Ints]:
+    def class_values(self, column: str) -> tuple[Ints, Array, Ints]:
         """(class, value, records) of a number, in rising order of class and value; missing values are left out."""
         ...
 
@@ -338,7 +341,7 @@ class StagingTables(Protocol):
 
     def raw_counts(
         self, columns: Sequence[str], *, by: Literal["combination", "class"]
-    ) -> tuple[Ints, Mapping[str, Any], Ints]:
+    ) -> tuple[Ints, Mapping[str, Array], Ints]:
         """(combination or class, raw values of each column, records) of everything that occurs, in rising order.
 
         Numbers and days are floats, NaN where missing; texts are objects, None where missing.

@@ -24,7 +24,7 @@ class Registry(Generic[T]):
     def register(self, name: str, member: T) -> T:
         """Add `member` under `name` and return it, so that it can be used as a one-line decorator body."""
         if name in self._members:
-            raise ValueError(f"{self.kind} {name!r} is registered already")
+            raise ValueError(f"{self.kind} {name!r} is already registered")
         self._members[name] = member
         return member
 
@@ -33,7 +33,7 @@ class Registry(Generic[T]):
         try:
             return self._members[name]
         except KeyError:
-            raise KeyError(f"no {self.kind} {name!r}; there are: {', '.join(self._members)}") from None
+            raise KeyError(f"there is no {self.kind} {name!r}; registered: {', '.join(self._members)}") from None
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._members)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +17,16 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-Numbers: TypeAlias = "Floats | Ints"
-NumberColumns: TypeAlias = "Mapping[str, Numbers]"
+Array: TypeAlias = NDArray[Any]
+"""Values of a column, one type for all: whole numbers, numbers, flags or texts."""
+Arrays: TypeAlias = "Mapping[str, Array]"
 """Columns of a table as arrays, by name; masked where a value is missing."""
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"]
 Type = Literal["integer", "number", "date", "timestamp", "category", "boolean", "codes"]
 Scalar: TypeAlias = "int | float | str | bool | None"
+SqlValue: TypeAlias = "Scalar | Decimal | dt.date"
+"""What an expression in SQL makes; None is NULL."""
 
 NUMERIC: frozenset[str] = frozenset({"integer", "number", "date", "timestamp"})
 """Types that the store keeps as intervals; code lists are kept as sets of items, the others as value sets."""

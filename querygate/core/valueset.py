@@ -19,12 +19,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from querygate.core.types import DISCRETE
 
 Kind = Literal["integer", "number", "text"]
-Cut: TypeAlias = "tuple[Any, int]"
+Point: TypeAlias = "int | float | str"
+Cut: TypeAlias = "tuple[Point, int]"
 
 
 def kind_of(column_type: str) -> Kind:
@@ -34,18 +35,16 @@ def kind_of(column_type: str) -> Kind:
     return "number" if column_type == "number" else "text"
 
 
-def _before(value: Any) -> Cut:
+def _before(value: Point) -> Cut:
     """The cut just before `value`; zero has one sign here, so that equal sets have equal texts."""
     return (value + 0.0 if isinstance(value, float) else value, 0)
 
 
-def _after(kind: Kind, value: Any) -> Cut:
+def _after(kind: Kind, value: Point) -> Cut:
     """The cut just after `value`, written before the next value where there is one."""
-    if kind == "integer":
-        return (value + 1, 0)
-    if kind == "number":
-        return _before(math.nextafter(value, math.inf))
-    return (value, 1)
+    if isinstance(value, str):
+        return (value, 1)
+    return (value + 1, 0) if kind == "integer" else _before(math.nextafter(value, math.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +65,20 @@ class ValueSet:
         return cls(False)
 
     @classmethod
-    def at_most(cls, kind: Kind, value: Any) -> ValueSet:
+    def at_most(cls, kind: Kind, value: Point) -> ValueSet:
         return cls(True, (_after(kind, value),))
 
     @classmethod
-    def below(cls, value: Any) -> ValueSet:
+    def below(cls, value: Point) -> ValueSet:
         return cls._made(True, [_before(value)])
 
     @classmethod
-    def between(cls, kind: Kind, low: Any, high: Any) -> ValueSet:
+    def between(cls, kind: Kind, low: Point, high: Point) -> ValueSet:
         """All v with low <= v <= high; empty when low > high."""
         return cls.at_most(kind, high) & ~cls.below(low)
 
     @classmethod
-    def points(cls, kind: Kind, values: Iterable[Any]) -> ValueSet:
+    def points(cls, kind: Kind, values: Iterable[Point]) -> ValueSet:
         cuts: list[Cut] = []
         for value in sorted(set(values)):
             start = _before(value)
@@ -138,18 +137,18 @@ class ValueSet:
     def is_everything(self) -> bool:
         return self.inside and not self.cuts
 
-    def intervals(self, kind: Kind) -> tuple[tuple[Any, Any], ...]:
+    def intervals(self, kind: Kind) -> tuple[tuple[int | float | None, int | float | None], ...]:
         """The pieces as closed intervals (low, high) in rising order, None where unbounded. Not for text."""
         if kind == "text":
             raise ValueError("text has no next value, so its pieces are not closed intervals")
-        ends: list[Any] = [None] if self.inside else []
-        ends += [value for value, _ in self.cuts]
+        ends: list[int | float | None] = [None] if self.inside else []
+        ends += [value for value, _ in cast("tuple[tuple[int | float, int], ...]", self.cuts)]
         if len(ends) % 2:
             ends.append(None)
         return tuple((low, _previous(kind, high)) for low, high in zip(ends[::2], ends[1::2], strict=True))
 
 
-def _previous(kind: Kind, value: Any) -> Any:
+def _previous(kind: Kind, value: int | float | None) -> int | float | None:
     if value is None:
         return None
     return value - 1 if kind == "integer" else math.nextafter(value, -math.inf)

@@ -39,11 +39,11 @@ INTERVAL, NOISY = MODES = ("interval", "laplace")
 LONGEST_LOGGED_SQL = 20_000
 
 NOT_OFFERED = {
-    INTERVAL: ("This dataset gives noisy answers alone.", "Ask with the mode laplace."),
-    NOISY: ("This dataset gives no noisy answers.", "Ask for guaranteed ranges: leave out the mode."),
+    INTERVAL: ("This dataset gives only noisy answers.", "Use the mode laplace."),
+    NOISY: ("This dataset does not give noisy answers.", "Leave out the mode to get guaranteed ranges."),
 }
 
-WARNING = "With answers that were given before, this one could single people out. The custodian has been told."
+WARNING = "Combined with earlier answers, this one could single people out. The custodian has been notified."
 """The note of `on_differencing = "warn"`: the same whatever was found."""
 
 
@@ -279,15 +279,15 @@ def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
     wanted = state.catalog.on_differencing
     if gate.auditor is None:
         if wanted != "alert":
-            raise ConfigError("QG805", "The policy asks for an inline audit, and this gate has none.")
+            raise ConfigError("QG805", "The policy requires an inline audit, and this gate has none.")
         return ()
     request = state.request
     could = gate.auditor.judge(state.query_id, state.catalog, request.principal.name, request.sql)
     if could and wanted == "refuse":
         raise DisclosureRefused(
             "QG501",
-            "With answers that were given before, this one could single people out.",
-            "Ask about other or larger groups. A question that was answered before is answered again.",
+            "Combined with earlier answers, this one could single people out.",
+            "Ask about other or larger groups. A question that has been answered before is answered again.",
         )
     return (WARNING,) if could and wanted == "warn" else ()
 
@@ -296,7 +296,7 @@ def noise_of(gate: Gate) -> NoisyPath:
     if gate.noise is None:
         raise NotPermitted(
             "QG310",
-            "Noisy answers need the raw rows, which are not where this gate runs.",
+            "Noisy answers need the raw rows, and this gate has no access to them.",
             "Ask for guaranteed ranges, or ask the custodian.",
         )
     return gate.noise

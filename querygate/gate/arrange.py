@@ -16,10 +16,10 @@ import numpy as np
 from querygate.core.plan import Order, Plan
 from querygate.core.types import Bools, Floats, Group, Ints, Range, Scalar
 
-NOTE = "LIMIT keeps every group that may be among the first {limit}; rows marked possible may not be."
-SKIPPED = "OFFSET leaves out only groups that are certainly among the first {offset}; rows marked possible may be."
+NOTE = "LIMIT keeps every group that may be among the first {limit}; groups marked possible may not be."
+SKIPPED = "OFFSET drops only groups that are certainly among the first {offset}; groups marked possible may be too."
 
-HAVING = "HAVING keeps every group that may fulfil it; rows marked possible may not."
+HAVING = "HAVING keeps every group that may satisfy it; groups marked possible may not."
 
 
 def arrange(groups: tuple[Group, ...], plan: Plan) -> tuple[tuple[Group, ...], tuple[str, ...]]:

@@ -9,10 +9,9 @@ import datetime as dt
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from querygate.bounds import moment_columns
-from querygate.core.bodies import Verdict
+from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
@@ -25,7 +24,7 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def make_summary(catalog: Catalog) -> dict[str, Any]:
+def make_summary(catalog: Catalog) -> DatasetBody:
     """One line of the list of datasets."""
     return {
         "dataset": catalog.dataset,
@@ -37,7 +36,7 @@ def make_summary(catalog: Catalog) -> dict[str, Any]:
     }
 
 
-def make_description(catalog: Catalog, native: Native, limits: Limits) -> dict[str, Any]:
+def make_description(catalog: Catalog, native: Native, limits: Limits) -> DescriptionBody:
     """All a researcher may know before asking: schema, public domains and values, the policy in words, examples."""
     return {
         **make_summary(catalog),
@@ -58,11 +57,12 @@ def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
         "columns": [{"name": o.name, "kind": o.kind, "type": o.type} for o in plan.outputs[: plan.shown]],
         "groups_at_most": sum(_most_groups(branch, catalog) for branch in plan.branches),
         "width": expected_width(plan, catalog),
+        "sharpened_by": sharpened,
         "canonical": plan.hash,
         "cost": {"epsilon": 0},
     }
-    if sharpened:
-        verdict["sharpened_by"] = sharpened
+    if not sharpened:
+        del verdict["sharpened_by"]
     return verdict
 
 
@@ -107,39 +107,41 @@ def explain_policy(catalog: Catalog) -> list[str]:
     if catalog.unit:
         said.append(f"One row is one {catalog.unit}.")
     if catalog.person:
-        said.append(f"No two rows have the same {catalog.person}; it is not published, and can be counted.")
+        said.append(f"No two rows share the same {catalog.person}; it is not published, but it can be counted.")
     if quasi:
         said.append(
-            f"Each record shares what is published of {quasi} with at least {catalog.k - 1:,} others (k = {catalog.k})."
+            f"Each record shares its published {quasi} with at least {catalog.k - 1:,} others (k = {catalog.k})."
         )
     if catalog.tight:
-        said.append("The edges of the classes are values that occur.")
+        said.append("The edges of the classes are values that occur in the data.")
     if sensitive:
-        said.append(f"Sensitive, published within each class and never beside a person: {sensitive}.")
+        said.append(f"Sensitive; published within each class, never next to a person: {sensitive}.")
     said += _told_of_moments(catalog)
     if codes:
-        said.append(f"Sets of codes, published as groups of codes of which a record has one at least: {codes}.")
+        said.append(f"Sets of codes; published as groups of codes, of which a record has at least one: {codes}.")
     if public:
-        said.append(f"Not protected, published as it is: {public}.")
+        said.append(f"Not protected; published unchanged: {public}.")
     if catalog.in_extracts:
         apart = ", ".join(catalog.in_extracts)
-        said.append(f"Texts that no query reaches, and that leave in extracts alone, changed, on approval: {apart}.")
+        said.append(f"Text that queries cannot reach; it leaves only in approved extracts, in changed form: {apart}.")
     if catalog.references:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:
         said.append(f"Groups that cannot hold {catalog.min_group:,} records are not shown.")
     if catalog.on_differencing != "alert":
         done = "are refused" if catalog.on_differencing == "refuse" else "are answered with a warning"
-        said.append(f"Queries that with earlier ones could single out fewer than {catalog.k:,} people {done}.")
+        said.append(
+            f"Queries that, combined with earlier ones, could single out fewer than {catalog.k:,} people {done}."
+        )
     said.append("Columns that are not listed are withheld.")
     if "interval" in catalog.modes:
-        said.append("Every figure is answered as a range that holds the true value; nothing is random.")
+        said.append("Every number is answered with a range that contains the true value; nothing is random.")
     if catalog.noise is not None:
         noise = catalog.noise
-        how = "Or with noise (mode laplace)" if "interval" in catalog.modes else "Figures are answered with noise"
+        how = "Or with noise (mode laplace)" if "interval" in catalog.modes else "Numbers are answered with noise"
         said.append(
-            f"{how}: a statement costs epsilon {noise.epsilon_per_query:g} at most, of {noise.epsilon_per_user:g} for "
-            f"each user and {noise.epsilon_total:g} for all."
+            f"{how}: a statement costs at most epsilon {noise.epsilon_per_query:g}, out of {noise.epsilon_per_user:g} "
+            f"for each user and {noise.epsilon_total:g} for all users."
         )
     return said
 
@@ -147,10 +149,10 @@ def explain_policy(catalog: Catalog) -> list[str]:
 def _told_of_moments(catalog: Catalog) -> list[str]:
     """What is published of sensitive numbers beyond intervals."""
     said = []
-    for kind, how in (("rounded", "rounded to public cells"), ("exact", "as they are")):
+    for kind, how in (("rounded", "rounded to public cells"), ("exact", "unchanged")):
         names = ", ".join(column.name for column in catalog.columns if column.moments == kind)
         if names:
-            said.append(f"Sums and variances of classes are published, {how}, so that means are sharper: {names}.")
+            said.append(f"Sums and variances of classes are published, {how}, which makes means sharper: {names}.")
     return said
 
 
@@ -220,8 +222,8 @@ def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> 
     return True
 
 
-def _column(column: Column) -> dict[str, Any]:
-    body: dict[str, Any] = {
+def _column(column: Column) -> PublishedColumnBody:
+    body: PublishedColumnBody = {
         "name": column.name,
         "title": column.title,
         "role": column.role,
@@ -236,7 +238,7 @@ def _column(column: Column) -> dict[str, Any]:
     return {**body, "values": list(column.values)}
 
 
-def _table(table: Reference, catalog: Catalog) -> dict[str, Any]:
+def _table(table: Reference, catalog: Catalog) -> ReferenceBody:
     return {
         "name": table.name,
         "key": table.key,

@@ -56,7 +56,7 @@ class ExtractRequests:
 
         def after(asked: ExtractRequest) -> ExtractRequest:
             if asked.wish.dataset != wish.dataset:
-                raise invalid("dataset", "stays what it is", asked.wish.dataset)
+                raise invalid("dataset", "cannot be changed", asked.wish.dataset)
             return replace(advance(asked, "edit", by), wish=wish)
 
         return self._change(by, request_id, "edit", after, details={"wish": wish.to_dict()})
@@ -95,7 +95,9 @@ class ExtractRequests:
         def after(asked: ExtractRequest) -> ExtractRequest:
             moved = replace(advance(asked, "release", by), expires=expires)
             if asked.manifest != manifest:
-                raise ExtractRefused("QG601", "It was built anew meanwhile.", "Look at it, then release it.")
+                raise ExtractRefused(
+                    "QG601", "The extract was rebuilt in the meantime.", "Look at the new one, then release it."
+                )
             return moved
 
         return self._change(by, request_id, "release", after, details={"manifest": manifest, "expires": expires})
@@ -118,7 +120,7 @@ class ExtractRequests:
     def listed(self, by: Principal, *, state: str | None = None, mine: bool = False) -> list[ExtractRequest]:
         """Requests, newest first: to researchers their own, to custodians all."""
         if state is not None and state not in STATES:
-            raise invalid("state", "is not one of what there is", *STATES)
+            raise invalid("state", "is not an accepted value", *STATES)
         requester = by.name if mine or not by.is_custodian else None
         return self.requests.listed(requester=requester, state=state)
 
@@ -154,7 +156,7 @@ class ExtractRequests:
         """The wish, of a dataset that there is and columns that it has."""
         wish = ExtractSpec.of(body)
         if not is_text(json.dumps(wish.to_dict(), ensure_ascii=False)):
-            raise invalid("purpose", "and all else is Unicode")
+            raise invalid("purpose", "must be valid Unicode, like all other keys")
         catalog = self.catalog(wish.dataset)
         apart = {folded(name) for name in catalog.in_extracts}
         for name in wish.columns:

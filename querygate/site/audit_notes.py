@@ -8,9 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from querygate.control.alerts import Alerts
+from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport, OmittedTest, UnauditedQuery
+from querygate.core.json_body import JsonValue, to_json
 from querygate.site.open_gate import OpenSite
 
 RUN, FOUND = "audit.run", "audit.findings"
@@ -20,39 +22,44 @@ MOST_KEPT = 500
 
 MOST_ALERTS = 100
 
-NOTHING: dict[str, Any] = {
-    "k": None,
-    "queries": 0,
-    "severities": {},
-    "cases": [],
-    "findings": [],
-    "not_audited": [],
-    "left_out": [],
-}
+
+@dataclass(frozen=True, slots=True)
+class NotedFindings:
+    """What of an audit is put on record."""
+
+    k: int | None = None
+    queries: int = 0
+    severities: Mapping[str, int] = field(default_factory=dict)
+    cases: tuple[AuditCase, ...] = ()
+    findings: tuple[AuditFinding, ...] = ()
+    findings_in_all: int = 0
+    not_audited: tuple[UnauditedQuery, ...] = ()
+    left_out: tuple[OmittedTest, ...] = ()
 
 
-def note_run(opened: OpenSite, dataset: str, body: Mapping[str, Any], *, user: str, revealed: bool) -> None:
-    """Put an audit on record, and its findings where they differ from those of the audit before. `body` is masked."""
-    if body["revealed"]:
-        raise ValueError("values are not put on record")
-    kept = _kept(body)
+def note_run(opened: OpenSite, dataset: str, report: AuditReport, *, user: str, revealed: bool) -> None:
+    """Put an audit on record, and its findings where they differ from those of the audit before. `report` is masked."""
+    if report.revealed:
+        raise ValueError("values are not recorded")
+    kept = to_json(_noted(report))
     mark = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
     last = opened.log.last(FOUND, dataset)
     if last is None or last["body"]["sha256"] != mark:
         opened.log.note(FOUND, user=user, dataset=dataset, body={**kept, "sha256": mark})
-    counts = {"findings": len(body["findings"]), "cases": len(body["cases"]), "revealed": revealed, "sha256": mark}
+    counts = {"findings": len(report.findings), "cases": len(report.cases), "revealed": revealed, "sha256": mark}
     opened.log.note(RUN, user=user, dataset=dataset, body=counts)
 
 
-def find_last(opened: OpenSite, dataset: str) -> dict[str, Any]:
+def find_last(opened: OpenSite, dataset: str) -> dict[str, JsonValue]:
     """What the last audit of a dataset found, with the statements concerned, and what the watch told of last.
 
     `audited` is None where there was no audit since the log was rotated.
     """
-    alerts = Alerts(opened.log.database, opened.log).latest(dataset, MOST_ALERTS)
+    alerts: JsonValue = [*Alerts(opened.log.database, opened.log).latest(dataset, MOST_ALERTS)]
     run, found = opened.log.last(RUN, dataset), opened.log.last(FOUND, dataset)
     if run is None or found is None:
-        return {"dataset": dataset, "audited": None, "by": None, **_kept(NOTHING), "statements": [], "alerts": alerts}
+        nothing = to_json(NotedFindings())
+        return {"dataset": dataset, "audited": None, "by": None, **nothing, "statements": [], "alerts": alerts}
     held = {name: value for name, value in found["body"].items() if name != "sha256"}
     queries = dict.fromkeys(query for case in held["cases"] for query in case["queries"])
     lines = (opened.log.query(query) for query in list(queries)[:MOST_KEPT])
@@ -61,17 +68,17 @@ def find_last(opened: OpenSite, dataset: str) -> dict[str, Any]:
     return {**audit, **held, "statements": statements, "alerts": alerts}
 
 
-def _kept(body: Mapping[str, Any]) -> dict[str, Any]:
-    findings = body["findings"][:MOST_KEPT]
-    names = {finding["id"] for finding in findings}
-    cases = [case for case in body["cases"] if names.intersection(case["findings"])]
-    return {
-        "k": body["k"],
-        "queries": body["queries"],
-        "severities": body["severities"],
-        "cases": [{**case, "findings": [name for name in case["findings"] if name in names]} for case in cases],
-        "findings": findings,
-        "findings_in_all": len(body["findings"]),
-        "not_audited": body["not_audited"][:MOST_KEPT],
-        "left_out": body["left_out"][:MOST_KEPT],
-    }
+def _noted(report: AuditReport) -> NotedFindings:
+    findings = report.findings[:MOST_KEPT]
+    names = {finding.id for finding in findings}
+    cases = [case for case in report.cases if names.intersection(case.findings)]
+    return NotedFindings(
+        k=report.k,
+        queries=report.queries,
+        severities=report.severities,
+        cases=tuple(replace(case, findings=tuple(name for name in case.findings if name in names)) for case in cases),
+        findings=findings,
+        findings_in_all=len(report.findings),
+        not_audited=report.not_audited[:MOST_KEPT],
+        left_out=report.left_out[:MOST_KEPT],
+    )

@@ -12,9 +12,9 @@ def check_differencing(on_differencing: str, settings: Settings) -> None:
         return
     raise ConfigError(
         "QG805",
-        f'audit.on_differencing = "{on_differencing}" needs a decision before each answer, and this site answers from '
-        "the published store alone. Ranges never tell of less than a class, whatever is combined; a decision would be "
-        "made from raw quasi-identifiers, and refusals would tell more than the answers do.",
-        'Set on_differencing = "alert" and run `querygate audit watch` as the custodian. Or accept what refusals tell, '
-        "and let the serving process read quasi-identifiers in the vault: inline_audit = true in querygate.toml.",
+        f'audit.on_differencing = "{on_differencing}" needs a decision before each answer, but this site answers from '
+        "the published store alone. Ranges never reveal anything below a class, however they are combined. The "
+        "decision would need raw quasi-identifiers, and refusals would reveal more than the answers do.",
+        'Set on_differencing = "alert" and run `querygate audit watch` as the custodian. Or accept what refusals '
+        "reveal, and let the serving process read quasi-identifiers in the vault: set inline_audit = true.",
     )

@@ -107,7 +107,7 @@ def in_folder(folder: Path) -> Contents:
         if stat.S_ISREG(mode):
             sizes[path.relative_to(folder).as_posix()] = path.lstat().st_size
         elif not stat.S_ISDIR(mode):
-            raise altered("There is something in it that is not a file.")
+            raise altered("The extract contains something that is not a file.")
     return Contents(sizes, lambda name: (folder / name).open("rb"))
 
 
@@ -116,7 +116,7 @@ def in_archive(archive: zipfile.ZipFile) -> Contents:
     sizes: dict[str, int] = {}
     for entry in archive.infolist():
         if entry.filename in sizes or not _is_inside(entry.filename):
-            raise altered("A name in it is there twice, or is not the name of a file.")
+            raise altered("The extract contains a name twice, or a name that is not a file name.")
         sizes[entry.filename] = entry.file_size
     return Contents(sizes, archive.open)
 
@@ -133,13 +133,13 @@ def opened(path: Path | BinaryIO) -> Iterator[Contents]:
     except ExtractRefused:
         raise
     except _UNREADABLE:
-        raise altered("It cannot be read.") from None
+        raise altered("The extract cannot be read.") from None
 
 
 def verify(contents: Contents, known: str | None = None) -> VerifiedPackage:
     """Check every file against the manifest and, where its SHA-256 is known, the manifest too. QG607 otherwise."""
     if not 0 < contents.sizes.get(MANIFEST, 0) <= LARGEST_MANIFEST:
-        raise altered(f"There is no {MANIFEST}.")
+        raise altered(f"{MANIFEST} is missing.")
     with contents.open(MANIFEST) as stream:
         text = stream.read(LARGEST_MANIFEST)
     sha256 = hashlib.sha256(text).hexdigest()
@@ -148,7 +148,7 @@ def verify(contents: Contents, known: str | None = None) -> VerifiedPackage:
     manifest, listed = _read_manifest(text)
     missing, more = sorted(set(listed) - set(contents.sizes)), sorted(set(contents.sizes) - set(listed) - {MANIFEST})
     if missing or more:
-        what = f"{missing[0]} is missing" if missing else f"{more[0]} was not there"
+        what = f"{missing[0]} is missing" if missing else f"{more[0]} was added"
         raise altered(f"{what[:200]}.")
     for name, (size, digest) in listed.items():
         if contents.sizes[name] != size or _digest(contents.open(name)) != digest:
@@ -167,7 +167,7 @@ def _read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, tuple[int, st
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise altered("The manifest cannot be read.") from None
     if MANIFEST in listed or len(listed) != len(manifest["files"]) or not all(map(_is_inside, listed)):
-        raise altered("The manifest lists something that cannot be.")
+        raise altered("The manifest contains an invalid entry.")
     return manifest, listed
 
 

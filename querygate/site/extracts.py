@@ -73,7 +73,7 @@ class Extracts:
         self._expire()
         if action in ("build", "release"):
             if comment:
-                raise invalid("comment", f"{action} takes none")
+                raise invalid("comment", f"'{action}' does not accept a comment")
             asked = self._build(by, request_id) if action == "build" else self._release(by, request_id)
         else:
             asked = self._desk.act(by, request_id, action, comment)
@@ -119,7 +119,7 @@ class Extracts:
         with opened(source) as contents:
             verify(contents, asked.manifest)
             if REPORT not in contents.sizes:
-                raise NotPermitted("QG307", "This extract has no report.", "Look at its summary.")
+                raise NotPermitted("QG307", "This extract has no report.", "Use its summary.")
             self._site.log.note("export.report", user=by.name, dataset=asked.wish.dataset, body={"id": asked.id})
             with contents.open(REPORT) as stream:
                 return stream.read()
@@ -129,15 +129,15 @@ class Extracts:
         self._expire()
         asked = self._desk.see(by, request_id)
         if "reviewer" not in roles_of(by, asked):
-            raise ExtractRefused("QG602", "The risk report is for those who review the request.", "Ask a custodian.")
+            raise ExtractRefused("QG602", "Only reviewers of the request can see the risk report.", "Ask a custodian.")
         found = self._preview(by, asked) if asked.summary is None else asked.summary
         if "refused" in found:
             raise ExtractRefused(**found["refused"])
         if found.get("assessment") is None:
             raise NotPermitted(
                 "QG307",
-                "There is no risk report on this request: its records are synthetic, or it was built without one.",
-                "Look at its figures.",
+                "This request has no risk report: its records are synthetic, or it was built without one.",
+                "Use its figures.",
             )
         self._site.log.note("export.risk", user=by.name, dataset=asked.wish.dataset, body={"id": asked.id})
         return dict(found["assessment"])
@@ -156,7 +156,7 @@ class Extracts:
         try:
             handle = self._outgoing(asked).open("rb")
         except FileNotFoundError:
-            raise altered("It is not where it was released to.") from None
+            raise altered("The extract is not in the place where it was released.") from None
         try:
             with opened(handle) as contents:
                 verify(contents, asked.manifest)
@@ -250,7 +250,7 @@ class Extracts:
 
     def _preview(self, by: Principal, asked: ExtractRequest) -> dict[str, Any]:
         if "reviewer" not in roles_of(by, asked):
-            raise ExtractRefused("QG602", "A preview is for those who review the request.", "Ask a custodian.")
+            raise ExtractRefused("QG602", "Only reviewers of the request can see a preview.", "Ask a custodian.")
         builder = self._builder_here()
         try:
             return dict(builder.preview(asked.wish, requester=asked.requester))
@@ -261,8 +261,8 @@ class Extracts:
         if self._builder is None:
             raise NotPermitted(
                 "QG310",
-                "Extracts are made from the raw rows, which are not where this gate runs.",
-                "Do it in the custodian's process: `querygate export`.",
+                "Extracts are made from the raw rows, and this gate has no access to them.",
+                "Run `querygate export` on the custodian's machine.",
             )
         return self._builder
 
@@ -276,7 +276,7 @@ class Extracts:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise ExtractRefused(
-                    "QG601", "Another process is working on this extract.", "Wait for it to end."
+                    "QG601", "Another process is working on this extract.", "Wait until it has finished."
                 ) from None
             yield
 

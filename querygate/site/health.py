@@ -37,12 +37,12 @@ class Health:
 def store_health(opened: OpenSite) -> Iterator[Health]:
     """Does the version being served open, for every dataset?"""
     if not opened.site.settings["store"] and not opened.site.store.is_dir():
-        yield Health("store", False, "The folder store/ is not there.", "Restore it, or publish into a new site.")
+        yield Health("store", False, "The folder store/ does not exist.", "Restore it, or publish into a new site.")
         return
     try:
         served = opened.store.datasets()
     except Exception:  # the engine's words may quote what it read
-        remedy = "Check the setting `store`: the server, the database, the user and what they may read."
+        remedy = "Check the setting `store`: the server, the database, the user and their permissions."
         yield Health("store", False, "The store cannot be read.", remedy)
         return
     if not served:
@@ -51,8 +51,8 @@ def store_health(opened: OpenSite) -> Iterator[Health]:
         try:
             catalog = opened.store.current(dataset).catalog
         except Exception:  # the engine's words may quote what it read
-            remedy = f"See `querygate versions {dataset}`, then roll back to another version, or publish again."
-            yield Health(f"dataset {dataset}", False, "The version being served cannot be opened.", remedy)
+            remedy = f"Run `querygate versions {dataset}`, then roll back to another version or publish again."
+            yield Health(f"dataset {dataset}", False, "The served version cannot be opened.", remedy)
         else:
             detail = f"version {catalog.version}, {catalog.rows:,} rows, k = {catalog.k}"
             yield Health(f"dataset {dataset}", True, detail)
@@ -60,9 +60,9 @@ def store_health(opened: OpenSite) -> Iterator[Health]:
 
 def control_health(site: Site) -> Health:
     """Can the control database be read and written?"""
-    remedy = "Check that control.db is there, that its disk has room, and who may write there."
+    remedy = "Check that control.db exists, that its disk has space, and who may write to it."
     if not site.control.exists():
-        return Health("control", False, "control.db is not there.", remedy)
+        return Health("control", False, "control.db does not exist.", remedy)
     try:
         database = Database(site.control)
         try:
@@ -71,8 +71,8 @@ def control_health(site: Site) -> Health:
         finally:
             database.close()
     except (ConfigError, sqlite3.Error):
-        return Health("control", False, "control.db cannot be written.", remedy)
-    return Health("control", True, "control.db can be read and written")
+        return Health("control", False, "control.db is not writable.", remedy)
+    return Health("control", True, "control.db is readable and writable")
 
 
 def log_health(opened: OpenSite) -> Health:
@@ -90,7 +90,7 @@ def key_health(site: Site) -> Health:
     if not has_library():
         return Health("log key", True, "none: signatures need the extra `evidence`")
     if not (site.folder / PRIVATE).exists():
-        return Health("log key", True, "none yet: `querygate log key` makes one")
+        return Health("log key", True, "none yet: create one with `querygate log key`")
     try:
         return Health("log key", True, load_key(site.folder).public.fingerprint)
     except ConfigError as error:
@@ -109,8 +109,8 @@ def _permissions(path: Path) -> Health:
     closed = "700" if path.is_dir() else "600"
     name = f"permissions of {path.name}"
     if mode & 0o077:
-        return Health(name, False, f"Open to others (mode {mode:03o}).", f"chmod {closed} {path}")
-    return Health(name, True, "closed to others")
+        return Health(name, False, f"Other users have access (mode {mode:03o}).", f"chmod {closed} {path}")
+    return Health(name, True, "private")
 
 
 def clock_health(opened: OpenSite) -> Health:

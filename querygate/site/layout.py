@@ -38,12 +38,12 @@ class Site:
 def init_site(folder: Path) -> Site:
     """Make an empty site: settings with every default written as a comment, and the folders, closed to others."""
     if (folder / FILE).exists():
-        raise ConfigError("QG804", f"{folder} is a site already.", "Choose another folder, or use this one.")
+        raise ConfigError("QG804", f"{folder} is already a site.", "Choose another folder, or use this one.")
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder, folder / "store", folder / "vault"):
         path.mkdir(mode=0o700, exist_ok=True)
         path.chmod(0o700)
-    lines = ["# QueryGate settings. The privacy of a dataset is in its policy, not here.", ""]
+    lines = ["# QueryGate settings. How a dataset is protected is in its policy, not here.", ""]
     for setting in SETTINGS:
         value = f'"{setting.default}"' if isinstance(setting.default, str) else str(setting.default).lower()
         lines += [f"# {setting.help}", f"# {setting.name} = {value}", ""]
@@ -57,6 +57,6 @@ def open_site(folder: Path) -> Site:
     """A site that exists."""
     if not (folder / FILE).is_file():
         raise ConfigError(
-            "QG804", f"{folder} is not a site.", "Make one with `querygate init`, or name one with --site."
+            "QG804", f"{folder} is not a site.", "Create one with `querygate init`, or name one with --site."
         )
     return Site(folder, load_settings(folder))

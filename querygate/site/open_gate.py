@@ -51,7 +51,7 @@ def open_store(site: Site) -> Store:
     except ImportError:
         raise ConfigError(
             "QG805",
-            "The setting `store` names a PostgreSQL server, and the driver for it is not installed.",
-            "Install QueryGate with the extra for it: pip install 'querygate[postgres]'.",
+            "The setting `store` names a PostgreSQL server, but the PostgreSQL driver is not installed.",
+            "Install it with: pip install 'querygate[postgres]'.",
         ) from None
     return PostgresStore(location, memory_mb=memory_mb)

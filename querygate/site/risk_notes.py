@@ -13,9 +13,9 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from querygate.core.errors import NotPermitted
+from querygate.core.json_body import JsonValue
 from querygate.site.open_gate import OpenSite
 
 FOLDER, STAGED = "risk", "staged-"
@@ -26,9 +26,8 @@ def risk_folder(opened: OpenSite, dataset: str, version: int) -> Path:
     return opened.site.folder / FOLDER / dataset / f"v{version:05d}"
 
 
-def keep_risk(opened: OpenSite, body: Mapping[str, Any], files: Mapping[str, bytes], *, user: str) -> Path:
+def keep_risk(opened: OpenSite, dataset: str, version: int, files: Mapping[str, bytes], *, user: str) -> Path:
     """Put the report on a version in its place, as a whole or not at all, and on record."""
-    dataset, version = str(body["dataset"]), int(body["version"])
     place = risk_folder(opened, dataset, version)
     staged = place.with_name(f"{STAGED}{place.name}")
     shutil.rmtree(staged, ignore_errors=True)
@@ -43,9 +42,9 @@ def keep_risk(opened: OpenSite, body: Mapping[str, Any], files: Mapping[str, byt
     return place
 
 
-def find_risk(opened: OpenSite, dataset: str, *, user: str) -> dict[str, Any]:
+def find_risk(opened: OpenSite, dataset: str, *, user: str) -> dict[str, JsonValue]:
     """The report on the version that is served. Reading it is on record."""
-    body: dict[str, Any] = json.loads(_read(opened, dataset, JSON, user))
+    body: dict[str, JsonValue] = json.loads(_read(opened, dataset, JSON, user))
     return body
 
 
@@ -62,7 +61,7 @@ def _read(opened: OpenSite, dataset: str, name: str, user: str) -> bytes:
     except FileNotFoundError:
         raise NotPermitted(
             "QG309",
-            f"There is no risk report on version {version} of {dataset}: measuring takes raw records, and the gate "
-            "has none.",
-            f"Run `querygate risk --dataset {dataset}` in the custodian's process.",
+            f"There is no risk report for version {version} of {dataset}: it is computed from raw records, and the "
+            "gate has none.",
+            f"Run `querygate risk --dataset {dataset}` on the custodian's machine.",
         ) from None

@@ -11,13 +11,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 
 FILE = "querygate.toml"
 PREFIX = "QUERYGATE_"
+
+SettingValue: TypeAlias = "bool | int | float | str"
 
 _TRUTHS = {"true": True, "false": False}
 
@@ -30,7 +32,7 @@ class Setting:
     """One setting: what it is called, what it is when nobody says, what it means, and what is accepted."""
 
     name: str
-    default: bool | int | float | str
+    default: SettingValue
     help: str
     least: float | None = None
     most: float | None = None
@@ -40,36 +42,37 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("host", "127.0.0.1", "Address the server listens on."),
     Setting("port", 8080, "Port the server listens on.", 1, 65535),
     Setting(
-        "store", "", "Where versions are read from: nothing for the folder store/, or postgresql://user@host/database."
+        "store", "", "Where versions are read from: empty for the folder store/, or postgresql://user@host/database."
     ),
     Setting(
         "budgets",
         "",
-        "Where privacy budgets are kept: nothing for this site, or postgresql://user@host/database for several gates.",
+        "Where privacy budgets are kept: empty for this site, or postgresql://user@host/database for several gates.",
     ),
-    Setting("threads", 8, "Requests served at the same time.", 1, 256),
+    Setting("threads", 8, "Number of requests served at the same time.", 1, 256),
     Setting("query_timeout_s", 10.0, "Seconds after which a statement is stopped.", 0.01, 3600),
-    Setting("query_memory_mb", 1024, "Memory the store's engine may use, in megabytes.", 64, 1_000_000),
+    Setting("query_memory_mb", 1024, "Memory for the store's engine, in megabytes.", 64, 1_000_000),
     Setting(
         "publish_memory_mb",
         4096,
-        "Memory a publication may use, in megabytes; larger tables are divided part by part.",
+        "Memory for a publication, in megabytes; larger tables are processed in parts.",
         64,
         1_000_000,
     ),
-    Setting("max_groups", 10_000, "Most groups one statement may ask for.", 1, 1_000_000),
-    Setting("max_sql_chars", 20_000, "Longest statement that is read, in characters.", 100, 1_000_000),
-    Setting("max_nesting", 30, "Deepest nesting of brackets that is read.", 5, 40),
+    Setting("max_groups", 10_000, "Maximum number of groups in one answer.", 1, 1_000_000),
+    Setting("max_sql_chars", 20_000, "Maximum length of a statement, in characters.", 100, 1_000_000),
+    Setting("max_nesting", 30, "Maximum depth of nested parentheses in a statement.", 5, 40),
     Setting(
         "inline_audit",
         False,
-        "Whether the serving process may read quasi-identifiers in the vault, to decide on differencing.",
+        "Whether the serving process may read quasi-identifiers in the vault, to detect differencing before it "
+        "answers.",
     ),
-    Setting("max_body_kb", 256, "Largest HTTP request that is read, in kilobytes.", 4, 100_000),
-    Setting("extract_reviewers", 1, "How many custodians have to approve a request for an extract.", 1, 2),
-    Setting("extract_days", 30, "Days for which a released extract can be fetched.", 1, 3650),
-    Setting("extract_webhook", "", "Address that is told of requests for extracts (http or https), without data."),
-    Setting("extract_mail_command", "", "Command that is given a mail about each request for an extract."),
+    Setting("max_body_kb", 256, "Maximum size of an HTTP request, in kilobytes.", 4, 100_000),
+    Setting("extract_reviewers", 1, "How many custodians must approve an extract request.", 1, 2),
+    Setting("extract_days", 30, "Number of days a released extract can be fetched.", 1, 3650),
+    Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
+    Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
 )
 
 
@@ -77,13 +80,13 @@ SETTINGS: tuple[Setting, ...] = (
 class Settings:
     """Values by name, and where each came from."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, SettingValue]
     origin: Mapping[str, str] = field(default_factory=dict)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Any:  # of the type of the setting's default
         return self.values[name]
 
-    def shown(self, name: str) -> Any:
+    def shown(self, name: str) -> SettingValue:
         """The value as it may be seen: of a location, the server and the database, and never who enters or how.
 
         >>> Settings({"store": "postgresql://gate:secret@db.example.org/study?sslmode=require"}).shown("store")
@@ -91,10 +94,12 @@ class Settings:
         >>> Settings({"extract_webhook": "https://hooks.example.org/T0/secret"}).shown("extract_webhook")
         'https://hooks.example.org/...'
         """
-        value = self[name]
-        if name == "extract_webhook" and value:  # its path is often a secret
+        value = self.values[name]
+        if not isinstance(value, str) or not value:
+            return value
+        if name == "extract_webhook":  # its path is often a secret
             return re.sub(r"(\w+://)(?:[^/?#]*@)?([^/?#@]*).*", r"\1\2/...", value) if "://" in value else "..."
-        if name not in ("store", "budgets") or not value:
+        if name not in ("store", "budgets"):
             return value
         found = _LOCATION.fullmatch(value)
         return f"postgresql://{found[1]}" if found else "postgresql://..."
@@ -118,7 +123,7 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
         written = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except (ValueError, RecursionError):  # not TOML, not UTF-8, a number or a list too long to read
         raise ConfigError(
-            "QG805", f"{path.name} is not valid TOML.", "Correct it; `name = value` on each line."
+            "QG805", f"{path.name} is not valid TOML.", "Correct it: one `name = value` per line."
         ) from None
     known = {setting.name: setting for setting in SETTINGS}
     unknown = sorted(set(written) - set(known))
@@ -126,7 +131,7 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
         raise ConfigError(
             "QG805", f"{path.name}: unknown settings {', '.join(unknown)}.", f"Accepted: {', '.join(known)}."
         )
-    values: dict[str, Any] = {}
+    values: dict[str, SettingValue] = {}
     origin: dict[str, str] = {}
     for name, setting in known.items():
         from_environment = environment.get(PREFIX + name.upper())
@@ -139,14 +144,15 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
     return Settings(values, origin)
 
 
-def _checked(setting: Setting, value: Any, where: str) -> bool | int | float | str:
+def _checked(setting: Setting, value: SettingValue, where: str) -> SettingValue:
+    """The value as its setting wants it. A file may have anything there, a list too."""
     kind = type(setting.default)
     try:
         if kind is bool:
             return _TRUTHS[str(value).lower()]
         if isinstance(value, bool) or (kind is str and not isinstance(value, str)):
             raise ValueError
-        checked: bool | int | float | str = kind(value)
+        checked: SettingValue = kind(value)
         inside = setting.least is None or setting.most is None or setting.least <= float(checked) <= setting.most
         if not inside or (kind is int and float(value) != checked):  # NaN is inside of nothing
             raise ValueError

@@ -170,12 +170,12 @@ def _check_query(node: exp.Select | exp.Union) -> None:
     if not _is_source(node):
         raise UnsupportedSQL(
             "QG206",
-            "A query cannot stand for a value.",
-            "Ask it by itself first, or put it into FROM.",
+            "A subquery cannot be used as a value.",
+            "Run it first as a query of its own, or move it into FROM.",
             span=span_of(node),
         )
     if isinstance(node, exp.Select) and node.args.get("from_") is None:
-        raise UnsupportedSQL("QG205", "There is no FROM.", "Name the dataset in FROM.", span=span_of(node))
+        raise UnsupportedSQL("QG205", "The statement has no FROM.", "Name the dataset in FROM.", span=span_of(node))
 
 
 def _is_source(query: exp.Expr) -> bool:
@@ -203,9 +203,11 @@ def _is_refused_part(node: exp.Expr, name: str) -> bool:
 
 def _not_select(tree: exp.Expr) -> Refusal:
     if isinstance(tree, exp.SetOperation):
-        return UnsupportedSQL("QG206", "Only UNION ALL joins two queries.", "Ask each by itself.", span=span_of(tree))
+        return UnsupportedSQL(
+            "QG206", "Queries can be combined only with UNION ALL.", "Send each query separately.", span=span_of(tree)
+        )
     return UnsupportedSQL(
-        "QG202", "Only SELECT is answered.", "Ask for aggregates with SELECT ... FROM ...", span=span_of(tree)
+        "QG202", "Only SELECT statements are answered.", "Ask for aggregates: SELECT ... FROM ...", span=span_of(tree)
     )
 
 
@@ -217,20 +219,20 @@ def _part(node: exp.Expr, name: str) -> Refusal:
     if isinstance(node, (exp.Table, exp.Subquery, exp.Join, exp.TableAlias)):
         return UnsupportedSQL(
             "QG205",
-            "FROM takes a dataset's name, or a SELECT in brackets, and nothing more.",
-            "Leave out catalog, sample, column names and other additions.",
+            "FROM accepts only the name of a dataset, or a SELECT in parentheses.",
+            "Remove the catalog, sample, column names and other additions.",
             span=span,
         )
     if isinstance(node, exp.Group):
-        return UnsupportedSQL("QG206", "GROUP BY DISTINCT is not available.", "Leave out DISTINCT.", span=span)
+        return UnsupportedSQL("QG206", "GROUP BY DISTINCT is not supported.", "Remove DISTINCT.", span=span)
     if isinstance(node, exp.Union):
-        return UnsupportedSQL("QG206", "UNION would drop rows that are alike.", "Write UNION ALL.", span=span)
+        return UnsupportedSQL("QG206", "UNION would drop duplicate rows.", "Use UNION ALL.", span=span)
     if isinstance(node, (exp.Select, exp.Limit, exp.Between, exp.With)):
         clause = _CLAUSES.get(name, name.rstrip("_").replace("_", " ").upper())
-        return UnsupportedSQL("QG206", f"{clause} is not available.", f"Leave out {clause}.", span=span)
+        return UnsupportedSQL("QG206", f"{clause} is not supported.", f"Remove {clause}.", span=span)
     if isinstance(node, exp.In):
-        return UnsupportedSQL("QG208", "IN takes a list of values.", "Write IN (value, value, ...).", span=span)
-    return UnsupportedSQL("QG207", "This part of the expression is not available.", "Leave it out.", span=span)
+        return UnsupportedSQL("QG208", "IN needs a list of values.", "Write IN (value, value, ...).", span=span)
+    return UnsupportedSQL("QG207", "This part of the expression is not supported.", "Remove it.", span=span)
 
 
 def _outside(node: exp.Expr) -> Refusal:
@@ -239,35 +241,38 @@ def _outside(node: exp.Expr) -> Refusal:
     if isinstance(node, exp.Table):
         return UnsupportedSQL(
             "QG205",
-            "FROM takes the name of a dataset: no function, no file.",
-            "Write FROM and the dataset's name.",
+            "FROM accepts only the name of a dataset, not a function or a file.",
+            "Write FROM and the name of the dataset.",
             span=span,
         )
     if isinstance(node, (exp.Values, exp.Lateral, exp.Pivot, exp.Unnest)):
         return UnsupportedSQL(
-            "QG205", "FROM takes the name of a dataset.", "Write FROM and the dataset's name.", span=span
+            "QG205", "FROM must name a dataset.", "Write FROM and the name of the dataset.", span=span
         )
     if isinstance(node, exp.Exists):
-        return UnsupportedSQL("QG206", "EXISTS is not available.", "Say in WHERE which records are meant.", span=span)
+        return UnsupportedSQL(
+            "QG206", "EXISTS is not supported.", "Select the records with conditions in WHERE.", span=span
+        )
     if isinstance(node, exp.Window):
-        return UnsupportedSQL("QG206", "OVER is not available.", "Group with GROUP BY.", span=span)
+        return UnsupportedSQL("QG206", "Window functions (OVER) are not supported.", "Use GROUP BY.", span=span)
     if isinstance(node, (exp.Placeholder, exp.Parameter)):
-        return UnsupportedSQL("QG207", "Parameters are not available.", "Write the value itself.", span=span)
+        return UnsupportedSQL("QG207", "Parameters are not supported.", "Write the value itself.", span=span)
     if isinstance(node, exp.Predicate):
         return UnsupportedSQL(
             "QG208",
-            "This condition is not available.",
+            "This condition is not supported.",
             "Use comparisons, BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT.",
             span=span,
         )
     if isinstance(node, (exp.Func, exp.IgnoreNulls, exp.RespectNulls)) or is_aggregate(node):
         return UnsupportedSQL(
             "QG204",
-            "This function is not available.",
-            "Aggregates are COUNT, SUM, AVG, MIN, MAX, MEDIAN, STDDEV_SAMP, QUANTILE_CONT, CORR and more; expressions "
-            "take ABS, ROUND, FLOOR, LN, CASE, COALESCE, parts of dates and texts. The page on SQL lists all.",
+            "This function is not supported.",
+            "Use an aggregate such as COUNT, SUM, AVG, MIN, MAX, MEDIAN, STDDEV_SAMP, QUANTILE_CONT or CORR; inside "
+            "expressions ABS, ROUND, FLOOR, LN, CASE, COALESCE, and functions of dates and text. The SQL reference "
+            "lists them all.",
             span=span,
         )
     return UnsupportedSQL(
-        "QG207", "This expression is not available.", "Use columns, values, arithmetic, CASE and functions.", span=span
+        "QG207", "This expression is not supported.", "Use columns, values, arithmetic, CASE and functions.", span=span
     )

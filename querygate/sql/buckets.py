@@ -35,8 +35,8 @@ def _written_out(node: exp.WidthBucket) -> exp.Expr:
     if low is None or high is None or n is None or not low < high or not 1 <= n < 2**31 or n % 1 or nested:
         raise UnsupportedSQL(
             "QG207",
-            "WIDTH_BUCKET takes a value, two numbers that rise, and how many buckets; it cannot be nested.",
-            "Write for example WIDTH_BUCKET(column, 0, 100, 10).",
+            "WIDTH_BUCKET needs a value, a lower and a higher number, and the number of buckets; it cannot be nested.",
+            "Write, for example, WIDTH_BUCKET(column, 0, 100, 10).",
             span=span_of(node),
         )
     body = parse_one(_DEFINITION, dialect=DIALECT)

@@ -58,15 +58,15 @@ def code_test(node: exp.Expr, lookup: Lookup) -> Predicate:
     if column is None or not column.is_codes:
         raise UnsupportedSQL(
             "QG209",
-            f"{name} looks into a column of codes, which this is not.",
+            f"{name} works only on a column of codes, and this is not one.",
             f"Write {name}(column, 'code') with a column of type codes.",
             span=span_of(node),
         )
     texts = [_text(part, name, column) for part in given[1:]]
     if not texts or (name in _OF_ONE and len(texts) > 1):
-        several = "one code" if name in _OF_ONE else "codes, one at least"
+        several = "one code" if name in _OF_ONE else "at least one code"
         raise UnsupportedSQL(
-            "QG207", f"{name} takes a column and {several}.", _example(name, column), span=span_of(node)
+            "QG207", f"{name} needs a column and {several}.", _example(name, column), span=span_of(node)
         )
     if name == "has_code_under":
         return has_any(column.name, _known_group(texts[0], column, given[1]))
@@ -113,7 +113,7 @@ def _text(node: exp.Expr, name: str, column: Column) -> str:
     if isinstance(node, exp.Literal) and node.is_string:
         return str(node.this)
     raise UnsupportedSQL(
-        "QG207", f"{name} takes codes as texts in single quotes.", _example(name, column), span=span_of(node)
+        "QG207", f"{name} needs codes written as text in single quotes.", _example(name, column), span=span_of(node)
     )
 
 
@@ -122,30 +122,30 @@ def _check_known(text: str, column: Column, node: exp.Expr) -> None:
         return
     alike = [code for code in column.values if _plain(code) == _plain(text)]
     if codes_under(column, text) and not alike:
-        remedy = f"It may be a group of codes: has_code_under({column.name}, '...')."
+        remedy = f"It may be a group of codes: use has_code_under({column.name}, '...')."
     else:
         remedy = _nearest(text, {code: code for code in alike or column.values})
-    raise UnsupportedSQL("QG207", f"The list of codes of {column.name} has no such code.", remedy, span=span_of(node))
+    raise UnsupportedSQL("QG207", f"The code list of {column.name} has no such code.", remedy, span=span_of(node))
 
 
 def _known_group(text: str, column: Column, node: exp.Expr) -> frozenset[str]:
     found = codes_under(column, text)
     if not found:
         groups = {parent: parent for _, parent in column.parents} or {_plain(code): code for code in column.values}
-        detail = f"No code of {column.name} belongs to such a group."
+        detail = f"No code of {column.name} belongs to this group."
         raise UnsupportedSQL("QG207", detail, _nearest(text, groups), span=span_of(node))
     return found
 
 
 def _nearest(text: str, known: Mapping[str, str]) -> str:
     near = difflib.get_close_matches(text, known, n=1) or difflib.get_close_matches(_plain(text), known, n=1)
-    return f"Did you mean '{known[near[0]]}'?" if near else "The description of the dataset lists the codes."
+    return f"Did you mean '{known[near[0]]}'?" if near else "The dataset description lists the codes."
 
 
 def _example(name: str, column: Column) -> str:
     codes = column.values[:1] if name in _OF_ONE else column.values[:2]
     listed = ", ".join("'" + code.replace("'", "''") + "'" for code in codes)
-    return f"Write for example {name}({column.name}, {listed})."
+    return f"Write, for example, {name}({column.name}, {listed})."
 
 
 # -- where a code list may stand ---------------------------------------------------------------------------------------
@@ -159,14 +159,14 @@ def _is_tested(node: exp.Expr) -> bool:
 
 
 def _not_tested(node: exp.Column, column: Column) -> UnsupportedSQL:
-    remedy = f"{_example('has_code', column)} It is a condition like any other."
+    remedy = f"{_example('has_code', column)} Use it like any other condition."
     if node.find_ancestor(exp.Group) is not None:
         return UnsupportedSQL(
-            "QG210", f"Column {column.name} holds a set of codes, which makes no groups.", remedy, span=span_of(node)
+            "QG210", f"You cannot group by {column.name}: it holds a set of codes.", remedy, span=span_of(node)
         )
     return UnsupportedSQL(
         "QG209",
-        f"Column {column.name} holds a set of codes: it is tested for codes, not compared, counted or shown.",
+        f"Column {column.name} holds a set of codes: test it for codes; it cannot be compared, counted or shown.",
         remedy,
         span=span_of(node),
     )

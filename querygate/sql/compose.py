@@ -66,7 +66,7 @@ def _branches(tree: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr], *,
         return [_flatten(tree, catalog, ctes, top)]
     if isinstance(tree, (exp.Subquery, exp.Paren)):
         return _branches(tree.this, catalog, ctes, top=top)
-    raise UnsupportedSQL("QG205", "FROM names nothing that can be asked.", f"Write FROM {catalog.dataset}.")
+    raise UnsupportedSQL("QG205", "FROM does not name anything that can be queried.", f"Write FROM {catalog.dataset}.")
 
 
 class _Before(dict[str, exp.Expr]):
@@ -102,7 +102,7 @@ def _flatten(tree: exp.Select, catalog: Catalog, ctes: Mapping[str, exp.Expr], t
     _name_items(tree)
     mark_without_columns(tree.expressions)
     if _substitute(tree, tables, catalog) > LARGEST:
-        raise SyntaxRefused("QG102", "The statement grows too long when its subqueries are put in.", "Simplify it.")
+        raise SyntaxRefused("QG102", "The statement becomes too long once its subqueries are expanded.", "Simplify it.")
     own = tree.args.get("where")
     both = _and(where, own.this if own else None)
     tree.set("where", exp.Where(this=both) if both is not None else None)
@@ -124,7 +124,9 @@ def _source(source: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr]) ->
     while isinstance(source, (exp.Subquery, exp.Paren)) and isinstance(source.this, (exp.Table, exp.Paren)):
         source = source.this  # brackets round a name
     if not isinstance(source, (exp.Table, exp.Subquery)):
-        raise UnsupportedSQL("QG205", "FROM names nothing that can be asked.", f"Write FROM {catalog.dataset}.")
+        raise UnsupportedSQL(
+            "QG205", "FROM does not name anything that can be queried.", f"Write FROM {catalog.dataset}."
+        )
     if isinstance(source, exp.Table):
         named = ctes.get(folded(source.name)) if not source.args.get("db") else None
         if named is None:
@@ -148,7 +150,7 @@ def _check_dataset(table: exp.Table, catalog: Catalog) -> None:
     if folded(table.name) != folded(catalog.dataset) or schema in SYSTEM_SCHEMAS:
         raise UnsupportedSQL(
             "QG205",
-            "FROM does not name the dataset that was asked.",
+            "FROM does not name the dataset of this request.",
             f"Write FROM {catalog.dataset}.",
             span=span_of(table),
         )
@@ -158,9 +160,7 @@ def schema_notes(tree: exp.Expr, catalog: Catalog) -> tuple[str, ...]:
     """Schemas that were named and not looked at, so that nobody believes to have asked another table."""
     usual = {"", "main", "public", folded(catalog.dataset)}
     named = sorted({table.db for table in tree.find_all(exp.Table) if folded(table.db) not in usual})
-    return tuple(
-        f"A dataset is in no schema: {name}.{catalog.dataset} was read as {catalog.dataset}." for name in named
-    )
+    return tuple(f"Datasets have no schema: {name}.{catalog.dataset} was read as {catalog.dataset}." for name in named)
 
 
 def _rows_of(query: Query, alias: str) -> _Source:
@@ -168,7 +168,7 @@ def _rows_of(query: Query, alias: str) -> _Source:
     tree = query.tree
     if tree.args.get("limit"):
         raise UnsupportedSQL(
-            "QG206", "LIMIT inside a subquery chooses rows by chance.", "Leave it out.", span=span_of(tree)
+            "QG206", "LIMIT inside a subquery would pick rows at random.", "Remove it.", span=span_of(tree)
         )
     tree.set("order", None)  # the order of rows has no meaning to an aggregate
     if tree.args.get("distinct") and not _is_grouped(tree):
@@ -176,7 +176,7 @@ def _rows_of(query: Query, alias: str) -> _Source:
         tree.set("distinct", None)
     if tree.args.get("offset"):
         raise UnsupportedSQL(
-            "QG206", "OFFSET inside a subquery chooses rows by chance.", "Leave it out.", span=span_of(tree)
+            "QG206", "OFFSET inside a subquery would pick rows at random.", "Remove it.", span=span_of(tree)
         )
     if _is_grouped(tree):
         names: Names = {}
@@ -227,8 +227,8 @@ def _union(queries: list[Query], body: exp.Expr, alias: str) -> _Source:
     if any(source[3] is not None for source in sources) or len({len(listed) for listed in lists}) > 1:
         raise UnsupportedSQL(
             "QG206",
-            "UNION ALL inside FROM joins rows of the dataset, with the same columns.",
-            "Filter and project in each branch, and aggregate outside.",
+            "UNION ALL inside FROM may only combine rows of the dataset, with the same columns.",
+            "Filter and select columns in each branch, and aggregate outside.",
             span=span_of(body),
         )
     wheres = [source[1] if source[1] is not None else exp.true() for source in sources]
@@ -297,7 +297,10 @@ class _Scope:
         """Put in what the name stands for; return how many nodes that are."""
         if isinstance(node.this, exp.Star):
             raise UnsupportedSQL(
-                "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
+                "QG201",
+                "Rows are never shown.",
+                "Ask for aggregates such as COUNT(*) or AVG(column).",
+                span=span_of(node),
             )
         name, table = folded(node.name), folded(node.table)
         if self.alias_first and not table and name in self.aliases and _is_term(node):
@@ -357,7 +360,7 @@ def _unknown_column(node: exp.Column, catalog: Catalog, tables: Tables) -> Unsup
     remedy = f"Did you mean {by_lower[near[0]]}? " if near else ""
     return UnsupportedSQL(
         "QG203",
-        f"{catalog.dataset} has no column of that name.",
+        f"{catalog.dataset} has no column with this name.",
         f"{remedy}The columns are: {', '.join(listed)}.",
         span=span_of(node),
     )

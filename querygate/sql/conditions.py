@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from operator import eq
 
 from sqlglot import exp
 
@@ -154,7 +155,7 @@ def _compare(operator: type[exp.Expr], column: Column, value: int | float | str 
     return atom
 
 
-def _true_set(operator: type[exp.Expr], column: Column, value: Any) -> ValueSet:
+def _true_set(operator: type[exp.Expr], column: Column, value: int | float | str | Decimal) -> ValueSet:
     kind = kind_of(column.type)
     if isinstance(value, Decimal):  # a whole-number column against a fraction: equality never, order by the floor
         below = ValueSet.at_most(kind, math.floor(value))
@@ -187,7 +188,7 @@ def _flag(node: exp.Column, context: Context) -> Predicate:
     if column.type != "boolean":
         raise UnsupportedSQL(
             "QG209",
-            f"Column {column.name} ({column.type}) is not a condition by itself.",
+            f"Column {column.name} ({column.type}) is not a condition on its own.",
             f"Compare {column.name} with a value.",
             span=span_of(node),
         )
@@ -266,7 +267,7 @@ def _same_text(left: Expression, right: Expression, context: Context, node: exp.
         raise _refused(node)
     if not values:  # nothing but missing values
         return NULL
-    return either(both([first.where(lambda r, v=v: r == v), second.where(lambda r, v=v: r == v)]) for v in values)
+    return either(both([first.where(partial(eq, v)), second.where(partial(eq, v))]) for v in values)
 
 
 def _texts(side: Expression, context: Context, node: exp.Expr) -> Lookup:
@@ -304,7 +305,7 @@ def _chosen(node: exp.Expr, context: Context) -> Predicate:
 def _refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG208",
-        "This condition cannot be decided here.",
-        "Compare columns, values and expressions of one type with = <> < <= > >=, BETWEEN, IN, LIKE or IS NULL.",
+        "This condition cannot be evaluated on ranges.",
+        "Compare columns, values and expressions of the same type with = <> < <= > >=, BETWEEN, IN, LIKE or IS NULL.",
         span=span_of(node),
     )

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -18,7 +17,7 @@ from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression,
 from querygate.core.meaning import meaning
 from querygate.core.ports import Native
 from querygate.core.predicate import FALSE, Predicate, is_true, negate
-from querygate.core.types import Column, folded
+from querygate.core.types import Column, SqlValue, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.allow import COMPARISONS
 from querygate.sql.code_tests import is_code_test
@@ -53,6 +52,7 @@ class Context:
 
     columns: dict[str, Column]  # by folded name
     native: Native
+    condition: Callable[[exp.Expr, Context], Predicate]  # what compiles a condition: one may stand inside a value
     meanings: dict[Predicate, str] = field(default_factory=dict)  # those found so far: few differ in a statement
 
     @cached_property
@@ -89,7 +89,10 @@ def expression(node: exp.Expr, context: Context) -> Expression:
         raise _refused(node)
     if nested is not None:
         raise UnsupportedSQL(
-            "QG207", "An aggregate stands inside another.", "Aggregate the groups of a subquery.", span=span_of(nested)
+            "QG207",
+            "An aggregate cannot contain another aggregate.",
+            "Compute the inner one in a subquery with GROUP BY.",
+            span=span_of(nested),
         )
     columns = context.columns_of(node)
     if not columns:
@@ -113,7 +116,7 @@ def _of_size(found: Expression, node: exp.Expr, most: int = MOST_PIECES) -> Expr
     """Parts that stand in several branches are written out in each, and that can double at every step."""
     if size_of(found) > most:
         raise UnsupportedSQL(
-            "QG207", "The expression is too large.", "Use fewer parts that may be missing.", span=span_of(node)
+            "QG207", "The expression is too large.", "Use fewer parts that can be missing.", span=span_of(node)
         )
     return found
 
@@ -123,7 +126,7 @@ def number(node: exp.Expr, context: Context) -> Expression:
     found = expression(node, context)
     if not is_number(found) and found.type != "null":
         raise UnsupportedSQL(
-            "QG209", f"A number is wanted here, not a {found.type}.", "Count it, or turn it into numbers with CASE.",
+            "QG209", f"A number is needed here, not a {found.type}.", "Count it, or turn it into numbers with CASE.",
             span=span_of(node),
         )  # fmt: skip
     return found
@@ -150,7 +153,7 @@ def tabulate(node: exp.Expr, column: Column, context: Context) -> Expression:
 
 
 @lru_cache(maxsize=256)
-def axis(column: Column) -> tuple[Any, ...]:
+def axis(column: Column) -> tuple[SqlValue, ...]:
     """Every value of a column, and NULL."""
     if column.type == "boolean":
         return (*(value == "true" for value in column.values), None)
@@ -162,7 +165,7 @@ def axis(column: Column) -> tuple[Any, ...]:
     return (*range(low, high + 1), None)
 
 
-def made_table(column: Column, type_: str, results: tuple[Any, ...], node: exp.Expr) -> Expression:
+def made_table(column: Column, type_: str, results: tuple[SqlValue, ...], node: exp.Expr) -> Expression:
     """A table from its results; the column itself where nothing changes."""
     if type_ == "other" or any(isinstance(r, int) and abs(r) >= LARGEST for r in results):
         raise _refused(node)
@@ -179,15 +182,15 @@ def made_table(column: Column, type_: str, results: tuple[Any, ...], node: exp.E
 
 def _constant(node: exp.Expr, context: Context) -> Constant:
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
-        value = int(node.this)
-        if value < LARGEST:
-            return Constant(value, "integer")
+        whole = int(node.this)
+        if whole < LARGEST:
+            return Constant(whole, "integer")
     found = context.native.tabulate(own_wording(exp.Paren(this=node.copy())), "integer", [0])
     value = found.results[0]
     if found.type == "other" or (isinstance(value, int) and abs(value) >= LARGEST):
         raise _refused(node)
     if isinstance(value, float) and not math.isfinite(value):
-        raise UnsupportedSQL("QG215", "This has no finite value.", "Write another number.", span=span_of(node))
+        raise UnsupportedSQL("QG215", "This value is not finite.", "Use another number.", span=span_of(node))
     return Constant(value, "null" if value is None else found.type)
 
 
@@ -289,17 +292,13 @@ def _coalesce(node: exp.Expr, context: Context) -> Expression:
 
 
 def _nullif(node: exp.Expr, context: Context) -> Expression:
-    from querygate.sql.conditions import condition  # conditions hold expressions, and expressions conditions
-
     inner = number(node.this, context)
-    same = condition(exp.EQ(this=node.this.copy(), expression=node.expression.copy()), context)
+    same = context.condition(exp.EQ(this=node.this.copy(), expression=node.expression.copy()), context)
     return Choice(((same, Constant(None, "null")),), inner, inner.type)
 
 
 def _case(node: exp.Expr, context: Context) -> Expression:
     """CASE and IF. `CASE x WHEN v` compares x with each v."""
-    from querygate.sql.conditions import condition  # conditions hold expressions, and expressions conditions
-
     branches: list[tuple[Predicate, Expression]] = []
     if sum(1 for part in node.find_all(exp.Case) if part.this is not None) > MOST_COMPARED:
         raise _refused(node)
@@ -308,7 +307,7 @@ def _case(node: exp.Expr, context: Context) -> Expression:
         test = when.this
         if isinstance(node, exp.Case) and node.this is not None:
             test = exp.EQ(this=node.this.copy(), expression=test.copy())
-        branches.append((condition(test, context), expression(when.args["true"], context)))
+        branches.append((context.condition(test, context), expression(when.args["true"], context)))
     default = node.args.get("default") if isinstance(node, exp.Case) else node.args.get("false")
     otherwise = expression(default, context) if default is not None else Constant(None, "null")
     type_ = _common_type([value for _, value in branches] + [otherwise], node)
@@ -317,9 +316,7 @@ def _case(node: exp.Expr, context: Context) -> Expression:
 
 def _truth(node: exp.Expr, context: Context) -> Expression:
     """A condition as a value: to be grouped by, or counted."""
-    from querygate.sql.conditions import condition
-
-    p = condition(node, context)
+    p = context.condition(node, context)
     ways = ((p, Constant(True, "boolean")), (negate(p), Constant(False, "boolean")))
     return Choice(ways, Constant(None, "null"), "boolean")
 
@@ -370,7 +367,10 @@ def _common_type(parts: list[Expression], node: exp.Expr) -> str:
     if kinds == {"integer", "number"}:
         return "number"
     raise UnsupportedSQL(
-        "QG209", "The branches are of different types.", "Make them all numbers, or all texts.", span=span_of(node)
+        "QG209",
+        "The branches have different types.",
+        "Make all of them numbers, or all of them text.",
+        span=span_of(node),
     )
 
 
@@ -382,9 +382,9 @@ def _no_days(inner: Expression, node: exp.Expr) -> None:
 def _refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG207",
-        "This expression cannot be bounded here.",
-        "Any function of one category, date or whole-number column is available; over several columns and over "
-        "continuous ones + - * /, CASE, COALESCE, ABS, ROUND, FLOOR, LN, EXP, SQRT, POWER, LEAST, GREATEST are.",
+        "No range can be computed for this expression.",
+        "Functions of a single category, date or whole-number column are all supported. For several columns, or "
+        "continuous ones, use + - * /, CASE, COALESCE, ABS, ROUND, FLOOR, LN, EXP, SQRT, POWER, LEAST and GREATEST.",
         span=span_of(node),
     )
 

@@ -40,7 +40,7 @@ class Tables:
             raise UnsupportedSQL(
                 "QG203",
                 f"More than one table has a column {node.name}.",
-                f"Say which: {', '.join(f'{alias}.{node.name}' for alias in owned)}.",
+                f"Write which one: {', '.join(f'{alias}.{node.name}' for alias in owned)}.",
                 span=span_of(node),
             )
         return held[0] if held else None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from sqlglot import exp
@@ -15,7 +14,7 @@ from querygate.core.expression import Choice, Constant, Expression, Lookup, Ref,
 from querygate.core.meaning import told
 from querygate.core.plan import GroupKey
 from querygate.core.predicate import TRUE
-from querygate.core.types import Column, Scalar
+from querygate.core.types import Column, Scalar, SqlValue
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context, axis, expression, is_tabulable
 from querygate.sql.parse import span_of
@@ -54,15 +53,17 @@ def grouping_sets(clause: exp.Group, items: list[exp.Expr]) -> tuple[list[exp.Ex
 
     for part in all_items(clause, items) if clause.args.get("all") else _parts(clause):
         if isinstance(part, exp.Tuple) and part.expressions:
-            raise _refused(part, "A bracket of columns is one value to the database.", "List the columns without it.")
+            raise _refused(
+                part, "Columns in parentheses count as a single value.", "List the columns without parentheses."
+            )
         if len(sets) * _number_of_sets(part) > MOST_SETS:  # before they are made: a CUBE doubles with each term
             raise UnsupportedSQL(
-                "QG212", f"There are more than {MOST_SETS} grouping sets.", "Ask for fewer.", span=span_of(clause)
+                "QG212", f"There are more than {MOST_SETS} grouping sets.", "Use fewer.", span=span_of(clause)
             )
         sets = [(*before, *added) for before in sets for added in _sets_of(part, place)]
     fixed = next(filter(is_constant, terms), None)
     if fixed is not None and len(sets) > 1:  # in the sets without it, it would be NULL wherever it is written
-        raise _refused(fixed, "A constant makes no grouping sets.", "Leave it out of GROUP BY.")
+        raise _refused(fixed, "A constant cannot be a grouping set.", "Remove it from GROUP BY.")
     return terms, [tuple(dict.fromkeys(chosen)) for chosen in sets]
 
 
@@ -99,7 +100,7 @@ def _number_of_sets(part: exp.Expr) -> int:
     return 1
 
 
-def _sets_of(part: exp.Expr, place: Any) -> list[tuple[int, ...]]:
+def _sets_of(part: exp.Expr, place: Callable[[exp.Expr], int]) -> list[tuple[int, ...]]:
     if isinstance(part, exp.Rollup):
         places = [_group(term, place) for term in part.expressions]
         return [tuple(itertools.chain(*places[:n])) for n in range(len(places), -1, -1)]
@@ -112,13 +113,13 @@ def _sets_of(part: exp.Expr, place: Any) -> list[tuple[int, ...]]:
     return [_group(part, place)]
 
 
-def _group(term: exp.Expr, place: Any) -> tuple[int, ...]:
+def _group(term: exp.Expr, place: Callable[[exp.Expr], int]) -> tuple[int, ...]:
     """One term, or a bracket of several."""
     if isinstance(term, exp.Tuple):
         return tuple(place(part) for part in term.expressions)
     if isinstance(term, (exp.Rollup, exp.Cube, exp.GroupingSets)):
         raise UnsupportedSQL(
-            "QG210", "Grouping sets inside others are not available.", "List them.", span=span_of(term)
+            "QG210", "Nested grouping sets are not supported.", "List them side by side.", span=span_of(term)
         )
     return (place(term),)
 
@@ -130,7 +131,10 @@ def meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     if isinstance(node, exp.Literal) and not node.is_string and not named:
         if not str(node.this).isdigit() or not 1 <= int(node.this) <= len(items):
             raise UnsupportedSQL(
-                "QG214", f"A position lies between 1 and {len(items)}.", "Name the column instead.", span=span_of(node)
+                "QG214",
+                f"A position must be between 1 and {len(items)}.",
+                "Use the name of the column.",
+                span=span_of(node),
             )
         node = items[int(node.this) - 1]
         return (node.this if isinstance(node, exp.Alias) else node).unnest()
@@ -140,7 +144,7 @@ def meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
 def make_key(node: exp.Expr, context: Context) -> GroupKey:
     """The key of a term, with every value it can have."""
     if any(is_aggregate(part) for part in node.walk()):
-        raise _refused(node, "An aggregate is no group.", "Group by columns and expressions of them.")
+        raise _refused(node, "You cannot group by an aggregate.", "Group by columns, or by expressions of columns.")
     column = context.column(node) if isinstance(node, exp.Column) else None
     if column is not None:
         return _column_key(column, node, context)
@@ -191,11 +195,11 @@ def _id(by: Lookup | Choice, context: Context) -> str:
     return "key " + hashlib.sha256(told(by, context.named).encode()).hexdigest()[:24]
 
 
-def _value(e: Expression) -> Any:
+def _value(e: Expression) -> SqlValue:
     return e.value if isinstance(e, Constant) else None
 
 
-def _ordered(results: Any) -> tuple[Scalar, ...]:
+def _ordered(results: Iterable[SqlValue]) -> tuple[Scalar, ...]:
     """The distinct values in order, NULL last. Places of NULL are kept even where there is none: nobody is there."""
     distinct = {told_key(result) for result in results}
     return (*sorted(value for value in distinct if value is not None), None)
@@ -206,8 +210,8 @@ def _continuous(node: exp.Expr, column: Column | None = None) -> UnsupportedSQL:
     what = f"Column {name} ({column.type}) has" if column is not None else "This has"
     return _refused(
         node,
-        f"{what} too many values to be groups.",
-        f"Group by FLOOR({name} / 10) * 10, by a CASE, or by a category.",
+        f"{what} too many values to group by.",
+        f"Group by FLOOR({name} / 10) * 10, a CASE, or a category.",
     )
 
 

@@ -6,13 +6,13 @@ AVG(sbp) - AVG(age) is a difference of two columns of the groups, HAVING a condi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.plan import GroupKey
-from querygate.core.types import Column, folded
+from querygate.core.types import Column, Type, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context
 from querygate.sql.from_tables import quoted_column
@@ -37,7 +37,7 @@ class GroupRows:
         """The groups as what formulas and HAVING speak of; made anew only when there are others."""
         known = [*(key.id for key in self.keys), *(aggregate.id for aggregate in self.measures.aggregates)]
         if self._made is None or self._made[0] != known:
-            self._made = known, Context(self.columns(), self.context.native)
+            self._made = known, Context(self.columns(), self.context.native, self.context.condition)
         return self._made[1]
 
     def columns(self) -> dict[str, Column]:
@@ -45,12 +45,13 @@ class GroupRows:
         found = {}
         for i, key in enumerate(self.keys):
             known = [value for value in key.values if value is not None]
-            type_: Any = "category" if key.type in ("timestamp", "date", "null") else key.type
+            type_ = cast(Type, "category" if key.type in ("timestamp", "date", "null") else key.type)
             texts = tuple(str(v) for v in known) if type_ in ("category", "boolean") else ()
-            ends = (known[0], known[-1]) if known and type_ in ("integer", "number") else (None, None)
-            found[key.id] = Column(key.id, i, "public", type_, True, ends[0], ends[1], texts)  # type: ignore[arg-type]
+            numbers = [v for v in known if not isinstance(v, str)] if type_ in ("integer", "number") else []
+            low, high = (numbers[0], numbers[-1]) if numbers else (None, None)
+            found[key.id] = Column(key.id, i, "public", type_, True, low, high, texts)
         for i, aggregate in enumerate(self.measures.aggregates):
-            found[aggregate.id] = Column(aggregate.id, i, "public", aggregate.type, True)  # type: ignore[arg-type]
+            found[aggregate.id] = Column(aggregate.id, i, "public", cast(Type, aggregate.type), True)
         return found
 
     def lift(self, node: exp.Expr) -> exp.Expr:
@@ -73,7 +74,7 @@ class GroupRows:
         lifted.meta.update(node.meta)
         return lifted
 
-    def _lift_part(self, value: Any) -> Any:
+    def _lift_part(self, value: object) -> object:
         if isinstance(value, list):
             return [self.lift(part) if isinstance(part, exp.Expr) else part for part in value]
         if not isinstance(value, exp.Expr):
@@ -117,13 +118,13 @@ class GroupRows:
                 "Rows are never shown, only aggregates of them.",
                 f"Group by {name}, or aggregate it."
                 if column is None or not column.is_numeric
-                else f"Aggregate it: AVG({name}), MIN({name}) ...",
+                else f"Aggregate it, for example AVG({name}) or MIN({name}).",
                 span=span_of(node),
             )
         return UnsupportedSQL(
             "QG211",
             f"Column {name} is neither grouped nor aggregated.",
-            "Put it into GROUP BY, or aggregate it.",
+            "Add it to GROUP BY, or aggregate it.",
             span=span_of(node),
         )
 

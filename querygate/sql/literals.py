@@ -54,7 +54,7 @@ def constant(node: exp.Expr, column: Column) -> int | float | str | Decimal | No
     if column.type == "category":
         if isinstance(node, exp.Literal) and node.is_string:
             return str(node.this)
-        raise _mismatch(node, column, "a text in single quotes")
+        raise _mismatch(node, column, "text in single quotes")
     return _number(node, column)
 
 
@@ -128,7 +128,7 @@ def _date(node: exp.Expr, column: Column) -> int:
             return dt.date.fromisoformat(str(node.this)).toordinal() - EPOCH
         except ValueError:
             pass
-    raise _mismatch(node, column, "a date like '2015-12-31'")
+    raise _mismatch(node, column, "a date such as '2015-12-31'")
 
 
 def _moment(node: exp.Expr, column: Column) -> int:
@@ -141,7 +141,7 @@ def _moment(node: exp.Expr, column: Column) -> int:
         found = read_moment(text) if not days_only or _ISO_DATE.fullmatch(text) else None
         if found is not None:
             return found
-    raise _mismatch(node, column, "a moment like '2015-12-31 23:59:00'")
+    raise _mismatch(node, column, "a timestamp such as '2015-12-31 23:59:00'")
 
 
 def _mismatch(node: exp.Expr, column: Column, wanted: str) -> UnsupportedSQL:

@@ -104,7 +104,7 @@ def take_apart(
     named = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
     tables = {folded(table.name) for table in tree.find_all(exp.Table)} - named
     if len(tables) != 1:
-        raise UnauditableStatement("It reads no table, or more than one.")
+        raise UnauditableStatement("It reads no table, or more than one table.")
     for table in tree.find_all(exp.Table):
         for part in ("db", "catalog"):
             table.set(part, None)
@@ -129,16 +129,16 @@ def read_statement(sql: str, dialect: str) -> exp.Expr:
     except Refusal as refusal:
         raise UnauditableStatement(refusal.detail) from None
     except (SqlglotError, RecursionError, TypeError, ValueError, AttributeError, LookupError, AssertionError):
-        raise UnauditableStatement("It cannot be read as SQL of that dialect.") from None
+        raise UnauditableStatement("It is not valid SQL in that dialect.") from None
     if len(trees) != 1:
-        raise UnauditableStatement("It is not one statement.")
+        raise UnauditableStatement("It is not a single statement.")
     return trees[0]
 
 
 def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> Iterable[LoggedStatement]:
     """What the statement asked, once for each set of keys that it groups by."""
     if query.inner is not None:
-        raise UnauditableStatement("It asks about the groups of another query.")
+        raise UnauditableStatement("It queries the groups of another query.")
     tree = query.tree
     items = [item.this if isinstance(item, exp.Alias) else item for item in tree.expressions]
     terms, sets = _keys(tree, columns)
@@ -149,13 +149,13 @@ def _logged(query: Query, columns: frozenset[str], secret: frozenset[str]) -> It
     for node, item in _aggregates(tree, items):
         asked = read_aggregate(node)
         if asked is None:
-            raise UnauditableStatement("It has an aggregate that is not known.")
+            raise UnauditableStatement("It uses an unknown aggregate.")
         places[id(node)] = len(found)
         found.append(_added(plain_value(asked), where, item, secret))
     if not found and not terms:
-        raise UnauditableStatement("It shows rows, which no audit of aggregates covers.")
+        raise UnauditableStatement("It returns rows, and the audit covers aggregates only.")
     if any(columns_of(term) & secret and not columns_of(term) <= secret for term in terms):
-        raise UnauditableStatement("It groups by what is secret and what is known at once.")
+        raise UnauditableStatement("It groups by secret and known columns at the same time.")
     alone = {added.item for added in found}
     formulas = [(i, make_formula(item, places)) for i, item in enumerate(items) if i not in alone]
     keys = [(text_of(term), next((i for i, item in enumerate(items) if item.unnest() == term), None)) for term in terms]
@@ -194,7 +194,7 @@ def _aliased(tree: exp.Select, name: exp.Column) -> exp.Expr:
         if isinstance(item, exp.Alias) and folded(item.alias) == folded(name.name):
             found: exp.Expr = item.this.unnest()
             return found
-    raise UnauditableStatement("It groups by a name that is not there.")
+    raise UnauditableStatement("It groups by a name that does not exist.")
 
 
 def _aggregates(tree: exp.Select, items: list[exp.Expr]) -> Iterable[tuple[exp.Expr, int | None]]:
@@ -218,7 +218,7 @@ def _added(plain: Value, where: exp.Expr, item: int | None, secret: frozenset[st
         both = plain.condition if whole else exp.And(this=bracketed(where), expression=bracketed(plain.condition))
     value = plain.value
     if value is not None and value.find(exp.Column) is None and plain.name != "count":
-        raise UnauditableStatement("It adds up a constant in a way that is not known.")
+        raise UnauditableStatement("It sums a constant in a way the audit cannot follow.")
     return LoggedAggregate(
         plain.name,
         _written(value) if value is not None else "",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import Any
+from decimal import Decimal
+from typing import TypedDict, Unpack
 
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, is_number
 from querygate.core.meaning import told
-from querygate.core.plan import Aggregate, Measure
+from querygate.core.plan import Aggregate, Empty, Family, Measure
 from querygate.core.predicate import Predicate, both, either, is_true, negate
+from querygate.core.types import SqlValue
 from querygate.sql.aggregates import NAMES, AggregateCall, Aggregation, is_aggregate, read_aggregate
 from querygate.sql.conditions import condition
 from querygate.sql.expressions import Context, expression
@@ -20,6 +22,14 @@ from querygate.sql.parse import span_of
 
 ONE = Constant(1, "integer")
 NOTHING = Constant(0, "integer")
+
+
+class AggregateOptions(TypedDict, total=False):
+    """What an aggregate may have besides: see Aggregate."""
+
+    parameters: tuple[float, ...]
+    empty: Empty
+    may_vanish: int | None
 
 
 @dataclass
@@ -42,7 +52,9 @@ class Measures:
             self.measures.append(wanted)
         return self.measures.index(wanted)
 
-    def add(self, family: Any, statistic: str, measure: int, type_: str, **more: Any) -> Aggregate:
+    def add(
+        self, family: Family, statistic: str, measure: int, type_: str, **more: Unpack[AggregateOptions]
+    ) -> Aggregate:
         vanish = more.get("may_vanish")
         needed = () if vanish is None else self._told(self.measures[vanish])
         asked = (family, statistic, self._told(self.measures[measure]), needed, {**more, "may_vanish": None})
@@ -89,9 +101,7 @@ class Measures:
             return _SPECIAL[asked.name](self, asked, where, node)
         known = NAMES[asked.name]
         if asked.distinct and (known.family != "column" or known.parameters):
-            raise UnsupportedSQL(
-                "QG206", "DISTINCT is not available in this aggregate.", "Leave it out.", span=span_of(node)
-            )
+            raise UnsupportedSQL("QG206", "This aggregate does not support DISTINCT.", "Remove it.", span=span_of(node))
         if known.family in ("pair", "groups", "table"):
             return self._of_two(known, asked, where, node)
         return self._of_column(known, asked, where, node)
@@ -106,7 +116,7 @@ class Measures:
         measure = self.measure(both([where, value.present]), value)
         type_ = value.type if known.value else "number"
         type_ = "timestamp" if type_ == "moment" else type_
-        family = "distinct" if asked.distinct and known.statistic not in ("min", "max") else "column"
+        family: Family = "distinct" if asked.distinct and known.statistic not in ("min", "max") else "column"
         return self.add(family, known.statistic, measure, type_, parameters=parameters)
 
     def _value(self, node: exp.Expr, known: Aggregation, name: str) -> Expression:
@@ -119,28 +129,31 @@ class Measures:
             what = (
                 f"{column.name} ({self.context.column(column).type})"
                 if isinstance(column, exp.Column)
-                else f"a {found.type}"
+                else f"a value of type {found.type}"
             )
             other = "MIN and MAX" if in_time else "COUNT, or group by it"
             raise UnsupportedSQL(
-                "QG209", f"{name.upper()} is not available for {what}.", f"Use {other}.", span=span_of(node)
+                "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(node)
             )
         return found
 
     def _parameters(self, known: Aggregation, given: tuple[exp.Expr, ...], node: exp.Expr) -> tuple[float, ...]:
         found: list[float] = []
         for i, default in enumerate(known.parameters):
-            value: Any = default
+            value: SqlValue = default
             if i < len(given):
                 constant = expression(given[i], self.context)
                 value = None
                 if isinstance(constant, Constant) and constant.type in ("integer", "number"):
                     value = constant.value
-            inside = value is not None and (known.statistic == "exceedance" or 0 <= value <= 1)
-            if not inside or (known.statistic.startswith("mean_ci") and not 0 < value < 1):
+            if (
+                not isinstance(value, int | float | Decimal)
+                or not (known.statistic == "exceedance" or 0 <= value <= 1)
+                or (known.statistic.startswith("mean_ci") and not 0 < value < 1)
+            ):
                 raise UnsupportedSQL(
                     "QG207", "A parameter of this aggregate is missing or out of range.",
-                    "Give a number: a share or a level between 0 and 1, a threshold.", span=span_of(node),
+                    "Give a number: a probability or level between 0 and 1, or a threshold.", span=span_of(node),
                 )  # fmt: skip
             found.append(float(value))
         return tuple(found)
@@ -216,7 +229,7 @@ class Measures:
         exists = self.grouped and self._alike(d_where, self.where)
         with_it = n_told is not None and self._alike(self.measures[n_told].where, d_where)  # both are NULL, or neither
         vanish = None if with_it else n_told
-        empty = "exists" if exists else "null" if null or with_it else "refuse"
+        empty: Empty = "exists" if exists else "null" if null or with_it else "refuse"
         return self.add("pair", "ratio_of_sums", measure, "number", empty=empty, may_vanish=vanish)
 
     def _summed(self, node: exp.Expr) -> tuple[Predicate, Expression, int | None] | None:
@@ -275,8 +288,8 @@ def as_filter(asked: AggregateCall) -> AggregateCall:
 def _refused(node: exp.Expr) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG207",
-        "This aggregate does not take these arguments.",
-        "Write for example AVG(column), QUANTILE_CONT(column, 0.9), CORR(y, x) or COUNT(DISTINCT column).",
+        "This aggregate does not accept these arguments.",
+        "Write, for example, AVG(column), QUANTILE_CONT(column, 0.9), CORR(y, x) or COUNT(DISTINCT column).",
         span=span_of(node),
     )
 

@@ -44,7 +44,7 @@ _NEVER_FAILS = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren),
     *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is),
 )
-_REMEDY = "Ask for COUNT, COUNT(DISTINCT column), SUM, AVG, MEDIAN or QUANTILE_CONT, or ask for guaranteed ranges."
+_REMEDY = "Use COUNT, COUNT(DISTINCT column), SUM, AVG, MEDIAN or QUANTILE_CONT, or ask for guaranteed ranges."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def understand_noisy(sql: str, catalog: Catalog, native: Native, limits: Limits 
     notes = schema_notes(tree, catalog)
     queries = compose(tree, catalog)
     if len(queries) != 1 or queries[0].inner is not None:
-        raise _refused("Noise is added to the groups of one query.", "Ask each query by itself.")
+        raise _refused("Noise can be added to the groups of one query only.", "Send each query separately.")
     _check_person(queries[0].tree, person)
     plan = make_plan(queries[0], catalog, WorkLimit(native), limits)
     check_wording(sql, own, native)
@@ -107,16 +107,18 @@ def _check_person(tree: exp.Select, person: str) -> None:
         if person and folded(node.name) == folded(person):
             counted = node.parent
             if not (isinstance(counted, exp.Distinct) and isinstance(counted.parent, exp.Count)):
-                raise _refused("Persons are counted, and nothing else.", f"Ask for COUNT(DISTINCT {person}).", node)
+                raise _refused("Persons can only be counted.", f"Use COUNT(DISTINCT {person}).", node)
 
 
 def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     tree = query.tree
     if plan.having is not None:
-        raise _refused("HAVING would choose groups by their true numbers.", "Leave it out, and choose afterwards.")
+        raise _refused(
+            "HAVING would select groups by their true numbers.", "Remove it, and select groups in the answer."
+        )
     for node in tree.walk():
         if is_code_test(node):
-            raise _refused("Noisy counts of code lists are not available.", _REMEDY, node)
+            raise _refused("Noisy counts of code lists are not supported.", _REMEDY, node)
     releases: list[NoisyNumber] = []
     items: list[int | None] = []
     for item, output in zip(tree.expressions, plan.outputs[: plan.shown], strict=True):
@@ -131,11 +133,13 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
     if not releases:
         raise _refused("There is no number to add noise to.", _REMEDY)
     if any(order.output >= plan.shown for order in plan.orders):
-        raise _refused("ORDER BY takes what is shown.", "Order by a name of the select list.")
+        raise _refused("ORDER BY may only use what the select list shows.", "Order by a name in the select list.")
     group = tree.args.get("group")
     terms = grouping_sets(group, tree.expressions)[0] if group is not None else []
     if len(terms) != len(plan.keys):
-        raise _refused("A function of a key stands beside it.", "Show the keys themselves.")
+        raise _refused(
+            "The select list shows a function of a group key next to the key.", "Show only the keys themselves."
+        )
     clause = tree.args.get("where")
     where = unfailing(clause.this) if clause is not None else ""
     return NoisyPlan(plan, where, tuple(unfailing(term) for term in terms), tuple(releases), tuple(items))
@@ -147,7 +151,7 @@ def _release(item: exp.Expr, formula: Expression, plan: Plan, person: str) -> No
     found = next((a for a in plan.aggregates if isinstance(formula, Ref) and formula.column == a.id), None)
     kind = _KINDS.get((found.family, found.statistic)) if found is not None else None
     if asked is None or found is None or kind is None:
-        raise _refused("How much one person changes this number is not known.", _REMEDY, node)
+        raise _refused("It is not known how much one person can change this number.", _REMEDY, node)
     return _of(as_filter(asked), found, kind, plan, person)
 
 
@@ -162,7 +166,7 @@ def _of(asked: AggregateCall, found: Aggregate, kind: Kind, plan: Plan, person: 
     measure = plan.measures[found.measure]
     of = measure.values[0] if measure.values and kind in ("sum", "avg", "quantile") else None
     if of is not None and of.type not in ("integer", "number"):
-        raise _refused("Noise is added to numbers.", _REMEDY, value)
+        raise _refused("Noise can be added to numbers only.", _REMEDY, value)
     share = float(found.parameters[0]) if found.parameters else 0.5
     persons = isinstance(value, exp.Column) and kind == "distinct" and folded(value.name) == folded(person)
     return NoisyNumber(found.id, kind, text, where, of, measure.where if of is not None else None, share, persons)

@@ -34,11 +34,11 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
     if len(sql) > max_chars:
         raise SyntaxRefused(
             "QG102",
-            f"The statement has {len(sql):,} characters; at most {max_chars:,} are read.",
-            "Shorten it; a long IN list is often a BETWEEN.",
+            f"The statement has {len(sql):,} characters; the limit is {max_chars:,}.",
+            "Shorten it. A long IN list can often be a BETWEEN.",
         )
     if not _is_text(sql):
-        raise SyntaxRefused("QG101", "The statement holds characters that are not text.", "Send it as UTF-8.")
+        raise SyntaxRefused("QG101", "The statement contains characters that are not text.", "Send it as UTF-8.")
     try:
         tokens = _DIALECT.tokenize(sql)
         check_size(tokens, max_nesting)
@@ -51,12 +51,14 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
         raise too_deep() from None
     except (TypeError, ValueError, AttributeError, LookupError, AssertionError):
         # texts that are no SQL can trip the parser itself
-        raise SyntaxRefused("QG101", "The statement cannot be read.", "Write it in plain SQL.") from None
+        raise SyntaxRefused("QG101", "The statement cannot be read.", "Use plain SQL.") from None
     if not trees:
         raise SyntaxRefused("QG101", "There is no statement.", "Send one SELECT with aggregates.")
     if len(trees) > 1:
         raise SyntaxRefused(
-            "QG104", f"There are {len(trees)} statements.", "Send them one at a time; only SELECT is accepted."
+            "QG104",
+            f"The text contains {len(trees)} statements.",
+            "Send one statement at a time. Only SELECT is accepted.",
         )
     return trees[0]
 
@@ -79,11 +81,11 @@ def check_size(tokens: list[Token], max_nesting: int) -> None:
     """Refuse what would make a recursive parser deep: brackets, and runs of NOT or minus."""
     if len(tokens) > MAX_TOKENS:
         raise SyntaxRefused(
-            "QG102", f"The statement has {len(tokens):,} words; at most {MAX_TOKENS:,} are read.", "Shorten it."
+            "QG102", f"The statement has {len(tokens):,} words; the limit is {MAX_TOKENS:,}.", "Shorten it."
         )
     kinds = [token.token_type for token in tokens]
     if kinds.count(TokenType.JOIN) > MAX_JOINS:  # each without ON doubles the work
-        raise SyntaxRefused("QG102", f"At most {MAX_JOINS} joins are read.", "Join fewer tables.")
+        raise SyntaxRefused("QG102", f"The statement has more than {MAX_JOINS} joins.", "Join fewer tables.")
     if kinds.count(TokenType.L_BRACKET) > max_nesting:
         raise too_deep(max_nesting)  # x[1][1] is a tower although it closes each bracket
     depth = run = 0
@@ -115,14 +117,16 @@ def _unreadable(error: ParseError) -> SyntaxRefused:
     what = str(first.get("description") or "it is not SQL").rstrip(".")
     what = "something is missing here" if "<" in what else what  # the parser's own class names say nothing
     return SyntaxRefused(
-        "QG101", f"The statement cannot be read: {what}.", "Correct the SQL at the place shown.", span=span
+        "QG101", f"The statement cannot be read: {what}.", "Correct the SQL at the marked place.", span=span
     )
 
 
 def too_deep(max_nesting: int | None = None) -> SyntaxRefused:
-    limit = f"more than {max_nesting} deep" if max_nesting else "too deeply"
+    limit = f"more than {max_nesting} levels deep" if max_nesting else "too deeply"
     return SyntaxRefused(
-        "QG103", f"Brackets or NOTs are nested {limit}.", "Flatten the condition; AND and OR chains need no brackets."
+        "QG103",
+        f"Parentheses or NOTs are nested {limit}.",
+        "Flatten the condition. Chains of AND or OR need no parentheses.",
     )
 
 

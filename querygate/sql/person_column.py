@@ -36,8 +36,8 @@ def count_rows(tree: exp.Select, person: str) -> None:
     if left is not None:
         raise UnsupportedSQL(
             "QG209",
-            f"{left.name} tells persons apart: they can be counted, and nothing else.",
-            f"Ask for COUNT(DISTINCT {left.name}), with conditions on other columns.",
+            f"{left.name} identifies persons: it can only be counted.",
+            f"Use COUNT(DISTINCT {left.name}), with conditions on other columns.",
             span=span_of(left),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import cast
 
 from sqlglot import exp
 
@@ -14,7 +14,7 @@ from querygate.core.expression import Constant, Lookup, Ref, is_number, told_key
 from querygate.core.plan import GroupKey, Order, Output, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import TRUE, Predicate, both, is_true
-from querygate.core.types import Catalog, Column, folded
+from querygate.core.types import Catalog, Column, Type, folded
 from querygate.sql.aggregates import is_aggregate, read_aggregate
 from querygate.sql.code_tests import check_codes
 from querygate.sql.compose import Query
@@ -35,15 +35,15 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     """The plan of a composed query."""
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
     columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner)
-    context = Context(columns, native)
+    context = Context(columns, native, condition)
     check_codes(query.tree, columns)
     for one, other in query.disjoint:
         shared = both(is_true(condition(side, context)) for side in (one, other))
         if context.meaning(shared) != "false":
             raise UnsupportedSQL(
                 "QG206",
-                "The branches of this UNION ALL may have records in common.",
-                "Let their conditions exclude each other, as in age < 40 and age >= 40.",
+                "The branches of this UNION ALL may share records.",
+                "Make their conditions exclude each other, as in age < 40 and age >= 40.",
             )
     return _Draft(query.tree, context, catalog, limits).plan(inner)
 
@@ -52,12 +52,11 @@ def _columns_of(inner: Plan) -> dict[str, Column]:
     """The outputs of an inner query as columns."""
     found = {}
     for i, output in enumerate(inner.outputs[: inner.shown]):
-        values: tuple[Any, ...] = inner.keys[output.source].values if output.kind == "key" else ()
+        values = inner.keys[output.source].values if output.kind == "key" else ()
         known = [value for value in values if value is not None]
-        type_: Any = "category" if output.type == "timestamp" and output.kind == "key" else output.type
-        low = high = None
-        if type_ in ("integer", "number") and known:
-            low, high = known[0], known[-1]
+        type_ = cast(Type, "category" if output.type == "timestamp" and output.kind == "key" else output.type)
+        numbers = [value for value in known if not isinstance(value, str)] if type_ in ("integer", "number") else []
+        low, high = (numbers[0], numbers[-1]) if numbers else (None, None)
         texts = tuple(str(value) for value in known) if type_ in ("category", "boolean", "date") else ()
         if type_ == "date":
             type_ = "category" if output.kind == "key" else "date"
@@ -139,8 +138,8 @@ class _Draft:
         if self.tree.args.get("distinct") and (hidden or not self.one_set):
             raise UnsupportedSQL(
                 "QG206",
-                "DISTINCT would drop groups that look alike.",
-                "Show every group key, or leave out DISTINCT.",
+                "DISTINCT would drop groups that look the same.",
+                "Show every group key, or remove DISTINCT.",
                 span=span_of(group) if group is not None else None,
             )
 
@@ -152,8 +151,8 @@ class _Draft:
         if aggregate is not None:
             raise UnsupportedSQL(
                 "QG208",
-                "WHERE decides about single records, before anything is aggregated.",
-                "Put conditions on aggregates into HAVING.",
+                "WHERE selects single records, before anything is aggregated.",
+                "Move conditions on aggregates to HAVING.",
                 span=span_of(aggregate),
             )
         return is_true(condition(clause.this, self.context))
@@ -170,7 +169,7 @@ class _Draft:
         raise UnsupportedSQL(
             "QG201",
             "Rows are never shown, only aggregates of them.",
-            "Ask for COUNT(*), AVG(column) and the like.",
+            "Ask for aggregates such as COUNT(*) or AVG(column).",
             span=span_of(node) if node is not None else None,
         )
 
@@ -189,7 +188,7 @@ class _Draft:
         if possible > self.limits.max_groups:
             raise UnsupportedSQL(
                 "QG212",
-                f"These make {possible:,} groups; at most {self.limits.max_groups:,} are answered.",
+                f"These columns form {possible:,} groups; the limit is {self.limits.max_groups:,}.",
                 "Group by fewer columns, or in wider steps.",
                 span=span_of(group) if group is not None else None,
             )
@@ -204,7 +203,10 @@ class _Draft:
     def _output(self, node: exp.Expr, name: str) -> Output:
         if isinstance(node, exp.Star):
             raise UnsupportedSQL(
-                "QG201", "Rows are never shown.", "Ask for aggregates: COUNT(*), AVG(column) ...", span=span_of(node)
+                "QG201",
+                "Rows are never shown.",
+                "Ask for aggregates such as COUNT(*) or AVG(column).",
+                span=span_of(node),
             )
         if self._is_of_day(node):
             return self._dependent_key(node, name)
@@ -222,8 +224,8 @@ class _Draft:
         if not is_number(formula):
             raise UnsupportedSQL(
                 "QG207",
-                "The select list takes group keys, aggregates and arithmetic of them.",
-                "Group by this expression to see it.",
+                "The select list may contain group keys, aggregates, and arithmetic on them.",
+                "Group by this expression to show it.",
                 span=span_of(node),
             )
         type_ = "timestamp" if formula.type == "moment" else formula.type
@@ -282,8 +284,8 @@ class _Draft:
             if isinstance(node, exp.Column) and node not in self.groups.terms:
                 raise UnsupportedSQL(
                     "QG206",
-                    "With GROUP BY ALL this HAVING would make groups of its own.",
-                    "List in GROUP BY what is grouped by.",
+                    "With GROUP BY ALL, this HAVING would create groups of its own.",
+                    "List the group columns in GROUP BY.",
                     span=span_of(node),
                 )
 
@@ -301,12 +303,15 @@ class _Draft:
         if isinstance(node, exp.Literal):
             if node.is_string or not str(node.this).isdigit() or not 1 <= int(node.this) <= shown_:
                 raise UnsupportedSQL(
-                    "QG214", f"A position lies between 1 and {shown_}.", "Name the column instead.", span=span_of(node)
+                    "QG214",
+                    f"A position must be between 1 and {shown_}.",
+                    "Use the name of the column.",
+                    span=span_of(node),
                 )
             return int(node.this) - 1
         if not any(isinstance(part, exp.Column) or is_aggregate(part) for part in node.walk()):
             raise UnsupportedSQL(
-                "QG214", "A constant puts nothing in order.", "Order by a name or a position.", span=span_of(node)
+                "QG214", "A constant does not order anything.", "Order by a name or a position.", span=span_of(node)
             )
         if isinstance(node, exp.Column) and not node.meta.get("qualified"):
             named = self._named_items(node)
@@ -315,8 +320,8 @@ class _Draft:
             if len(named) > 1:
                 raise UnsupportedSQL(
                     "QG214",
-                    f"The select list has {len(named)} columns of this name.",
-                    "Give each its own.",
+                    f"The select list has {len(named)} columns with this name.",
+                    "Give each column its own name.",
                     span=span_of(node),
                 )
         try:
@@ -326,7 +331,7 @@ class _Draft:
                 raise
             raise UnsupportedSQL(
                 "QG214",
-                "ORDER BY takes group keys, aggregates, names and positions of the select list.",
+                "ORDER BY accepts group keys, aggregates, and names and positions of the select list.",
                 "Order by one of those.",
                 span=span_of(node),
             ) from None
@@ -355,11 +360,14 @@ class _Draft:
         node = found.expression
         if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit():
             raise UnsupportedSQL(
-                "QG207", f"{clause.upper()} takes a whole number.", f"Write {clause.upper()} 10.", span=span_of(found)
+                "QG207",
+                f"{clause.upper()} needs a whole number.",
+                f"Write, for example, {clause.upper()} 10.",
+                span=span_of(found),
             )
         if int(node.this) >= 2**63:
             raise UnsupportedSQL(
-                "QG207", f"{clause.upper()} is out of range.", "Leave it out to see all groups.", span=span_of(found)
+                "QG207", f"{clause.upper()} is out of range.", "Remove it to see all groups.", span=span_of(found)
             )
         return int(node.this)
 

@@ -29,7 +29,10 @@ def item_of(node: exp.Column, items: Sequence[exp.Expr]) -> exp.Expr:
     named = [item for item in items if isinstance(item, exp.Alias) and folded(item.alias) == name]
     if len(named) != 1:
         raise UnsupportedSQL(
-            "QG214", f"The select list has {len(named)} columns of this name.", "Give each its own.", span=span_of(node)
+            "QG214",
+            f"The select list has {len(named)} columns with this name.",
+            "Give each column its own name.",
+            span=span_of(node),
         )
     found: exp.Expr = named[0].this
     return found
@@ -109,7 +112,10 @@ def _put_in(node: exp.Column, items: Names) -> None:
     name = folded(node.name)
     if name not in items:
         raise UnsupportedSQL(
-            "QG203", "The subquery has more than one column of this name.", "Give each its own.", span=span_of(node)
+            "QG203",
+            "The subquery has more than one column with this name.",
+            "Give each column its own name.",
+            span=span_of(node),
         )
     bracket = exp.Paren(this=items[name].copy())
     bracket.meta.update(node.meta)

@@ -32,7 +32,7 @@ def join_reference(
     if not on.meta.get(_TEXT) and (column is None or column.type != "category"):
         raise UnsupportedSQL(
             "QG209",
-            "A reference table is joined on a category.",
+            "A reference table must be joined on a category.",
             f"Join {reference.name} on a category column of {catalog.dataset}.",
             span=span_of(join),
         )
@@ -61,14 +61,16 @@ def _joined(join: exp.Join, catalog: Catalog, ctes: Mapping[str, exp.Expr], tabl
         known = ", ".join(r.name for r in catalog.references)
         raise UnsupportedSQL(
             "QG205",
-            "JOIN takes reference tables that the custodian registered, as JOIN or LEFT JOIN.",
-            f"Tables that can be joined: {known}." if known else "This dataset has none: ask it by itself.",
+            "JOIN accepts only reference tables that the custodian has registered, as JOIN or LEFT JOIN.",
+            f"Tables that can be joined: {known}."
+            if known
+            else "This dataset has no reference tables: query it alone.",
             span=span_of(table),
         )
     alias = folded(table.alias or table.name)
     if alias in tables:
         raise UnsupportedSQL(
-            "QG205", "Two tables have the same name.", "Give one of them another name with AS.", span=span_of(table)
+            "QG205", "Two tables have the same name.", "Rename one of them with AS.", span=span_of(table)
         )
     return reference, alias
 
@@ -93,7 +95,7 @@ def _joined_on(join: exp.Join, reference: Reference, alias: str, tables: Tables)
                 return mine.unnest()
     raise UnsupportedSQL(
         "QG205",
-        f"A reference table is joined on its key, which is {reference.key}.",
+        f"A reference table must be joined on its key, {reference.key}.",
         f"Write ON {next(iter(tables.names)) or 'dataset'}.column = {alias}.{reference.key}.",
         span=span_of(join),
     )

@@ -97,10 +97,10 @@ def check_wording(sql: str, own: str, native: Native) -> None:
         before = sql[: reading.position]
         span = Span(before.count("\n") + 1, reading.position - before.rfind("\n"))
         raise SyntaxRefused(
-            "QG101", "The statement cannot be read as DuckDB's SQL from this place on.", "Correct it there.", span=span
+            "QG101", "The statement is not valid DuckDB SQL from this place on.", "Correct it there.", span=span
         )
     raise SyntaxRefused(
         "QG101",
-        "DuckDB reads this statement otherwise than it is read here.",
-        "Write it in plain SQL: ordinary operators, commas and brackets, functions by their usual names.",
+        "The meaning of this statement is ambiguous: DuckDB would read it differently from the gate.",
+        "Use plain SQL: ordinary operators, commas and parentheses, and the usual function names.",
     )

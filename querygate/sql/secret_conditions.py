@@ -72,7 +72,7 @@ def _gathered(node: exp.Expr, secret: frozenset[str]) -> exp.Expr:
     if isinstance(node, (exp.Not, exp.Paren)):
         return type(node)(this=_gathered(node.this, secret))
     if not isinstance(node, (exp.And, exp.Or)):
-        raise UnauditableStatement("It compares what is secret with what is known.")
+        raise UnauditableStatement("It compares a secret column with a known one.")
     parts = [part.unnest() for part in node.flatten()]
     hidden = [part for part in parts if columns_of(part) and columns_of(part) <= secret]
     others = [part for part in parts if not (columns_of(part) and columns_of(part) <= secret)]
@@ -124,7 +124,7 @@ def _put_in(node: exp.Expr, given: dict[str, str], secret: frozenset[str]) -> ex
         if not kept:
             return _TRUTHS[neutral]()
         return _joined(type(node), kept)
-    raise UnauditableStatement("It compares what is secret with what is known.")
+    raise UnauditableStatement("It compares a secret column with a known one.")
 
 
 def _is(node: exp.Expr, truth: str) -> bool:

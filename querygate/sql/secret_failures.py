@@ -43,7 +43,9 @@ def may_fail(sql: str, secret: Collection[str], dialect: str) -> FailurePoint | 
     for node in tree.walk():
         what = _what(node, hidden)
         if what is not None:
-            return FailurePoint(f"It has {what} a secret, which may fail by one person's value.", _known(tree, hidden))
+            return FailurePoint(
+                f"It has {what} a secret, which may fail because of one person's value.", _known(tree, hidden)
+            )
     return None
 
 
@@ -51,7 +53,7 @@ def _what(node: exp.Expr, secret: frozenset[str]) -> str | None:
     if isinstance(node, _DIVISIONS):
         chosen = number_of(node.expression) == 0 and _depends(node.find_ancestor(exp.Case, exp.If, exp.Where), secret)
         depends = _depends(node.expression, secret) and not isinstance(node.expression.unnest(), exp.Nullif)
-        return "a division by what depends on" if chosen or depends else None
+        return "a division by something that depends on" if chosen or depends else None
     if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
         return "a cast of" if _depends(node.this, secret) and _may_not_fit(node) else None
     for kind, name in _PARTIAL:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from sqlglot import exp
@@ -18,14 +18,14 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref
 from querygate.core.ports import Native
 from querygate.core.predicate import And, Atom, Const, Or, Predicate, both, negate
-from querygate.core.types import Column, Floats, Ints
+from querygate.core.types import Column, Floats, Ints, SqlValue
 from querygate.sql.restatement import wording_over_x
 
 MOST_STEPS = 6_000
 GRID = 513
 """Points at which a function is looked at first."""
 
-Ask: TypeAlias = Callable[[Ints], Sequence[Any]]
+Ask: TypeAlias = Callable[[Ints], Sequence[SqlValue]]
 _STEPS = frozenset({"floor", "ceil", "trunc", "round", "whole", "sign"})
 _MONOTONE = frozenset({"add", "sub", "mul", "div", "neg", "double", *_STEPS})
 
@@ -122,7 +122,7 @@ def _table(text: str, column: Column, cuts: tuple[float, ...], native: Native) -
     low, high = float(column.low or 0), float(column.high or 0)
     missing = native.tabulate(text, "number", [low, None])
 
-    def ask(places: Ints) -> Sequence[Any]:
+    def ask(places: Ints) -> Sequence[SqlValue]:
         return native.tabulate(text, "number", _doubles(places).tolist()).results if places.size else ()
 
     steps = _find_steps(low, high, _places(cuts), ask)
@@ -135,7 +135,7 @@ def _table(text: str, column: Column, cuts: tuple[float, ...], native: Native) -
     return Lookup.over_pieces(column.name, missing.type, np.array(starts), results)
 
 
-def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, Any] | None:
+def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, SqlValue] | None:
     """The places at which a function takes a new value, with the value, in order; None where there are many.
 
     In doubles too every function of a chain is monotone, because rounding to nearest is: between two arguments with one
@@ -143,8 +143,8 @@ def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, Any]
     two results is divided in the middle and at the simplest decimal in it, which is where people let things step: one
     question finds most steps, and bisection the others. All gaps are divided at once.
     """
-    numbers: dict[Any, int] = {}
-    values: list[Any] = []
+    numbers: dict[SqlValue, int] = {}
+    values: list[SqlValue] = []
 
     def numbered(places: Ints) -> Ints:
         """The number of the result at each place: equal results have equal numbers."""
@@ -159,7 +159,7 @@ def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, Any]
     grid = np.concatenate([_places([low, high]), _places(np.linspace(low, high, GRID)), cuts, cuts - 1])
     points = np.unique(grid)
     results, gap_of = numbered(points), np.zeros(points.size, dtype=np.int64)
-    found: dict[int, Any] = {}
+    found: dict[int, SqlValue] = {}
     while True:
         steps = np.flatnonzero((results[1:] != results[:-1]) & (gap_of[1:] == gap_of[:-1]))
         begin, end = points[steps], points[steps + 1]

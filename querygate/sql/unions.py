@@ -22,7 +22,7 @@ def join_plans(plans: list[Plan]) -> Plan:
         raise UnsupportedSQL(
             "QG206",
             "The branches of UNION ALL have different columns.",
-            "Give each the same keys and aggregates, of the same types.",
+            "Give every branch the same keys and aggregates, with the same types.",
         )
     mixed = frozenset(i for i, column in enumerate(columns) if len({output.type for output in column}) > 1)
     first, *others = (_in_doubles(plan, mixed) for plan in plans)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from querygate.core.errors import SyntaxRefused
 from querygate.core.ports import Native, SqlReading, TabulatedValues
+from querygate.core.types import SqlValue
 
 MOST, EACH = 5_000_000, 4_000
 """Values in all, and as how many a question counts beside its own."""
@@ -32,12 +32,12 @@ class WorkLimit:
     def read(self, sql: str, own: str) -> SqlReading:
         return self.native.read(sql, own)
 
-    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
+    def tabulate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
         self.work.values += len(values) + EACH
         if self.work.values > MOST:
             raise SyntaxRefused(
                 "QG102",
-                "The statement has too many functions: their values are looked up before it is answered.",
-                "Ask for fewer at once, or compare columns themselves, as in born >= DATE '2020-01-01'.",
+                "The statement uses too many functions of columns.",
+                "Use fewer at once, or compare the columns themselves, as in born >= DATE '2020-01-01'.",
             )
         return self.native.tabulate(text, kind, values)

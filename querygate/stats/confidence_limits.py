@@ -43,7 +43,7 @@ def mean_ci_high(cells: Cells, level: float) -> Range:
               certain who is selected and values are real; otherwise mean and deviation are bounded apart.
     """
     if not 0.0 < level < 1.0:
-        raise ValueError("a confidence level is between 0 and 1")
+        raise ValueError("a confidence level must be between 0 and 1")
     bottom, top = float(cells.low.min()), float(cells.high.max())
     if not max(-bottom, top) < _LARGE:
         return Range(-math.inf, math.inf, None, None, sharp=False)

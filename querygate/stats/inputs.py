@@ -11,21 +11,21 @@ from collections.abc import Sized
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from querygate.core.types import Bools, Cells, Floats, Ints
+from querygate.core.types import Array, Cells, Floats, Ints
 from querygate.stats.comparison import GroupCells
 from querygate.stats.exposure_tables import TableCells
 from querygate.stats.numerics import EXACT, enclose
 from querygate.stats.pairs import PairCells
 
-Column: TypeAlias = "ArrayLike | Any"
+Column: TypeAlias = "ArrayLike | None"
 """Numbers: a list, a NumPy array, a pandas Series, an Arrow array; as `lo` alone also a pandas IntervalArray."""
 
-Counts: TypeAlias = "int | ArrayLike | Any | None"
+Counts: TypeAlias = "ArrayLike | None"
 """Records per interval: exact numbers, or pairs (least, most) where membership is uncertain; None is one each."""
 
 
@@ -93,7 +93,7 @@ def read_table(exposed: Counts, outcome: Counts, sizes: Counts = None, counts: C
     array([7])
     """
     if not isinstance(exposed, Sized):
-        raise ValueError("exposed is a column: a number, a pair (least, most), or True or False for each class")
+        raise ValueError("exposed must be a column: a number, a pair (least, most), or True or False for each class")
     members = _sizes(sizes, len(exposed))
     one, two = read_counts(exposed, members.size), read_counts(outcome, members.size)
     chosen = (members, members) if counts is None else read_counts(counts, members.size)
@@ -115,7 +115,7 @@ def read_counts(counts: Counts, size: int) -> tuple[Ints, Ints]:
     if given.ndim == 0:
         given = np.full(size, given[()])
     if given.ndim > 2 or (given.ndim == 2 and given.shape[1] != 2):
-        raise ValueError("counts are numbers, one per interval, or pairs (least, most)")
+        raise ValueError("counts must be numbers, one per interval, or pairs (least, most)")
     if given.shape[0] != size:
         raise ValueError(f"there are {size} intervals and {given.shape[0]} counts")
     least, most = (given, given) if given.ndim == 1 else (given[:, 0], given[:, 1])
@@ -131,7 +131,7 @@ def _sizes(sizes: Counts, size: int) -> Ints:
     return least
 
 
-def _split(intervals: Any) -> tuple[Any, Any]:
+def _split(intervals: object) -> tuple[Column, Column]:
     """Both ends of a pandas IntervalArray, IntervalIndex or Series of intervals. Whether its ends are open makes no
     difference to a range: what an open end can come as near to as it likes is the same end."""
     inner = getattr(intervals, "array", intervals)
@@ -150,22 +150,22 @@ def _numbers(column: Column, what: str, side: float) -> Floats:
     elif given.dtype.kind in "biuf":
         doubles = _rounded(given, side)
     else:
-        raise ValueError(f"{what}s are numbers, not {given.dtype}")
+        raise ValueError(f"{what}s must be numbers, not {given.dtype}")
     _check(np.isnan(doubles), what + " {} is unknown (NaN)")
     return doubles
 
 
-def _array(column: Column, what: str) -> NDArray[Any]:
+def _array(column: Column, what: str) -> Array:
     try:
         given = np.asarray(column)
     except ValueError as wrong:
-        raise ValueError(f"{what}s are a column of numbers") from wrong
+        raise ValueError(f"{what}s must be a column of numbers") from wrong
     if given.ndim != 1:
-        raise ValueError(f"{what}s are a column of numbers, not of {given.ndim} dimensions")
+        raise ValueError(f"{what}s must be a column of numbers, not an array of {given.ndim} dimensions")
     return given
 
 
-def _rounded(given: NDArray[Any], side: float) -> Floats:
+def _rounded(given: Array, side: float) -> Floats:
     doubles: Floats = given.astype(np.float64)
     beyond = doubles < given if side > 0 else doubles > given
     moved = np.abs(doubles) >= EXACT if given.dtype.kind in "iu" else beyond
@@ -194,12 +194,12 @@ def _whole(doubles: Floats, given: Column, inward: np.ufunc) -> Ints:
     return whole
 
 
-def _records(column: NDArray[Any]) -> Ints:
+def _records(column: Array) -> Ints:
     """Counts as whole numbers that are not negative."""
     if column.dtype.kind == "O":
         column = np.array([np.nan if value is None else value for value in column.tolist()])
     if column.dtype.kind not in "biuf":
-        raise ValueError(f"counts are numbers, not {column.dtype}")
+        raise ValueError(f"counts must be numbers, not {column.dtype}")
     if column.dtype.kind == "f":
         _check(np.isnan(column), "count {} is unknown (NaN)")
         _check(column != np.floor(column), "count {} is not a whole number")
@@ -208,7 +208,7 @@ def _records(column: NDArray[Any]) -> Ints:
     return column.astype(np.int64)
 
 
-def _check(wrong: Bools | NDArray[Any], message: str) -> None:
+def _check(wrong: Array, message: str) -> None:
     """A ValueError about the first entry (they count from 0) that is wrong."""
     if wrong.any():
         raise ValueError(message.format(int(np.argmax(wrong))))

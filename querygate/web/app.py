@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from flask import Flask, Response, request
 
@@ -72,16 +71,16 @@ def make_door(route: Route, view: View, accounts: Accounts) -> View:
     """The view behind its lock. Who may come in is read from the table, so no view can forget to ask."""
     accepted = {parameter.name for parameter in route.parameters if parameter.where == "query"}
 
-    def enter(**path: Any) -> Response:
+    def enter(**path: str) -> Response:
         if route.who == "anyone":
             return view(**path)
         principal = authenticate(accounts)
         if route.who == "custodian" and not principal.is_custodian:
-            raise NotPermitted("QG302", "This is for custodians.", "Ask a custodian of the site.")
+            raise NotPermitted("QG302", "Only custodians can see this.", "Ask a custodian of the site.")
         unknown = sorted(set(request.args) - accepted)
         if unknown:
-            listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Leave it out."
-            raise problems.malformed(f"{unknown[0][:63]}: there is no such parameter.", listed)
+            listed = f"Accepted: {', '.join(sorted(accepted))}." if accepted else "Remove it."
+            raise problems.malformed(f"{unknown[0][:63]}: is not a known parameter.", listed)
         return view(principal, **path)
 
     return enter

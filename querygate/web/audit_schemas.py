@@ -22,7 +22,7 @@ FINDINGS_EXAMPLE = {
             "first": "2026-03-02T09:14:00.000000Z",
             "last": "2026-03-02T09:16:30.000000Z",
             "records": 1,
-            "signs": ["one user alone", "asked within 3 minutes"],
+            "signs": ["a single user", "asked within 3 minutes"],
             "findings": ["f_c0a4327dc0"],
             "version": 3,
         }
@@ -83,12 +83,13 @@ SEVERITY: Schema = {"enum": ["notice", "attempt", "exposed", "disclosed"]}
 
 AUDIT_SCHEMAS: dict[str, Schema] = {
     "AuditRun": record(
-        "Which dataset's queries to audit.",
+        "Dataset whose queries to audit.",
         {"dataset": {**TEXT, "description": "Name of the dataset."}},
         example={"dataset": "patients"},
     ),
     "Findings": record(
-        "What the last audit found. `audited` is null where there was none. Of many findings the gravest are kept.",
+        "What the last audit found. `audited` is null if there was none. Only the most serious of many findings are "
+        "kept.",
         {
             "dataset": TEXT,
             "audited": MAYBE_TEXT,
@@ -99,22 +100,22 @@ AUDIT_SCHEMAS: dict[str, Schema] = {
             "cases": array(ref("Case")),
             "findings": array(ref("Finding")),
             "findings_in_all": WHOLE,
-            "not_audited": array(record("A query that is not covered.", {"query": TEXT, "reason": TEXT})),
-            "left_out": array(record("A test not made.", {"view": TEXT, "measure": TEXT, "reason": TEXT})),
-            "statements": array(record("A query of a case.", {"id": TEXT, "time": TEXT, "user": TEXT, "sql": TEXT})),
-            "alerts": {**array(ref("Alert")), "description": "What `audit watch` told of last, newest first."},
+            "not_audited": array(record("A query the audit does not cover.", {"query": TEXT, "reason": TEXT})),
+            "left_out": array(record("A test that was not made.", {"view": TEXT, "measure": TEXT, "reason": TEXT})),
+            "statements": array(record("A query in a case.", {"id": TEXT, "time": TEXT, "user": TEXT, "sql": TEXT})),
+            "alerts": {**array(ref("Alert")), "description": "The latest alerts of `audit watch`, newest first."},
         },
         example=FINDINGS_EXAMPLE,
     ),
     "Alert": record(
-        "What one answer, with those before it, made known; as the watch sends it.",
+        "What one answer, combined with earlier ones, disclosed; as the watch sends it.",
         {
             "id": TEXT,
             "dataset": TEXT,
             "version": WHOLE,
             "time": TEXT,
             "query": TEXT,
-            "with": {**MAYBE_TEXT, "description": "An earlier query that it was set against."},
+            "with": {**MAYBE_TEXT, "description": "An earlier query that it was compared with."},
             "user": TEXT,
             "view": TEXT,
             "rule": {"enum": ["small", "pair", "linear", "tied", "cap"]},
@@ -122,17 +123,17 @@ AUDIT_SCHEMAS: dict[str, Schema] = {
         },
     ),
     "Case": record(
-        "Findings that belong together: same users, shared queries. As grave as the gravest of them.",
+        "Findings that belong together: same users, shared queries. As serious as the most serious of them.",
         {
             "id": TEXT,
             "severity": SEVERITY,
             "kinds": array(TEXT),
             "users": array(TEXT),
-            "view": {**TEXT, "description": "Whose answers were put together."},
+            "view": {**TEXT, "description": "Whose answers were combined."},
             "queries": array(TEXT),
             "first": MAYBE_TEXT,
             "last": MAYBE_TEXT,
-            "records": {**WHOLE, "description": "People isolated."},
+            "records": {**WHOLE, "description": "Number of people isolated."},
             "signs": {**array(TEXT), "description": "Signs of intent: reasons to look and to talk."},
             "findings": array(TEXT),
             "version": WHOLE,
@@ -140,7 +141,7 @@ AUDIT_SCHEMAS: dict[str, Schema] = {
         optional=("version",),
     ),
     "Finding": record(
-        "Query sets that isolate fewer than k records. Answers and values are null here.",
+        "Sets of queries that isolate fewer than k records. Answers and values are null here.",
         {
             "id": TEXT,
             "kind": TEXT,
@@ -151,7 +152,7 @@ AUDIT_SCHEMAS: dict[str, Schema] = {
             "isolates": record("Whom.", {"records": WHOLE, "where": TEXT}),
             "combination": array(
                 record(
-                    "An answer, and what it is multiplied by so that all but the isolated records cancel out.",
+                    "An answer, and the factor it is multiplied by so that all but the isolated records cancel out.",
                     {
                         "measure": TEXT,
                         "query": TEXT,
@@ -164,7 +165,7 @@ AUDIT_SCHEMAS: dict[str, Schema] = {
             ),
             "inferred": array(
                 record(
-                    "What follows; hidden here.",
+                    "What follows from the answers; hidden here.",
                     {
                         "column": TEXT,
                         "from": {"type": "null"},

@@ -76,24 +76,27 @@ _LISTED = {name: value for name, value in EXPORT_EXAMPLE.items() if name != "eve
 
 WISH: Schema = {
     "dataset": {**TEXT, "description": "Dataset to take records from."},
-    "purpose": {**TEXT, "description": "What for."},
+    "purpose": {**TEXT, "description": "Purpose of the extract."},
     "kind": {"enum": list(get_args(Kind)), "description": "How records are protected. The default is k-anonymous."},
-    "columns": {**array(TEXT), "description": "Columns. Empty: all but notes and sequences."},
-    "where": {**TEXT, "description": "Which records, as a condition in SQL."},
-    "method": {**TEXT, "description": "Method. Empty: the builder finds one."},
-    "k": {"type": ["integer", "null"], "description": "Records that share everything. Null: the builder finds it."},
-    "suppress": {**NUMBER, "description": "Share of records that may be left out."},
-    "suppress_cells": {**NUMBER, "description": "Share of cells that may become *, to keep records."},
-    "models": {**array(TEXT), "description": "What will be fitted, as `cox: Surv(time, status) ~ age`."},
+    "columns": {**array(TEXT), "description": "Columns. Empty: all except notes and sequences."},
+    "where": {**TEXT, "description": "Condition in SQL that selects records."},
+    "method": {**TEXT, "description": "Method. Empty: the builder chooses one."},
+    "k": {
+        "type": ["integer", "null"],
+        "description": "Minimum number of identical records. Null: the builder chooses it.",
+    },
+    "suppress": {**NUMBER, "description": "Largest share of records to leave out."},
+    "suppress_cells": {**NUMBER, "description": "Largest share of cells to replace by *, to keep records."},
+    "models": {**array(TEXT), "description": "Models the recipient will fit, such as `cox: Surv(time, status) ~ age`."},
     "tolerances": {
         "type": "object",
         "additionalProperties": NUMBER,
-        "description": "How much may be lost: shares of coefficients (`significance`, `sign`, `outside`) and widths "
+        "description": "Largest acceptable loss: shares of coefficients (`significance`, `sign`, `outside`) and widths "
         "(`mean(age)`).",
     },
     "formats": {
         **array({"enum": list(get_args(Format))}),
-        "description": f"Of {', '.join(get_args(Format))}. The default is csv and parquet.",
+        "description": f"One or more of {', '.join(get_args(Format))}. The default is csv and parquet.",
     },
 }
 
@@ -107,37 +110,40 @@ EXPORT: Schema = {
     "changed": TEXT,
     "expires": MAYBE_TEXT,
     "approvals": array(TEXT),
-    "reviewers": {**WHOLE, "description": "How many have to approve."},
+    "reviewers": {**WHOLE, "description": "Number of approvals needed."},
     "wish": ref("Wish"),
     "summary": {
         "type": ["object", "null"],
-        "description": "Figures of what was built, to those who review it.",
+        "description": "Figures on what was built, for reviewers.",
     },
     "manifest": {
         "type": ["string", "null"],
-        "description": "SHA-256 of the extract's manifest; to the requester once it is released.",
+        "description": "SHA-256 of the extract's manifest; the requester sees it once the extract is released.",
     },
-    "failure": {"type": ["string", "null"], "description": "Why the last build came to nothing; as `summary`."},
+    "failure": {
+        "type": ["string", "null"],
+        "description": "Why the last build failed; for the same people as `summary`.",
+    },
     "may": array({"enum": list(ACTIONS)}),
     "events": array(ref("ExportEvent")),
-    "preview": {"type": "object", "description": "What a reviewer needs before there is an extract, if asked for."},
+    "preview": {"type": "object", "description": "What a reviewer needs before the extract is built, if asked for."},
 }
 
 EXPORT_SCHEMAS: dict[str, Schema] = {
     "Wish": record(
-        "What is asked for.",
+        "What is requested.",
         WISH,
         optional=tuple(name for name in WISH if name not in ("dataset", "purpose")),
         example=WISH_EXAMPLE,
     ),
     "Comment": record(
-        "What to say with an act. Return, reject and comment need it; build and release take none.",
+        "A comment on an action. Return, reject and comment need one; build and release do not accept one.",
         {"comment": {**TEXT, "description": "At most 4,000 characters."}},
         optional=("comment",),
         example={"comment": "Why so many columns?"},
     ),
     "ExportEvent": record(
-        "One act on a request. Of those that time does, `user` is null.",
+        "One action on a request. `user` is null if it happened through time alone.",
         {
             "number": WHOLE,
             "time": TEXT,
@@ -149,7 +155,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
         },
     ),
     "Export": record(
-        "A request, as you may see it: what is asked, where it stands, what was done, and what you `may` do.",
+        "A request, as far as you may see it: what is requested, its state, its history, and what you `may` do.",
         EXPORT,
         optional=("events", "preview"),
         example=EXPORT_EXAMPLE,

@@ -8,22 +8,22 @@ MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
 
 NOISE_SCHEMAS: dict[str, Schema] = {
     "Noisy": record(
-        "A number with noise. The truth lies in interval95 in 95 of 100 answers.",
+        "A number with noise. In 95 of 100 answers, the true value lies in interval95.",
         {
             "value": NUMBER,
             "noise": {**TEXT, "description": "The mechanism."},
-            "scale": {**MAYBE_NUMBER, "description": "Of the noise; null where a value was chosen."},
+            "scale": {**MAYBE_NUMBER, "description": "Scale of the noise; null if a value was chosen at random."},
             "interval95": {"type": ["array", "null"], "items": NUMBER, "minItems": 2, "maxItems": 2},
-            "epsilon": {**NUMBER, "description": "What this number cost of the statement's epsilon."},
+            "epsilon": {**NUMBER, "description": "How much of the statement's epsilon this number cost."},
         },
         example={"value": 417, "noise": "geometric", "scale": 10.0, "interval95": [387, 447], "epsilon": 0.1},
     ),
     "Spent": record(
-        "Privacy budget: what this answer cost, and what is left of the tightest limit.",
+        "Privacy budget: what this answer cost, and what is left under the tightest limit.",
         {"spent": NUMBER, "left": NUMBER},
     ),
     "Batch": record(
-        "Statements about one dataset.",
+        "Statements to one dataset.",
         {
             "dataset": {**TEXT, "description": "Name of the dataset."},
             "statements": {**array(TEXT), "description": "Each a SELECT of aggregates, FROM the dataset."},
@@ -37,11 +37,11 @@ NOISE_SCHEMAS: dict[str, Schema] = {
         },
     ),
     "Price": record(
-        "What statements would cost together, if none of them was answered before.",
+        "What the statements would cost in total, if none of them has been answered before.",
         {"statements": array(ref("Verdict")), "cost": record("Privacy budget.", {"epsilon": NUMBER})},
     ),
     "Budget": record(
-        "What is left for noisy answers. Limits are by whose they are: dataset, user, group (a project).",
+        "What is left for noisy answers, under the limits of the dataset, the user and the group (a project).",
         {
             "dataset": TEXT,
             "epsilon_per_query": NUMBER,
@@ -55,7 +55,7 @@ NOISE_SCHEMAS: dict[str, Schema] = {
                         {"whose": TEXT, "name": TEXT, "epsilon": NUMBER, "releases": WHOLE},
                     )
                 ),
-                "description": "For custodians.",
+                "description": "Only for custodians.",
             },
         },
         optional=("spent",),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
@@ -26,17 +25,16 @@ def malformed(detail: str, remedy: str = "See /docs for what is accepted.") -> N
 
 
 def too_large() -> NotPermitted:
-    return NotPermitted("QG308", "The request is larger than this site reads.", "Send a shorter statement.")
+    return NotPermitted("QG308", "The request is larger than this site accepts.", "Send a shorter statement.")
 
 
 def problem(error: QueryGateError, status: int | None = None, headers: dict[str, str] | None = None) -> Response:
     """The error as a response. `status` is for the few cases where HTTP has a finer word than the code's own."""
-    body: dict[str, Any] = error.to_dict()
-    if status is not None:
-        body["status"] = status
-    response = Response(json.dumps(body, ensure_ascii=False), body["status"], content_type=MEDIA)
+    status = error.meaning.status if status is None else status
+    body = {**error.to_dict(), "status": status}
+    response = Response(json.dumps(body, ensure_ascii=False), status, content_type=MEDIA)
     response.headers.update(headers or {})
-    if body["status"] == 401:
+    if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="querygate"'
     return response
 
@@ -49,15 +47,15 @@ def refused_by_http(error: HTTPException) -> Response:
     """What the HTTP machinery itself refuses: no such page, wrong method, too large, unreadable."""
     status = error.code or 500
     if status == _MISSING:
-        return problem(NotPermitted("QG307", "There is no such page.", "See /docs for what there is."))
+        return problem(NotPermitted("QG307", "There is no page at this address.", "See /docs for all addresses."))
     if status == _TOO_LARGE:
         return problem(too_large())
     if status == _WRONG_METHOD:
         allowed = sorted(getattr(error, "valid_methods", None) or ())
-        wrong = malformed("This method is not available here.", f"Use {' or '.join(allowed)}.")
+        wrong = malformed("This address does not support this method.", f"Use {' or '.join(allowed)}.")
         return problem(wrong, status, {"Allow": ", ".join(allowed)})
     if 400 <= status < 500:
-        return problem(malformed("The request cannot be read."), status)
+        return problem(malformed("The request is not valid."), status)
     return problem(make_fault(error))
 
 

@@ -62,7 +62,9 @@ class Api:
         found = self._opened.log.answer(query_id)
         if found is None or not (principal.is_custodian or principal.name == found[0]):
             # One wording, so that nobody learns which queries others have asked.
-            raise NotPermitted("QG304", "There is no answer with this id for you.", "Ask the query again.")
+            raise NotPermitted(
+                "QG304", "There is no answer with this id, or you may not see it.", "Send the query again."
+            )
         if principal.name != found[0]:
             self._opened.log.note("answer.read", user=principal.name, body={"query_id": query_id})
         media, write = render.FORMATS[form]
@@ -109,7 +111,7 @@ class Api:
         check_fields(body, "", ("dataset",))
         dataset = read_text(body, "dataset")
         self._gate.store.current(dataset)
-        raise _elsewhere("An audit takes raw records, and the gate has none.", dataset)
+        raise _elsewhere("An audit needs raw records, and the gate has none.", dataset)
 
     # -- for whoever runs the site -----------------------------------------------------------------------
 
@@ -120,7 +122,7 @@ class Api:
         control = control_health(self._opened.site)
         store = all(health.ok for health in store_health(self._opened))
         if not (store and control.ok):
-            what = "The control database cannot be written." if store else "The store cannot be read."
+            what = "The control database is not writable." if store else "The store cannot be read."
             raise ConfigError("QG804", what, "Run `querygate doctor` on the server.")
         return give({"status": "ready", "checks": {"store": "ok", "control": "ok"}})
 
@@ -158,7 +160,7 @@ def make_question(principal: Principal, body: dict[str, Any]) -> Request:
 
 
 def _elsewhere(detail: str, words: str) -> NotPermitted:
-    remedy = f"Run `querygate audit run --dataset {words}` in the custodian's process."
+    remedy = f"Run `querygate audit run --dataset {words}` on the custodian's machine."
     return NotPermitted("QG309", detail, remedy)
 
 
@@ -168,7 +170,7 @@ def read_batch(principal: Principal) -> list[Request]:
     check_fields(body, "", ("dataset", "statements", "options"))
     statements, options = body.get("statements"), body.get("options", {})
     if not isinstance(statements, list) or not 1 <= len(statements) <= MOST_PRICED:
-        raise malformed(f"statements: must be a list of 1 to {MOST_PRICED} texts.")
+        raise malformed(f"statements: must be a list of 1 to {MOST_PRICED} strings.")
     return [
         make_question(principal, {"dataset": body.get("dataset"), "sql": sql, "options": options}) for sql in statements
     ]

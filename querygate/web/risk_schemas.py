@@ -35,23 +35,24 @@ RISK_EXAMPLE = {
             "risk_against_safe_harbor": "lower",
         }
     ],
-    "words": ["On none of the 12 measures is the release riskier than Safe Harbor on the same records."],
+    "words": ["The release is not riskier than Safe Harbor on any of the 12 measures, on the same records."],
     "notes": [],
 }
 
 RISK_SCHEMAS: dict[str, Schema] = {
     "RiskReport": record(
-        "What could be found out about people: from the raw records, under Safe Harbor, and after. Aggregates alone.",
+        "What could be found out about people: from the raw records, under Safe Harbor, and from the release. Only "
+        "aggregates.",
         {
-            "format": {**WHOLE, "description": "Raised when a field changes its meaning."},
+            "format": {**WHOLE, "description": "Increases when a field changes its meaning."},
             "dataset": TEXT,
             "title": TEXT,
             "version": {"type": ["integer", "null"]},
-            "made": {**TEXT, "description": "When, in UTC."},
+            "made": {**TEXT, "description": "Time of the report, in UTC."},
             "policy_hash": TEXT,
             "after": {
                 "enum": ["published", "release", "policy"],
-                "description": "The version served, a release that was given, or what the policy would make.",
+                "description": "The served version, a given release, or what the policy would produce.",
             },
             "records": record("How many there are.", {"raw": WHOLE, "after": WHOLE}),
             "columns": record("Which were measured.", {"quasi": array(TEXT), "sensitive": array(TEXT)}),
@@ -66,7 +67,9 @@ RISK_SCHEMAS: dict[str, Schema] = {
             },
             "disease": {
                 "anyOf": [
-                    record("Being listed is the disclosure; for all, or by a column.", {"column": MAYBE_TEXT}),
+                    record(
+                        "Being listed is itself the disclosure: for everybody, or by a column.", {"column": MAYBE_TEXT}
+                    ),
                     {"type": "null"},
                 ]
             },
@@ -79,14 +82,14 @@ RISK_SCHEMAS: dict[str, Schema] = {
             "sides": record(
                 "All figures of each side, and sentences.", {"raw": FIGURES, "safe_harbor": FIGURES, "after": FIGURES}
             ),
-            "verdict": {**array(ref("RiskMeasure")), "description": "The sides beside each other."},
+            "verdict": {**array(ref("RiskMeasure")), "description": "The three sides next to each other."},
             "words": array(TEXT),
             "notes": {**array(TEXT), "description": "What limits the figures."},
         },
         example=RISK_EXAMPLE,
     ),
     "RiskMeasure": record(
-        "One measure on the three sides; null where it was not measured. Shares are better low, counts high.",
+        "One measure on the three sides; null if not measured. For shares lower is better, for counts higher.",
         {
             "measure": TEXT,
             "group": {"enum": ["prosecutor", "journalist", "marketer", "alone", "instance", "told"]},

@@ -43,7 +43,7 @@ SUMMARY = {
     "version": WHOLE,
     "rows": WHOLE,
     "k": {**WHOLE, "description": "Each record shares its published quasi-identifiers with at least k - 1 others."},
-    "published": {**TEXT, "description": "When, in UTC."},
+    "published": {**TEXT, "description": "Time of publication, in UTC."},
 }
 SUMMARY_EXAMPLE = {
     "dataset": "patients",
@@ -82,25 +82,26 @@ SCHEMAS: dict[str, Schema] = {
         example={"dataset": "patients", "sql": "SELECT sex, AVG(sbp) FROM patients GROUP BY sex"},
     ),
     "Options": record(
-        "What may be chosen for one query.",
+        "Options of one query.",
         {
             "mode": {
                 "enum": ["interval", "laplace"],
-                "description": "How figures are protected: as guaranteed ranges, or with noise. The default is "
-                "interval, unless the policy allows noise alone.",
+                "description": "How numbers are protected: with guaranteed ranges, or with noise. The default is "
+                "interval, unless the policy allows only noise.",
             },
-            "readable": {**TRUTH, "description": "Add the answer as text for a person, rounded outward."},
+            "readable": {**TRUTH, "description": "Add the answer as text for people, rounded outward."},
             "consistent": {
                 **TRUTH,
-                "description": "Noisy counts: none below zero, and parts that add up to a total asked for with them.",
+                "description": "Make noisy counts consistent: none negative, and parts that add up to a "
+                "total in the same answer.",
             },
-            "epsilon": {**NUMBER, "description": "Spend no more than this on noise. The default is the policy's."},
+            "epsilon": {**NUMBER, "description": "Maximum epsilon to spend on noise. The default is the policy's."},
         },
         optional=("mode", "readable", "epsilon", "consistent"),
     ),
     "Answer": record(
-        "One object per group. The truth lies in every range, ends included. A noisy answer (mode laplace) has numbers "
-        "with noise instead, and tells what it cost.",
+        "One object per group. Every range contains the true value, ends included. A noisy answer (mode laplace) has "
+        "numbers with noise instead, and its cost.",
         {
             "query_id": TEXT,
             "dataset": TEXT,
@@ -122,11 +123,11 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Group": {
         "type": "object",
-        "description": "Keyed by column: a key is a value, a statistic is a Range, or Noisy. `_group` tells the size "
-        "of the group, where the answer is not noisy.",
+        "description": "Keyed by column: a key is a value, a statistic is a Range, or Noisy. `_group` gives the size "
+        "of the group, unless the answer is noisy.",
         "properties": {
             "_group": record(
-                "Whether the group certainly exists, and how many records it may hold.",
+                "Whether the group certainly exists, and how many records it may contain.",
                 {"certain": TRUTH, "count": record("Both ends included.", {"low": WHOLE, "high": WHOLE})},
             )
         },
@@ -135,49 +136,56 @@ SCHEMAS: dict[str, Schema] = {
         },
     },
     "Range": record(
-        "The truth is in [low, high], or NULL where may_be_null. Without ends it is NULL for certain.",
+        "The true value is in [low, high], or NULL if may_be_null. Without ends it is certainly NULL.",
         {
             "low": END,
             "high": END,
-            "attained_low": {**END, "description": "The lowest value that some consistent data set is known to reach."},
+            "attained_low": {
+                **END,
+                "description": "The lowest value that some table consistent with the store is known to attain.",
+            },
             "attained_high": {
                 **END,
-                "description": "The highest value that some consistent data set is known to reach.",
+                "description": "The highest value that some table consistent with the store is known to attain.",
             },
-            "sharp": {**TRUTH, "description": "No narrower range would be true of all that the release allows."},
+            "sharp": {
+                **TRUTH,
+                "description": "No narrower range would hold for every table consistent with the store.",
+            },
             "may_be_null": TRUTH,
         },
     ),
-    "Readable": record("The same answer as a table of texts.", {"headings": array(TEXT), "rows": array(array(TEXT))}),
+    "Readable": record("The same answer as a table of text.", {"headings": array(TEXT), "rows": array(array(TEXT))}),
     "Verdict": record(
-        "What a dry run says. Nothing was read, spent or logged.",
+        "The result of a dry run. Nothing was read, spent or logged.",
         {
             "accepted": {"const": True},
             "columns": array(ref("AnswerColumn")),
             "groups_at_most": WHOLE,
             "width": {
                 "enum": ["exact", "sharp", "outer"],
-                "description": "What to expect of the ranges: exact where only public columns are used, sharp where "
-                "they are as narrow as the store allows, outer where the form of the statement may cost width.",
+                "description": "What to expect of the ranges: exact if only public columns are used, sharp if they are "
+                "as narrow as the store allows, outer if the form of the statement may make them wider.",
             },
             "sharpened_by": {
                 **array(TEXT),
                 "description": "Columns whose published class moments make ranges narrower; absent if there are none.",
             },
-            "canonical": {**TEXT, "description": "Equal for statements of equal meaning."},
+            "canonical": {**TEXT, "description": "The same for statements with the same meaning."},
             "cost": record(
                 "Privacy budget that the query would use.", {"epsilon": NUMBER, "delta": NUMBER}, optional=("delta",)
             ),
-            "mode": {**TEXT, "description": "laplace, where the answer would be noisy."},
+            "mode": {**TEXT, "description": "laplace, if the answer would be noisy."},
             "budget": {
                 "type": "object",
                 "additionalProperties": NUMBER,
-                "description": "What is left of each limit, of noisy answers.",
+                "description": "What is left under each limit, for noisy answers.",
             },
             "accuracy": {
                 "type": "object",
                 "additionalProperties": MAYBE_NUMBER,
-                "description": "How near to the truth each number is in 95 of 100 answers; null where it depends.",
+                "description": "How close each number is to the true value in 95 of 100 answers; null if it depends on "
+                "the data.",
             },
         },
         optional=("sharpened_by", "width", "mode", "budget", "accuracy"),
@@ -191,12 +199,12 @@ SCHEMAS: dict[str, Schema] = {
         },
     ),
     "Datasets": record(
-        "What is served.",
+        "The served datasets.",
         {"datasets": array(record("One dataset.", SUMMARY))},
         example={"datasets": [SUMMARY_EXAMPLE]},
     ),
     "Dataset": record(
-        "All that may be known before asking. Nothing here is a sample of the data.",
+        "Everything that may be known before asking. Nothing here is a sample of the data.",
         {
             **SUMMARY,
             "unit": TEXT,
@@ -204,7 +212,7 @@ SCHEMAS: dict[str, Schema] = {
             "columns": array(ref("Column")),
             "tables": {**array(ref("Table")), "description": "Public tables that statements may join."},
             "policy": {**array(TEXT), "description": "The policy in words."},
-            "examples": {**array(TEXT), "description": "Statements that are accepted."},
+            "examples": {**array(TEXT), "description": "Statements that the gate accepts."},
         },
         example={
             **SUMMARY_EXAMPLE,
@@ -230,12 +238,12 @@ SCHEMAS: dict[str, Schema] = {
                     "hash": "5f0c6a1d8e3a4f507b6c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c",
                 }
             ],
-            "policy": ["Each record shares what is published of age with at least 4 others (k = 5)."],
+            "policy": ["Each record shares its published age with at least 4 others (k = 5)."],
             "examples": ["SELECT COUNT(*) FROM patients"],
         },
     ),
     "Column": record(
-        "A published column. Numbers and dates have a public domain, categories and code lists public values.",
+        "A published column. Numbers and dates have a public domain; categories and code lists have public values.",
         {
             "name": TEXT,
             "title": TEXT,
@@ -283,16 +291,16 @@ SCHEMAS: dict[str, Schema] = {
     **NOISE_SCHEMAS,
     **EXPORT_SCHEMAS,
     **RISK_SCHEMAS,
-    "Status": record("The process answers.", {"status": {"const": "ok"}}, example={"status": "ok"}),
+    "Status": record("The process is running.", {"status": {"const": "ok"}}, example={"status": "ok"}),
     "Ready": record(
-        "The process can do its work.",
+        "The process is ready to answer.",
         {"status": {"const": "ready"}, "checks": {"type": "object", "additionalProperties": {"const": "ok"}}},
         example={"status": "ready", "checks": {"store": "ok", "control": "ok"}},
     ),
     "Problem": record(
         "Every error, as application/problem+json (RFC 9457).",
         {
-            "type": {**TEXT, "description": "A link to what the code means."},
+            "type": {**TEXT, "description": "A link to the explanation of the code."},
             "title": TEXT,
             "status": WHOLE,
             "code": TEXT,
@@ -300,7 +308,7 @@ SCHEMAS: dict[str, Schema] = {
             "remedy": {**TEXT, "description": "What to do instead."},
             "suggestion": {**TEXT, "description": "A statement that the gate accepts."},
             "span": record(
-                "Where in the statement; line and column count from 1.",
+                "Where in the statement; line and column start at 1.",
                 {"line": WHOLE, "column": WHOLE, "length": WHOLE},
             ),
             "query_id": TEXT,
@@ -312,7 +320,7 @@ SCHEMAS: dict[str, Schema] = {
             "status": 422,
             "code": "QG201",
             "detail": "Rows are never shown.",
-            "remedy": "Ask for aggregates: COUNT(*), AVG(column) ...",
+            "remedy": "Ask for aggregates such as COUNT(*) or AVG(column).",
             "suggestion": "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
             "span": {"line": 1, "column": 8, "length": 1},
             "query_id": "q_01KJKB3Q00Z5V7N0M1C2X3Y4W5",

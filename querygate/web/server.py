@@ -38,7 +38,7 @@ class ProblemTask(ErrorTask):  # type: ignore[misc]
 
     def execute(self) -> None:
         refused = self.request.error
-        error = too_large() if refused.code == _TOO_LARGE else malformed("The request is not HTTP that is read here.")
+        error = too_large() if refused.code == _TOO_LARGE else malformed("The request is not valid HTTP.")
         found = make_fault(RuntimeError(refused.reason)) if refused.code == _FAULT else error
         body = json.dumps({**found.to_dict(), "status": refused.code}).encode()
         self.status = f"{refused.code} {refused.reason}"

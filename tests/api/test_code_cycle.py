@@ -121,4 +121,4 @@ def test_the_report_of_the_extract_shows_who_is_found(folder: Path) -> None:
     page = (folder / "got" / "report.html").read_text(encoding="utf-8")
     assert "Found by codes, before and after" in page
     assert (folder / "got" / "codes.png").stat().st_size > 10_000
-    assert "who knows the class as well is left with one record" in page
+    assert "somebody who also knows the class finds a single record" in page

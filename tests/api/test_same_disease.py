@@ -95,7 +95,7 @@ def test_from_a_wish_to_a_risk_report(folder: Path, opened: OpenSite, tmp_path: 
     assert found["floor"] <= ours["average_instance"] < theirs["average_instance"] / 2
     assert ours["greatest_instance"] <= found["bound"] == 0.25
     assert pq.read_table(extract / "extract.parquet").num_rows == 180
-    assert "Being in the file, beside Safe Harbor" in (extract / "report.html").read_text(encoding="utf-8")
+    assert "Being in the file, compared with Safe Harbor" in (extract / "report.html").read_text(encoding="utf-8")
     desk = ("--policy", str(folder / "registry.toml"), "--source", str(folder / "registry.parquet"))
     by_hand = run("anonymise", *desk, "--kind", "same-disease", "--out", str(tmp_path / "desk"))
     assert by_hand["risk"]["same_disease"] == found
@@ -113,5 +113,5 @@ def test_a_condition_on_what_the_register_knows_is_refused_when_it_is_built(open
         assert client.post(f"{API}/exports/{asked}/{action}", headers=headers[who], json={}).status_code == 200
     done = client.post(f"{API}/exports/{asked}/build", headers=headers["carl"], json={})
     assert (done.status_code, done.json["code"]) == (422, "QG604")
-    assert "takes no condition on sex" in done.json["detail"]
+    assert "cannot have a condition on sex" in done.json["detail"]
     assert client.get(f"{API}/exports/{asked}", headers=headers["carl"]).json["state"] == "approved"

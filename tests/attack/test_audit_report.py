@@ -49,9 +49,9 @@ def test_the_true_total_is_what_the_answers_fix(name: str, tmp_path: Path) -> No
             assert abs(low - value) <= 1e-6
 
     body = make_body([told], name, reveal=False)
-    assert {one["case"] for one in body["findings"]} == {case["id"] for case in body["cases"]}
-    assert all(line["answer"] is None for one in body["findings"] for line in one["combination"])
-    assert all(one["hidden"] and one["low"] is None for finding in body["findings"] for one in finding["inferred"])
+    assert {one.case for one in body.findings} == {case.id for case in body.cases}
+    assert all(line.answer is None for one in body.findings for line in one.combination)
+    assert all(one.hidden and one.low is None for finding in body.findings for one in finding.inferred)
     assert "Values of people are hidden." in make_audit_page(body, [told])
     shown = make_audit_page(make_body([told], name, reveal=True), [told])
-    assert "Values of people are shown" in shown
+    assert "This page shows values of people" in shown

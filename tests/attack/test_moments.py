@@ -68,9 +68,9 @@ def test_power_sums_need_four_members_more(size: int) -> None:
 
 def test_a_policy_with_small_classes_has_no_exact_sums() -> None:
     policy = POLICY.but(k=9, anonymise={"class_moments": "exact"})
-    with pytest.raises(ConfigError, match="exact needs k of 10"):
+    with pytest.raises(ConfigError, match="exact needs a k of at least 10"):
         policy.parsed()
-    assert any("last exactly" in warning for warning in policy.but(k=10).parsed().warnings)
+    assert any("last value exactly" in warning for warning in policy.but(k=10).parsed().warnings)
 
 
 # -- all members but one ---------------------------------------------------------------------------------------------

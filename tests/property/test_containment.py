@@ -2,7 +2,7 @@
 
 Each case publishes a random table under a random policy through the real path and asks random queries; DuckDB's
 answer on the raw rows must lie in the gate's range, NULL only where the range says it may be, every true group shown
-and every certain group true.
+and every certain group true. `make soak ONLY=containment` has 1,000 tables.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import pytest
 
 from tests.property.random_cases import make_case, random_query, violations
 
-TABLES = 110
-QUERIES = 25
+TABLES = 40
+QUERIES = 20
 
 
 @pytest.mark.parametrize("seed", range(TABLES))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import duckdb
 import psycopg
@@ -77,7 +76,7 @@ class PostgresTable:
         try:
             yield
         except (psycopg.Error, duckdb.Error, pa.ArrowException, UnicodeDecodeError):
-            unread = ConfigError(CODE, "PostgreSQL: a row cannot be read.", "The texts of the table must be UTF-8.")
+            unread = ConfigError(CODE, "PostgreSQL: a row cannot be read.", "The text in the table must be UTF-8.")
             raise self._trouble or unread from None
 
     # -- what there is ---------------------------------------------------------------------------------------------
@@ -91,7 +90,7 @@ class PostgresTable:
             known = [f"{s}.{t}" for s, t in connection.execute(_TABLES.encode() + order.encode()).fetchall()]
             listed = ", ".join(known[:LISTED]) + (" ..." if len(known) > LISTED else "")
             raise ConfigError(
-                CODE, "PostgreSQL: there is no table of that name.", f"Accepted: {listed or 'there are none'}."
+                CODE, "PostgreSQL: there is no table with this name.", f"Accepted: {listed or 'there are none'}."
             )
         return sql.Identifier(*found)
 
@@ -144,7 +143,7 @@ class _Reader:
         pass
 
 
-def _batches(stream: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches(stream: _Reader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """CSV as COPY writes it: a missing value is nothing, an empty text is two quotes."""
     reader = csv.open_csv(
         pa.PythonFile(stream, mode="r"),

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from typing import Any
 
 import duckdb
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.core.ports import Source
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.catalog_json import Row
+from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
 from querygate_adapters.vault.row_loader import cast_to
 
 SAMPLE = 10_000
@@ -30,7 +30,7 @@ _AXIS = {"date": "CAST({x} - DATE '1970-01-01' AS BIGINT)", "timestamp": "epoch_
 def survey(source: Source, patterns: Mapping[str, str], *, memory_mb: int = 4096) -> tuple[ColumnFigures, ...]:
     """Figures of every column of the source."""
     with tempfile.TemporaryDirectory(prefix="querygate-") as folder:
-        config: dict[str, Any] = {**CONFIG, "memory_limit": f"{memory_mb}MB", "temp_directory": folder}
+        config: Config = {**CONFIG, "memory_limit": f"{memory_mb}MB", "temp_directory": folder}
         with duckdb.connect(config={**config, "lock_configuration": "true"}) as database:
             names = source.columns()
             with source.reading():
@@ -105,6 +105,5 @@ class _Column:
             shares[-1],
         )
 
-    def _one(self, sql: str, parameters: list[str] | None = None) -> tuple[Any, ...]:
-        found: tuple[Any, ...] = self._db.execute(sql, parameters or []).fetchall()[0]
-        return found
+    def _one(self, sql: str, parameters: list[str] | None = None) -> Row:
+        return self._db.execute(sql, parameters or []).fetchall()[0]

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from querygate.core.block import Block
 from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog, Column, NoiseOptions, Reference
 
 KEPT_BYTES = 256 * 2**20
@@ -58,7 +59,7 @@ def catalog_from_json(text: str) -> Catalog:
     body = _with_tuples(json.loads(text))
     if body.pop("format", 1) > FORMAT:
         raise ConfigError(
-            "QG804", "This version was published by a newer QueryGate.", "Bring the gate up to date, or serve another."
+            "QG804", "This version was published by a newer QueryGate.", "Update the gate, or serve another version."
         )
     columns = tuple(Column(**column) for column in body["columns"])
     references = tuple(Reference(**table) for table in body.get("references", ()))  # older catalogs have none
@@ -66,7 +67,7 @@ def catalog_from_json(text: str) -> Catalog:
     return Catalog(**{**body, "columns": columns, "references": references, "noise": noise})
 
 
-def _with_tuples(body: Any) -> Any:
+def _with_tuples(body: JsonValue) -> Any:
     """JSON has lists where the catalog has tuples, at any depth."""
     if isinstance(body, dict):
         return {key: _with_tuples(value) for key, value in body.items()}
@@ -74,6 +75,8 @@ def _with_tuples(body: Any) -> Any:
 
 
 Names: TypeAlias = tuple[str, ...]
+Row: TypeAlias = tuple[Any, ...]
+"""A row as an engine gives it."""
 
 
 class KeptBlocks:
@@ -100,12 +103,12 @@ class KeptBlocks:
 
 
 def no_dataset() -> NotPermitted:
-    return NotPermitted("QG303", "There is no dataset of that name.", "List the datasets to see their names.")
+    return NotPermitted("QG303", "There is no dataset with this name.", "List the datasets to see their names.")
 
 
 def over_the_limit() -> NotPermitted:
     return NotPermitted(
         "QG305",
-        "The statement was stopped at the limit of time or memory.",
+        "The statement exceeded the limit of time or memory and was stopped.",
         "Ask for fewer groups or fewer columns at once.",
     )

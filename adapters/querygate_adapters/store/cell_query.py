@@ -10,7 +10,7 @@ constant in the text, so there is nothing to inject; and the order is fixed, so 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from querygate.core.block import (
     RowClasses,
     SetColumn,
 )
-from querygate.core.types import Catalog, Column, Ints
+from querygate.core.types import Array, Catalog, Column, Ints
 
 Dictionaries: TypeAlias = "Mapping[int, Dictionary | CodeSets]"
 """What the ids of each column mean, by its index."""
@@ -66,7 +66,7 @@ def stored(column: Column) -> tuple[str, ...]:
 def make_block(
     catalog: Catalog,
     columns: Sequence[Column],
-    found: Mapping[str, Any],
+    found: Mapping[str, Array],
     dictionaries: Dictionaries,
     moments: Mapping[str, ClassMoments] | None = None,
 ) -> Block:
@@ -80,7 +80,7 @@ def make_block(
             made[column.name] = _of_sets(ids, dictionaries[column.index])
             continue
         kind = np.int64 if column.is_discrete else np.float64
-        ends: list[Any] = [_end(found[f"{stem}_{end}"], kind) for end in ("lo", "hi")]
+        ends = [_end(found[f"{stem}_{end}"], kind) for end in ("lo", "hi")]
         null = np.asarray(found[f"{stem}_null"], np.int64) if column.nullable else np.zeros(len(n), np.int64)
         tight = catalog.tight and column.role == "quasi-identifier"
         made[column.name] = NumberColumn(ends[0], ends[1], null, tight)
@@ -96,6 +96,6 @@ def _of_sets(ids: Ints, meant: Dictionary | CodeSets) -> BlockColumn:
     return CodeColumn(ids, meant) if isinstance(meant, CodeSets) else SetColumn(ids, meant)
 
 
-def _end(values: Any, kind: type[np.int64] | type[np.float64]) -> Any:
+def _end(values: Array, kind: type[np.int64] | type[np.float64]) -> Array:
     """Zero where there is none; and one zero only, as engines differ in which of -0.0 and 0.0 stands for both."""
     return np.asarray(np.ma.filled(values, 0), dtype=kind) + kind(0)

@@ -7,13 +7,13 @@ A store that publishes no moments has no such table, and one that does says so i
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from querygate.core.block import ClassMoments
-from querygate.core.types import Catalog, Column
+from querygate.core.types import Array, Catalog, Column
+from querygate_adapters.store.fetched import floats
 
 TABLE = "class_moment"
 COLUMNS = "column_id, class, n, sum_lo, sum_hi, var_lo, var_hi"
@@ -29,15 +29,11 @@ def wanted_columns(catalog: Catalog, names: Collection[str]) -> list[Column]:
     return [column for column in catalog.columns if column.name in names and column.moments != "none"]
 
 
-def make_moments(found: list[Any]) -> ClassMoments:
+def make_moments(found: Sequence[Array]) -> ClassMoments:
     """From class, n, sum_lo, sum_hi, var_lo, var_hi as arrays, in order of class; a missing variance is NaN."""
+    # One zero only, as engines differ in which of -0.0 and 0.0 they keep.
     label, n = (np.asarray(column, dtype=np.int64) for column in found[:2])
-    told = ClassMoments(label, n, *(_floats(column) for column in found[2:]))
+    told = ClassMoments(label, n, *(floats(column) + 0.0 for column in found[2:]))
     if (np.diff(told.label) <= 0).any() or not (told.sum_low <= told.sum_high).all():
         raise ValueError("the moments of the classes are damaged")
     return told
-
-
-def _floats(column: Any) -> Any:
-    """One zero only, as engines differ in which of -0.0 and 0.0 they keep."""
-    return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64) + 0.0

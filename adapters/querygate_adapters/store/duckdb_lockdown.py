@@ -6,12 +6,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 
 from querygate_adapters.store.catalog_json import over_the_limit
 
-CONFIG = {
+Config: TypeAlias = dict[str, str | bool | int | float | list[str]]
+
+CONFIG: Config = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -26,11 +29,7 @@ def connect(
     path: Path, *, read_only: bool, memory_mb: int = 1024, threads: int | None = None
 ) -> duckdb.DuckDBPyConnection:
     """Open a database file from which SQL can reach nothing else on the machine."""
-    config: dict[str, str | bool | int | float | list[str]] = {
-        **CONFIG,
-        "memory_limit": f"{memory_mb}MB",
-        "lock_configuration": "true",
-    }
+    config: Config = {**CONFIG, "memory_limit": f"{memory_mb}MB", "lock_configuration": "true"}
     if threads:
         config["threads"] = str(threads)
     return duckdb.connect(str(path), read_only=read_only, config=config)

@@ -11,16 +11,24 @@ import datetime as dt
 import json
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import duckdb
 import pyarrow as pa
 
 from querygate.core.errors import UnsupportedSQL
+from querygate.core.json_body import JsonValue
 from querygate.core.ports import SqlReading, TabulatedValues
+from querygate.core.types import SqlValue
 from querygate_adapters.store.duckdb_lockdown import CONFIG, limited
+
+_Node: TypeAlias = dict[str, Any]
+"""A node of a statement as the engine serialises it: what a key holds depends on the class of the node."""
+
+_Key = TypeVar("_Key")
+_Kept = TypeVar("_Kept")
 
 KEPT = 512
 _SERIALISED = "SELECT json_serialize_sql(?), json_serialize_sql(?)"
@@ -39,15 +47,11 @@ class DuckDBNative:
 
     def __init__(self, *, timeout_s: float = 2.0, memory_mb: int = 256) -> None:
         self._timeout_s = timeout_s
-        self._known: dict[tuple[str, str, Any], TabulatedValues] = {}
+        self._known: dict[tuple[str, str, Hashable], TabulatedValues] = {}
         self._lock = threading.Lock()
-        config: dict[str, Any] = {
-            **CONFIG,
-            "memory_limit": f"{memory_mb}MB",
-            "threads": "1",
-            "lock_configuration": "true",
-        }
-        self._db = duckdb.connect(config=config)
+        self._db = duckdb.connect(
+            config={**CONFIG, "memory_limit": f"{memory_mb}MB", "threads": "1", "lock_configuration": "true"}
+        )
         self._mine = threading.local()  # a cursor for each thread: one costs as much as a fifth of a reading
         self._alike: dict[tuple[str, str], None] = {}
 
@@ -84,7 +88,7 @@ class DuckDBNative:
 
     # -- evaluating ----------------------------------------------------------------------------------------------
 
-    def tabulate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
+    def tabulate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
         """What the expression over the column `x` makes of each value, in order; None stands for NULL."""
         if kind == "number":  # asked while a step is looked for, and not again
             return self._calculate(text, kind, values)
@@ -97,7 +101,7 @@ class DuckDBNative:
             _keep(self._known, key, found)
         return found
 
-    def _calculate(self, text: str, kind: str, values: Sequence[Any]) -> TabulatedValues:
+    def _calculate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
         cursor = self._db.cursor()
         try:
             cursor.register("axis", pa.table({"x": pa.array(values, _INPUTS[kind])}))
@@ -107,7 +111,7 @@ class DuckDBNative:
         except duckdb.Error:
             raise UnsupportedSQL(
                 "QG207",
-                "The database has no result for this expression, or none for some value of the column.",
+                "This expression has no result, or none for some value of the column.",
                 "Check the types, and that every value of the column's domain has a result.",
             ) from None
         finally:
@@ -115,7 +119,7 @@ class DuckDBNative:
         return TabulatedValues(_type(result.type), tuple(map(_plain, result.to_pylist())))
 
 
-def _keep(kept: dict[Any, Any], key: Any, value: Any) -> None:
+def _keep(kept: dict[_Key, _Kept], key: _Key, value: _Kept) -> None:
     """Remember it, and forget the oldest of too many."""
     kept[key] = value
     while len(kept) > KEPT:
@@ -146,7 +150,7 @@ def _shape(sql: str) -> tuple[str, list[str]]:
     return _NUMBER.sub(taken_out, sql), numbers
 
 
-def _axis_key(kind: str, values: Sequence[Any]) -> Any:
+def _axis_key(kind: str, values: Sequence[SqlValue]) -> Hashable:
     """What tells axes apart: whole numbers and days come without gaps, so their ends do."""
     if kind in ("integer", "date"):
         return len(values), values[0], tuple(values[-2:])
@@ -166,7 +170,7 @@ def _type(found: pa.DataType) -> str:
     return next((name for name, test in tests.items() if test(found)), "other")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: SqlValue) -> SqlValue:
     """Whole decimals are whole numbers; a moment is told in ISO form."""
     if isinstance(value, Decimal) and value == value.to_integral_value():
         return int(value)
@@ -206,34 +210,34 @@ _TYPES = {
 }  # fmt: skip
 
 
-def _are_alike(one: Any, two: Any) -> bool:
+def _are_alike(one: JsonValue, two: JsonValue) -> bool:
     """Two trees side by side; only where they differ is it asked whether they mean the same."""
     if isinstance(one, dict) and isinstance(two, dict) and one.keys() == two.keys():
         for key, value in one.items():
             if key not in _IGNORED and value != two[key] and not _are_alike_inside(value, two[key]):
-                return bool(_meaning(one) == _meaning(two))
+                return _meaning(one) == _meaning(two)
         return True
     return _are_alike_inside(one, two)
 
 
-def _are_alike_inside(one: Any, two: Any) -> bool:
+def _are_alike_inside(one: JsonValue, two: JsonValue) -> bool:
     if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
         return all(_are_alike(a, b) for a, b in zip(one, two, strict=True))
     if isinstance(one, dict) and isinstance(two, dict):
-        return _are_alike(one, two) if one.keys() == two.keys() else bool(_meaning(one) == _meaning(two))
-    return bool(one == two)
+        return _are_alike(one, two) if one.keys() == two.keys() else _meaning(one) == _meaning(two)
+    return one == two
 
 
-def _meaning(tree: Any) -> Any:
+def _meaning(tree: JsonValue) -> JsonValue:
     """A tree without places and without the choices of wording that mean the same."""
     if isinstance(tree, list):
         return [_meaning(part) for part in tree]
     if not isinstance(tree, dict):
         return tree
-    node = {key: _meaning(value) for key, value in tree.items() if key not in _IGNORED}
+    node: _Node = {key: _meaning(value) for key, value in tree.items() if key not in _IGNORED}
     kind = node.get("type")
     if node.get("class") == "CONJUNCTION":
-        flat: list[Any] = []
+        flat: list[JsonValue] = []
         for child in node["children"]:
             same = isinstance(child, dict) and child.get("class") == "CONJUNCTION" and child["type"] == kind
             flat.extend(child["children"] if same and not child.get("alias") else [child])
@@ -255,7 +259,7 @@ def _meaning(tree: Any) -> Any:
     return node
 
 
-def _type_meant(node: dict[str, Any]) -> dict[str, Any]:
+def _type_meant(node: _Node) -> _Node:
     """DuckDB ignores the length of a VARCHAR, and a DECIMAL without figures has 18 of them, 3 after the point."""
     name = str(node["type_name"]).upper()
     name, figures = _TYPES.get(name, name), node["children"]
@@ -269,11 +273,11 @@ _INTERVAL = re.compile(r"(\d{1,6}) (day|week|month|year)s?", re.IGNORECASE)
 _UNITS = frozenset(f"to_{unit}s" for unit in ("day", "week", "month", "quarter", "year"))
 
 
-def _not(child: Any, alias: str) -> Any:
+def _not(child: _Node, alias: str) -> _Node:
     return {"class": "OPERATOR", "type": "OPERATOR_NOT", "alias": alias, "children": [child]}
 
 
-def _function(node: dict[str, Any]) -> Any:
+def _function(node: _Node) -> _Node:
     name = str(node["function_name"])
     if name in _NEGATED_FUNCTIONS:
         return _not({**node, "function_name": _NEGATED_FUNCTIONS[name], "alias": ""}, node.get("alias", ""))
@@ -287,11 +291,9 @@ def _function(node: dict[str, Any]) -> Any:
     if name in ("quantile_cont", "quantile_disc") and len(arguments) == 1:
         return _within_group(node, arguments)
     if name in _UNITS and arguments:
-        arguments = _whole_texts(arguments)
-        number = _only_number(arguments)
-        if number is not None:
-            return {"interval": [number, name.removeprefix("to_")], "alias": node["alias"]}
-        return {**node, "arguments": arguments}
+        node["arguments"] = _whole_texts(arguments)
+        number = _only_number(node["arguments"])
+        return node if number is None else {"interval": [number, name.removeprefix("to_")], "alias": node["alias"]}
     if name in _PARTS and arguments:
         literal = arguments[0].get("expression", {}).get("literal")
         if isinstance(literal, dict) and literal.get("kind") == "STRING":
@@ -300,7 +302,7 @@ def _function(node: dict[str, Any]) -> Any:
     return node
 
 
-def _within_group(node: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
+def _within_group(node: _Node, arguments: list[_Node]) -> _Node:
     """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x) is QUANTILE_CONT(x, p) where the order rises."""
     orders = node["order_bys"]["orders"]
     if len(orders) != 1 or orders[0]["type"] != "ASCENDING":
@@ -309,7 +311,7 @@ def _within_group(node: dict[str, Any], arguments: list[Any]) -> dict[str, Any]:
     return {**node, "order_bys": {**node["order_bys"], "orders": []}, "arguments": [value, *arguments]}
 
 
-def _interval_text(node: dict[str, Any]) -> dict[str, Any] | None:
+def _interval_text(node: _Node) -> _Node | None:
     """INTERVAL '3 days' is INTERVAL 3 DAY."""
     literal = node["child"].get("literal", {})
     text = _INTERVAL.fullmatch(str(literal.get("text"))) if literal.get("kind") == "STRING" else None
@@ -318,7 +320,7 @@ def _interval_text(node: dict[str, Any]) -> dict[str, Any] | None:
     return {"interval": [str(int(text[1])), f"{text[2].lower()}s"], "alias": node["alias"]}
 
 
-def _only_number(arguments: Any) -> str | None:
+def _only_number(arguments: list[_Node]) -> str | None:
     """The whole number that a constant interval has, whatever the database wraps around it."""
     (argument,) = arguments
     found = argument["expression"]
@@ -328,7 +330,7 @@ def _only_number(arguments: Any) -> str | None:
     return str(int(Decimal(literal["text"]))) if literal.get("kind") == "INTEGER" else None
 
 
-def _whole_texts(tree: Any) -> Any:
+def _whole_texts(tree: JsonValue) -> JsonValue:
     """INTERVAL '3' DAY is INTERVAL 3 DAY: the number of units may stand in quotes."""
     if isinstance(tree, list):
         return [_whole_texts(part) for part in tree]
@@ -339,7 +341,7 @@ def _whole_texts(tree: Any) -> Any:
     return {key: _whole_texts(value) for key, value in tree.items()}
 
 
-def _number(literal: dict[str, Any]) -> dict[str, Any]:
+def _number(literal: _Node) -> _Node:
     """Numbers by their value and kind: 1_000 is 1000, .5 is 0.5, while 1e0 stays a double."""
     if literal.get("kind") == "STRING":
         return literal

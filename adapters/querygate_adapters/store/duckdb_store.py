@@ -13,7 +13,6 @@ import re
 import threading
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.ports import Limits
@@ -49,7 +48,7 @@ class DuckDBStore:
 
     def __init__(self, root: Path, *, memory_mb: int = 1024, threads: int | None = None) -> None:
         self.root = root
-        self._options: dict[str, Any] = {"memory_mb": memory_mb, "threads": threads}
+        self._memory_mb, self._threads = memory_mb, threads
         self._open: dict[str, DuckDBRelease] = {}
         self._lock = threading.Lock()
 
@@ -68,7 +67,7 @@ class DuckDBStore:
         with self._lock:
             release = self._open.get(dataset)
             if release is None or release.catalog.version != version:
-                release = DuckDBRelease(version_file(folder, version), **self._options)
+                release = DuckDBRelease(version_file(folder, version), memory_mb=self._memory_mb, threads=self._threads)
                 self._open[dataset] = release
             return release
 

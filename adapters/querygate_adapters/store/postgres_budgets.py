@@ -19,12 +19,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from psycopg import sql
 
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger
+from querygate.core.types import Scalar
+from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.postgres_connection import Connection, Location, told
 from querygate_adapters.store.postgres_store import SCHEMA, ConnectionPool
 
@@ -199,10 +200,10 @@ class _Page:
         [(reservations, uncharged, answers, unpaid)] = self._rows(_COUNTS)
         return reservations, uncharged, answers, unpaid
 
-    def _rows(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, text: str, *values: Scalar) -> list[Row]:
         return self._connection.execute(self._composed(text), values).fetchall()
 
-    def _run(self, text: str, *values: Any) -> None:
+    def _run(self, text: str, *values: Scalar) -> None:
         self._connection.execute(self._composed(text), values)
 
 

@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import psycopg
@@ -31,8 +31,8 @@ from psycopg import sql
 
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.ports import Limits
-from querygate.core.types import Catalog, Column
-from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset, over_the_limit
+from querygate.core.types import Array, Catalog, Column, Scalar
+from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Row, catalog_from_json, no_dataset, over_the_limit
 from querygate_adapters.store.cell_query import Dictionaries, grouping, make_block
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
@@ -79,7 +79,7 @@ class PostgresStore:
                 self._open[dataset] = (number, release)
             return release
 
-    def _ask(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
+    def _ask(self, text: str, *values: Scalar) -> list[Row]:
         """Rows from the tables of the schema; none where nothing was ever copied there."""
         tables = {name: sql.Identifier(self._schema, name) for name in ("served", "release")}
         try:
@@ -167,7 +167,7 @@ def read_catalog(connection: Connection, schema: str, number: int) -> Catalog:
 
 
 def read_dictionaries(connection: Connection, schema: str, number: int, catalog: Catalog) -> Dictionaries:
-    def rows(text: str, table: str, column: Column) -> list[tuple[Any, ...]]:
+    def rows(text: str, table: str, column: Column) -> list[Row]:
         statement = sql.SQL(text).format(sql.Identifier(schema, table))
         return connection.execute(statement, [number, column.index]).fetchall()
 
@@ -179,7 +179,7 @@ def read_dictionaries(connection: Connection, schema: str, number: int, catalog:
 
 
 _WHERE = "FROM {} WHERE release = %s AND column_id = %s"
-_Rows: TypeAlias = "Callable[[str, str, Column], list[tuple[Any, ...]]]"
+_Rows: TypeAlias = "Callable[[str, str, Column], list[Row]]"
 
 
 def _dictionary(column: Column, rows: _Rows) -> Dictionary:
@@ -284,7 +284,7 @@ def _fetch(connection: Connection, statement: sql.Composed, limits: Limits) -> b
     return b"".join(parts)
 
 
-def _numbers(body: bytes, kinds: Sequence[str]) -> list[Any]:
+def _numbers(body: bytes, kinds: Sequence[str]) -> list[Array]:
     """The columns of a binary COPY: a row is its number of fields, and for each its width and its eight bytes."""
     fields = [
         (f"{part}{i}", f">{kind}") for i, of in enumerate(kinds) for part, kind in (("width", "i4"), ("value", of))

@@ -7,14 +7,14 @@ function from a statement to named arrays; DuckDB and Spark are each one line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from querygate.core.coarse_parts import Fork, Parts
-from querygate.core.types import Ints
+from querygate.core.types import Array, Ints
+from querygate_adapters.store.fetched import ints
 
-Query = Callable[[str], Mapping[str, Any]]
+Query = Callable[[str], Mapping[str, Array]]
 
 
 class CoarseCounts:
@@ -27,8 +27,7 @@ class CoarseCounts:
         """(part, code, records) of everything that occurs."""
         part, code = number_of(parts, self._code_of), self._code_of(column)
         found = self._query(f"SELECT {part} AS part, {code} AS code, COUNT(*) AS n FROM {self._table} GROUP BY 1, 2")
-        places, codes, records = (np.asarray(found[name], dtype=np.int64) for name in ("part", "code", "n"))
-        return places, codes, records
+        return ints(found["part"]), ints(found["code"]), ints(found["n"])
 
     def combinations(self, parts: Parts) -> dict[int, int]:
         """How many different keys each part has."""

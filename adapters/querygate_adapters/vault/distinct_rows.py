@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from querygate.core.types import Ints
+from querygate.core.types import Array, Ints
 
 WORD = 2**62
+"""More than any packed number of codes."""
 
 
-def distinct_rows(columns: Sequence[Any], near: Ints) -> Ints:
+def distinct_rows(columns: Sequence[Array], near: Ints) -> Ints:
     """The number of each row, 0..m-1 in order of first use: equal rows have equal numbers. NULL (masked) equals NULL.
 
     Rows of equal `near` are expected to be equal. Where they are, one of each is looked at and the rest follow it.
@@ -34,14 +34,14 @@ def distinct_rows(columns: Sequence[Any], near: Ints) -> Ints:
     return _numbered(figures, near.size)
 
 
-def _without_null(column: Any) -> list[Any]:
+def _without_null(column: Array) -> list[Array]:
     mask = np.ma.getmaskarray(column)
     if not mask.any():
         return [np.ma.getdata(column)]
     return [np.where(mask, 0, np.ma.getdata(column)), mask]
 
 
-def _numbered(figures: Sequence[Any], rows: int) -> Ints:
+def _numbered(figures: Sequence[Array], rows: int) -> Ints:
     key, room = np.zeros(rows, dtype=np.int64), WORD
     for figure in figures:
         code, size = _coded(figure)
@@ -56,7 +56,7 @@ def _numbered(figures: Sequence[Any], rows: int) -> Ints:
     return numbers
 
 
-def _coded(figure: Any) -> tuple[Ints, int]:
+def _coded(figure: Array) -> tuple[Ints, int]:
     """Small whole numbers for the values of a column, and how many there may be."""
     if figure.dtype.kind in "iub" and figure.size:
         least, most = int(figure.min()), int(figure.max())

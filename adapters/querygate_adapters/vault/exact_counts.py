@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -38,13 +37,13 @@ class VaultCounts:
         try:
             with limited(cursor, limits.timeout_s):
                 rows = self._rows(cursor, path, tally, options)
-                found: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+                found: Tallied = {}
                 for row in cursor.execute(_statement(tally, rows)).fetchall():
                     keys = tuple(map(told_key, row[: len(tally.keys)]))
                     found[keys] = tuple(map(_whole, row[len(tally.keys) :]))
         except duckdb.Error:
             raise NotPermitted(
-                "QG305", "The rows could not be counted for this statement.", "Ask for something simpler."
+                "QG305", "The rows could not be counted for this statement.", "Simplify the statement."
             ) from None
         finally:
             cursor.close()
@@ -56,7 +55,7 @@ class VaultCounts:
                 if not path.exists():
                     raise NotPermitted(
                         "QG310",
-                        "Noisy answers need the raw rows, which are not where this gate runs.",
+                        "Noisy answers need the raw rows, and this gate has no access to them.",
                         "Ask for guaranteed ranges, or ask the custodian.",
                     )
                 self._open[path] = connect(path, read_only=True, memory_mb=self._memory_mb)
@@ -116,7 +115,7 @@ def _figure(wanted: WantedTally) -> str:
     return f"coalesce(sum({steps}){test}, 0)"
 
 
-def _whole(value: Any) -> int | dict[int, int]:
+def _whole(value: int | dict[int, int] | None) -> int | dict[int, int]:
     if isinstance(value, dict):
         return {int(step): int(number) for step, number in value.items()}
     return int(value or 0)

@@ -11,16 +11,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.core.version_overlap import ClassHistory, OverlapRule
 from querygate_adapters.sources.files import quoted
-from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
+from querygate_adapters.store.fetched import ints
 
 # A number, or a moment as a number, by its type in the vault. {x} is the column.
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
@@ -72,14 +74,14 @@ def _listed(keeping: OverlapRule, prefix: str = "") -> str:
 class Past:
     """The people of earlier versions. A history is a row of `classes`: a column per version, -1 where absent.
 
-    `people` is an Arrow table: key, history, and the latest of what has to be kept.
+    `people` has key, history, and the latest of what has to be kept.
     """
 
     versions: tuple[int, ...]
     by_person: bool
     keys: tuple[str, ...]
     classes: Ints
-    people: Any
+    people: pa.Table
 
 
 def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
@@ -88,10 +90,10 @@ def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnect
     if missing:
         raise ConfigError(
             "QG803",
-            f"The raw rows of {', '.join(missing)} are not in the vault, so no version can be laid over it.",
+            f"The vault does not have the raw rows of {', '.join(missing)}, so no version can be compared with it.",
             "Restore the file, or retire the version: `querygate retire DATASET N`.",
         )
-    config: dict[str, Any] = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
+    config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
     database = duckdb.connect(config={**config, "memory_limit": f"{memory_mb}MB"})
     for name, path in vaults.items():
         escaped = str(path).replace("'", "''")
@@ -122,7 +124,7 @@ def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: Overl
             f"SELECT key, history{_listed(keeping)} FROM person JOIN histories USING ({classes})"
         ).to_arrow_table()
     keys = (str(keeping.person),) if by_person else common
-    return Past(tuple(known), by_person, keys, np.column_stack([_ints(found[f"c{v}"]) for v in known]), people)
+    return Past(tuple(known), by_person, keys, np.column_stack([ints(found[f"c{v}"]) for v in known]), people)
 
 
 def _lay_together(
@@ -190,7 +192,7 @@ class DuckDBVersionOverlap:
 
     def history(self) -> Ints:
         sql = "SELECT history FROM combination JOIN row_history USING (row_id) ORDER BY combination"
-        return _ints(self._db.execute(sql).fetchnumpy()["history"])
+        return ints(self._db.execute(sql).fetchnumpy()["history"])
 
     def met(self) -> ClassHistory:
         names, values, widths = _listed(self._keeping), self._keeping.values, self._keeping.widths
@@ -207,8 +209,8 @@ class DuckDBVersionOverlap:
         for i, least in enumerate([*values.values(), *widths.values()]):
             kept &= np.asarray(found[f"t{i}"], dtype=np.float64) >= least
         nowhere = np.full((1, len(self.versions)), -1)  # of a newcomer, whose history is -1: the last row
-        earlier = np.concatenate([self._past.classes, nowhere])[_ints(found["history"])]
-        return ClassHistory(earlier, _ints(found["class"]), _ints(found["n"]), kept)
+        earlier = np.concatenate([self._past.classes, nowhere])[ints(found["history"])]
+        return ClassHistory(earlier, ints(found["class"]), ints(found["n"]), kept)
 
 
 def check_persons(database: duckdb.DuckDBPyConnection, person: str) -> None:
@@ -220,10 +222,7 @@ def check_persons(database: duckdb.DuckDBPyConnection, person: str) -> None:
     if missing or twice:
         raise ConfigError(
             "QG803",
-            f"person: {int(missing):,} rows have no {person}, and {int(twice):,} have one that another row has too.",
-            "Bring one row for each person: a view that groups does it.",
+            f"person: {counted(int(missing), 'row has', 'rows have')} no {person}, and "
+            f"{int(twice):,} repeat one of another row.",
+            "Provide one row per person, for example with a view that groups.",
         )
-
-
-def _ints(column: Any) -> Ints:
-    return np.asarray(column, dtype=np.int64)

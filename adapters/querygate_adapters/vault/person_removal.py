@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from querygate.core.ports import Source
 from querygate_adapters.sources.files import BATCH_ROWS, DuckDBFile, quoted
-from querygate_adapters.store.duckdb_lockdown import CONFIG
+from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
 from querygate_adapters.store.retired_versions import flush
 from querygate_adapters.vault.person_history import Vault, attach
 
@@ -32,7 +32,7 @@ class Without:
         """`more` are columns that are said to be there, and are never read."""
         return (*self._source.columns(), *self._more)
 
-    def batches(self, columns: Sequence[str]) -> Any:
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         name, key = self._person
         wanted = ", ".join(map(quoted, columns)) or "1"
         self._db.register("incoming", self._source.batches(tuple(dict.fromkeys([*columns, name]))))
@@ -63,7 +63,7 @@ def remove(vault: Path, person: Person, staged: Path, memory_mb: int) -> None:
     """Write the vault anew without somebody and put it in the place of the old one: a row that is only deleted would
     still lie in the file.
     """
-    config: dict[str, Any] = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
+    config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
     with closing(duckdb.connect(str(staged), config={**config, "memory_limit": f"{memory_mb}MB"})) as database:
         escaped = str(vault).replace("'", "''")
         database.execute(f"ATTACH '{escaped}' AS vault (READ_ONLY)")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -21,7 +20,7 @@ from pyarrow import csv
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary, NumberColumn
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
-from querygate.core.types import Ints
+from querygate.core.types import Array, Ints
 from querygate_adapters.store.catalog_json import catalog_to_json
 from querygate_adapters.store.cell_query import Dictionaries
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, has_moments
@@ -95,7 +94,7 @@ class PostgresVersionWriter:
             connection.execute(sql.SQL("ANALYZE {}").format(self._name(cells)))
             if not self._is_same(connection, number, release):
                 raise ConfigError(
-                    CODE, "What arrived in PostgreSQL is not what was sent; nothing was kept.", "Try again."
+                    CODE, "The data in PostgreSQL differ from what was sent. Nothing was kept.", "Try again."
                 )
 
     def serve(self, dataset: str, version: int) -> None:
@@ -128,7 +127,7 @@ class PostgresVersionWriter:
         with told(CODE), self._location.connect(read_only=False) as connection:
             [(free,)] = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]).fetchall()
             if not free:
-                raise ConfigError(CODE, "Another process is copying into this database.", "Wait for it to end.")
+                raise ConfigError(CODE, "Another process is copying into this database.", "Wait until it has finished.")
             yield connection
 
     def _prepare(self, connection: Connection) -> None:
@@ -192,11 +191,11 @@ def _type(kind: pa.DataType) -> sql.SQL:
     return sql.SQL("double precision" if pa.types.is_floating(kind) else "bigint")
 
 
-def _csv(batch: pa.RecordBatch) -> Any:
+def _csv(batch: pa.RecordBatch) -> bytes:
     """As COPY reads it: nothing for a missing value, quotes around texts, the shortest digits that give the number."""
     sink = pa.BufferOutputStream()
     csv.write_csv(batch, sink, csv.WriteOptions(include_header=False))
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def _moment_bits(told: ClassMoments) -> list[bytes]:
@@ -208,12 +207,12 @@ def _entries(meant: Dictionary | CodeSets) -> list[Ints]:
     return [meant.entry_item, meant.entry_code] if isinstance(meant, CodeSets) else []
 
 
-def _bits(block: Block, dictionaries: Dictionaries) -> list[Any]:
-    arrays: list[Any] = [block.n] + ([] if block.whole is None else [block.whole])
+def _bits(block: Block, dictionaries: Dictionaries) -> list[bytes | tuple[str, ...]]:
+    arrays: list[Array] = [block.n] + ([] if block.whole is None else [block.whole])
     for column in block.columns.values():
         arrays += [column.low, column.high, column.null] if isinstance(column, NumberColumn) else [column.sets]
     texts = []
     for _, meant in sorted(dictionaries.items()):
         arrays += [meant.starts, meant.members, *_entries(meant)]
         texts.append(meant.codes if isinstance(meant, CodeSets) else meant.values)
-    return [np.ascontiguousarray(array).tobytes() for array in arrays] + texts
+    return [*(np.ascontiguousarray(array).tobytes() for array in arrays), *texts]

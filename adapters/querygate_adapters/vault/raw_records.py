@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -18,8 +17,9 @@ import numpy as np
 from querygate.core.audit_records import MOST_DISTINCT, Unanswerable
 from querygate.core.errors import Refusal
 from querygate.core.ports import Source
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints, SqlValue
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import CONFIG, limited
 
 LONGEST_S = 60.0
@@ -73,9 +73,9 @@ class DuckDBRecords:
         self._db.execute(f"CREATE TABLE placed AS SELECT {number} AS place_number, * FROM people ORDER BY 1")
         listed = f", {named}" if known else ""
         self._db.execute(f"CREATE TABLE place AS SELECT DISTINCT place_number{listed} FROM placed ORDER BY 1")
-        return int(self._one("SELECT COUNT(*) FROM place"))
+        return int(self._rows("SELECT COUNT(*) FROM place")[0][0])
 
-    def values(self, column: str) -> list[Any]:
+    def values(self, column: str) -> list[SqlValue]:
         """The value of a known column in each place."""
         return [row[0] for row in self._rows(f"SELECT {quoted(column)} FROM place ORDER BY place_number")]
 
@@ -103,7 +103,7 @@ class DuckDBRecords:
         except Unanswerable:
             return None
 
-    def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[Any, ...]]]:
+    def groups(self, keys: Sequence[str]) -> tuple[Ints, list[tuple[SqlValue, ...]]]:
         """The group of each place by these expressions of known columns, and the keys of each group."""
         listed = ", ".join(f"({key}) AS k{i}" for i, key in enumerate(keys))
         names = ", ".join(f"k{i}" for i in range(len(keys)))
@@ -121,11 +121,11 @@ class DuckDBRecords:
         found = self._column(f"SELECT COALESCE(({secret}), FALSE) AS x FROM placed")
         return np.packbits(np.asarray(np.ma.filled(found, False), dtype=np.bool_)).tobytes()
 
-    def distinct(self, value: str) -> list[Any]:
+    def distinct(self, value: str) -> list[SqlValue]:
         """The different values of an expression over records, NULL among them."""
         found = self._rows(f"SELECT DISTINCT ({value}) AS x FROM placed ORDER BY 1 LIMIT {MOST_DISTINCT + 1}")
         if len(found) > MOST_DISTINCT:
-            raise Unanswerable(f"It groups by a secret of more than {MOST_DISTINCT} values.")
+            raise Unanswerable(f"It groups by a secret with more than {MOST_DISTINCT} values.")
         return [row[0] for row in found]
 
     def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:
@@ -161,25 +161,21 @@ class DuckDBRecords:
         )
         return [Fraction(total or 0) for (total,) in found]
 
-    def extent(self, value: str) -> tuple[Any, Any]:
+    def extent(self, value: str) -> tuple[SqlValue, SqlValue]:
         """The least and the greatest value there is."""
         low, high = self._rows(f"SELECT MIN({value}), MAX({value}) FROM placed")[0]
         return low, high
 
-    def _one(self, sql: str) -> Any:
-        return self._rows(sql)[0][0]
-
-    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str) -> list[Row]:
         with _coded(), limited(self._db, LONGEST_S):
             return self._db.execute(sql).fetchall()
 
-    def _column(self, sql: str) -> Floats | Ints | Any:
+    def _column(self, sql: str) -> Array:
         return self._columns(sql)["x"]
 
-    def _columns(self, sql: str) -> dict[str, Any]:
+    def _columns(self, sql: str) -> dict[str, Array]:
         with _coded(), limited(self._db, LONGEST_S):
-            found: dict[str, Any] = self._db.execute(sql).fetchnumpy()
-            return found
+            return dict(self._db.execute(sql).fetchnumpy())
 
 
 @contextmanager

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 
 from querygate.core.types import IN_SQL, Floats, Ints
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
+from querygate_adapters.store.fetched import floats, ints
 from querygate_adapters.vault.person_history import Vault, attach
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
@@ -48,7 +50,7 @@ class ReportRows:
         found = self._db.execute(
             f"SELECT c.class, MIN({x}) AS lo, MAX({x}) AS hi FROM {self._classed()} GROUP BY 1 ORDER BY 1"
         ).fetchnumpy()
-        return np.asarray(found["class"], dtype=np.int64), _floats(found["lo"]), _floats(found["hi"])
+        return ints(found["class"]), floats(found["lo"]), floats(found["hi"])
 
     def far_out(self, column: str) -> int:
         """Values more than three times the middle half beyond it (Tukey's "far out")."""
@@ -64,8 +66,8 @@ class ReportRows:
         """Class and values of up to so many rows."""
         values = "".join(f", {self._axis(name)} AS v{i}" for i, name in enumerate(columns))
         found = self._db.execute(f"SELECT c.class{values} FROM {self._classed()} {self._drawn(most)}").fetchnumpy()
-        classes = np.asarray(found["class"], dtype=np.int64)
-        return classes, {name: _floats(found[f"v{i}"]) for i, name in enumerate(columns)}
+        classes = ints(found["class"])
+        return classes, {name: floats(found[f"v{i}"]) for i, name in enumerate(columns)}
 
     def source(self, most: int) -> _Drawn:
         """Up to so many rows as a source, once more to be divided."""
@@ -82,7 +84,7 @@ class ReportRows:
         """The rows of which a condition, in the gate's own words, is true."""
         return _Drawn(self._db.cursor(), tuple(self._vault.types), f"WHERE {where}" if where else "")
 
-    def classed(self, columns: Sequence[str]) -> tuple[Ints, Any]:
+    def classed(self, columns: Sequence[str]) -> tuple[Ints, pa.Table]:
         """The class of each row, and these columns as an Arrow table, in the same order."""
         named = "".join(f", r.{quoted(name)}" for name in columns)
         found = self._db.sql(f"SELECT c.class{named} FROM {self._classed()}").to_arrow_table()
@@ -110,19 +112,15 @@ class ReportRows:
 class _Drawn:
     """Rows of a vault as a source."""
 
-    def __init__(self, database: Any, columns: tuple[str, ...], drawn: str) -> None:
+    def __init__(self, database: duckdb.DuckDBPyConnection, columns: tuple[str, ...], drawn: str) -> None:
         self._db, self._columns, self._rows = database, columns, drawn
 
     def columns(self) -> tuple[str, ...]:
         return self._columns
 
-    def batches(self, columns: Sequence[str]) -> Any:
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         wanted = ", ".join(f"r.{quoted(name)}" for name in columns) or "1"
         return self._db.sql(f"SELECT {wanted} FROM vault.rows r {self._rows}").to_arrow_reader(BATCH_ROWS)
 
     def reading(self) -> AbstractContextManager[None]:
         return translated("the vault")
-
-
-def _floats(column: Any) -> Floats:
-    return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)

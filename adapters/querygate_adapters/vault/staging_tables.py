@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import duckdb
 import numpy as np
@@ -19,12 +19,14 @@ import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
 from querygate.core.ports import CodeTexts, Combinations, JoinedTable, Profile, Source
-from querygate.core.types import Floats, Ints
+from querygate.core.types import Array, Floats, Ints
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.duckdb_lockdown import connect
+from querygate_adapters.store.fetched import floats, ints
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
+from querygate_adapters.vault.distinct_rows import WORD
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, check_persons
 from querygate_adapters.vault.row_loader import LOADED, RowLoader
 from querygate_adapters.vault.verifier_counts import Checks
@@ -43,9 +45,6 @@ _MAKING = ("coded", "classed", "combination", "judged")
 AT_ONCE = 40
 """Columns that are coded in one pass over the rows."""
 
-WORD = 2**62
-"""More than any packed number of codes."""
-
 ENGINE, LEAST_MB = 0.4, 64
 """The engine's share of the memory of a publication, and the least that it and arrays work with. What the engine holds
 beyond that it keeps in its file."""
@@ -62,7 +61,7 @@ class DuckDBStagingTables:
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
         self._coded: dict[str, int] = {}  # column name -> different codes, with that of a missing value
         self._keys: list[str] = []  # the words into which quasi-identifiers are packed
-        self._by: dict[str, Any] = {}  # what tells the combinations apart
+        self._by: dict[str, Array] = {}  # what tells the combinations apart
         self._numbered = ("", "")  # the number of a row's combination, and the rows that have one
         self._judged: Checks | None = None
         self._row = "row_id"
@@ -90,10 +89,10 @@ class DuckDBStagingTables:
         found = self._db.execute(
             f"SELECT {axis} AS v, COUNT(*) AS n FROM rows WHERE {quoted(column)} IS NOT NULL GROUP BY 1 ORDER BY 1"
         ).fetchnumpy()
-        missing = self._one(f"SELECT COUNT(*) FROM rows WHERE {quoted(column)} IS NULL")
+        [(missing,)] = self._db.execute(f"SELECT COUNT(*) FROM rows WHERE {quoted(column)} IS NULL").fetchall()
         return Profile(np.asarray(found["v"]), np.asarray(found["n"], dtype=np.int64), int(missing))
 
-    def set_codes(self, column: str, values: Any, codes: Ints) -> None:
+    def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})
         self._coded[column] = int(codes.max(initial=-1)) + 2
 
@@ -115,7 +114,7 @@ class DuckDBStagingTables:
 
     def record_codes(self, column: str) -> Ints:
         found = self._db.execute(f"SELECT code FROM code_{self._numbers[column]} ORDER BY value").fetchnumpy()
-        return _ints(found["code"])
+        return ints(found["code"])
 
     def record_classes(self) -> Ints:
         return self._lists.classes()
@@ -150,7 +149,7 @@ class DuckDBStagingTables:
         keys = [f"coded.{key}" for key in self._keys]
         return CoarseCounts(lambda sql: self._db.execute(sql).fetchnumpy(), "coded", self._coded_as, keys)
 
-    def _figures(self, by: Sequence[str], rows: str) -> Mapping[str, Any]:
+    def _figures(self, by: Sequence[str], rows: str) -> Mapping[str, Array]:
         """Records by these, and of every sensitive number the extremes of its values and of its codes."""
         figures = "".join(
             f", MIN({v}) AS lo{i}, MAX({v}) AS hi{i}, MIN({x}) AS lc{i}, MAX({x}) AS hc{i}"
@@ -158,20 +157,20 @@ class DuckDBStagingTables:
             for v, x in [(f"v{self._numbers[name]}", self._code(name))]
         )
         numbers = ", ".join(str(i + 1) for i in range(len(by)))
-        found: Mapping[str, Any] = self._db.execute(
+        found: Mapping[str, Array] = self._db.execute(
             f"SELECT {', '.join(by)}, COUNT(*) AS n{figures} {rows} GROUP BY {numbers} ORDER BY {numbers}"
         ).fetchnumpy()
         return found
 
-    def _combined(self, found: Mapping[str, Any], codes: Mapping[str, Ints]) -> Combinations:
+    def _combined(self, found: Mapping[str, Array], codes: Mapping[str, Ints]) -> Combinations:
         named = list(enumerate(self._sensitive))
         return Combinations(
             codes,
-            _ints(found["n"]),
-            {name: _floats(found[f"lo{i}"]) for i, name in named},
-            {name: _floats(found[f"hi{i}"]) for i, name in named},
-            {name: _ints(found[f"lc{i}"]) for i, name in named},
-            {name: _ints(found[f"hc{i}"]) for i, name in named},
+            ints(found["n"]),
+            {name: floats(found[f"lo{i}"]) for i, name in named},
+            {name: floats(found[f"hi{i}"]) for i, name in named},
+            {name: ints(found[f"lc{i}"]) for i, name in named},
+            {name: ints(found[f"hc{i}"]) for i, name in named},
         )
 
     def _make_coded(self, sensitive: Sequence[str], words: Sequence[Sequence[str]]) -> None:
@@ -217,11 +216,11 @@ class DuckDBStagingTables:
             key = f"({key} * {self._coded[name]} + {self._code(name)} + 1)"
         return key
 
-    def _unpacked(self, found: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Ints]:
+    def _unpacked(self, found: Mapping[str, Array], words: Sequence[Sequence[str]]) -> dict[str, Ints]:
         """The codes of each column, from the words k0, k1 and so on."""
         codes = {}
         for i, word in enumerate(words):
-            key = _ints(found[f"k{i}"])
+            key = ints(found[f"k{i}"])
             for name in reversed(word):
                 key, code = np.divmod(key, self._coded[name])
                 codes[name] = code - 1
@@ -233,7 +232,7 @@ class DuckDBStagingTables:
             f"SELECT {number} AS combination, {self._code(column)} AS code, COUNT(*) AS n FROM {rows} "
             "GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        return _ints(found["combination"]), _ints(found["code"]), _ints(found["n"])
+        return ints(found["combination"]), ints(found["code"]), ints(found["n"])
 
     # -- classes and cells -------------------------------------------------------------------------------------
 
@@ -254,7 +253,7 @@ class DuckDBStagingTables:
             f"SELECT MIN({x}) FILTER ({x} >= 0) AS low, MAX({x}) AS high, COUNT(*) FILTER ({x} < 0) AS missing "
             "FROM coded GROUP BY class ORDER BY class"
         ).fetchnumpy()
-        return _ints(found["low"]), _ints(found["high"]), _ints(found["missing"])
+        return ints(found["low"]), ints(found["high"]), ints(found["missing"])
 
     def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
         words = self._words(columns)
@@ -263,7 +262,7 @@ class DuckDBStagingTables:
         found = self._db.execute(
             f"SELECT class, {packed}, COUNT(*) AS n FROM coded GROUP BY ALL ORDER BY class, {', '.join(keys)}"
         ).fetchnumpy()
-        return _ints(found["class"]), self._unpacked(found, words), _ints(found["n"])
+        return ints(found["class"]), self._unpacked(found, words), ints(found["n"])
 
     def keep_policy(self, text: str) -> None:
         self._db.execute("CREATE OR REPLACE TABLE policy (body VARCHAR)")
@@ -290,7 +289,7 @@ class DuckDBStagingTables:
             self._judged = Checks(self._db, self._row, axes, numeric)
         return self._judged
 
-    def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
+    def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
         return self._checks.intervals_off(column, classes, low, high, null, counts)
 
     def sets_off(
@@ -298,7 +297,7 @@ class DuckDBStagingTables:
     ) -> int:
         return self._checks.sets_off(column, classes, sets, counts, members, texts)
 
-    def class_values(self, column: str) -> tuple[Ints, Any, Ints]:
+    def class_values(self, column: str) -> tuple[Ints, Array, Ints]:
         return self._checks.values(column)
 
     def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
@@ -306,7 +305,7 @@ class DuckDBStagingTables:
 
     def raw_counts(
         self, columns: Sequence[str], *, by: Literal["combination", "class"]
-    ) -> tuple[Ints, Mapping[str, Any], Ints]:
+    ) -> tuple[Ints, Mapping[str, Array], Ints]:
         key, rows = (
             self._numbered if by == "combination" else ("row_class.class", "coded JOIN row_class USING (row_id)")
         )
@@ -316,7 +315,7 @@ class DuckDBStagingTables:
             f"JOIN rows r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
         raw = {name: _raw(found[f"y{i}"]) for i, name in enumerate(columns)}
-        return _ints(found["class"]), raw, _ints(found["n"])
+        return ints(found["class"]), raw, ints(found["n"])
 
     # -- beside earlier versions -------------------------------------------------------------------------------
 
@@ -358,7 +357,7 @@ class DuckDBStagingTables:
         return f"coded.{self._code(column)}"
 
     def _keep(
-        self, table: str, columns: Mapping[str, Any], wanted: str = "SELECT * FROM given", *, more: bool = False
+        self, table: str, columns: Mapping[str, Array], wanted: str = "SELECT * FROM given", *, more: bool = False
     ) -> None:
         """Arrays as a table, or what is wanted of them; in place of what it held, unless there is to be more of it."""
         self._db.register("given", pa.table({name: _array(values) for name, values in columns.items()}))
@@ -368,9 +367,6 @@ class DuckDBStagingTables:
         else:
             self._db.execute(f"CREATE OR REPLACE TABLE {table} AS {wanted}")
         self._db.unregister("given")
-
-    def _one(self, sql: str) -> Any:
-        return self._db.execute(sql).fetchall()[0][0]
 
 
 def _opened(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
@@ -388,24 +384,16 @@ def _anew(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
     return connect(path, read_only=False, memory_mb=memory_mb)
 
 
-def _array(values: Any) -> pa.Array:
+def _array(values: Array) -> pa.Array:
     if isinstance(values, np.ma.MaskedArray):
         return pa.array(values.data, mask=np.ma.getmaskarray(values))
     return pa.array(values)
 
 
-def _ints(column: Any) -> Ints:
-    return np.asarray(np.ma.filled(column, -1), dtype=np.int64)
-
-
-def _raw(column: Any) -> Any:
+def _raw(column: Array) -> Array:
     """Numbers as floats with NaN, texts as objects with None."""
     if np.asarray(column).dtype != object:
-        return _floats(column)
+        return floats(column)
     texts = np.array(np.ma.getdata(column), dtype=object)
     texts[np.ma.getmaskarray(column)] = None
     return texts
-
-
-def _floats(column: Any) -> Any:
-    return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)

@@ -9,13 +9,13 @@ to be either one for each class or, over all classes, apart from each other; any
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
+from querygate_adapters.store.fetched import floats, ints
 
 MISSING, NOWHERE = -1, -2
 """Places of a missing value, and of one that was published nowhere."""
@@ -33,7 +33,7 @@ class Checks:
         self._texts = {
             name: self._distinct(axis, "rows r").tolist() for name, axis in axes.items() if name not in numeric
         }
-        self._extremes: Mapping[str, Any] | None = None
+        self._extremes: Mapping[str, Array] | None = None
         values, joins = ["CAST(c.class AS INTEGER) AS class"], [f"rows r JOIN row_class c ON c.row_id = r.{row}"]
         for name, axis in axes.items():
             y = self._names[name]
@@ -48,22 +48,17 @@ class Checks:
     def hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         """(class, smallest, largest value), in order of class; NaN where all are missing."""
         found, name = self._found(), self._names[column]
-        ends = [np.ma.filled(np.ma.asarray(found[f"{end}_{name}"], dtype=np.float64), np.nan) for end in ("lo", "hi")]
-        return np.asarray(found["class"], dtype=np.int64), np.asarray(ends[0]), np.asarray(ends[1])
+        return ints(found["class"]), floats(found[f"lo_{name}"]), floats(found[f"hi_{name}"])
 
-    def values(self, column: str) -> tuple[Ints, Any, Ints]:
+    def values(self, column: str) -> tuple[Ints, Array, Ints]:
         """(class, value, records) of a number, in rising order of class and value, without missing ones."""
         y = self._names[column]
         found = self._db.execute(
             f"SELECT class, {y} AS v, COUNT(*) AS n FROM judged WHERE {y} IS NOT NULL GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        return (
-            np.asarray(found["class"], dtype=np.int64),
-            np.asarray(found["v"]),
-            np.asarray(found["n"], dtype=np.int64),
-        )
+        return ints(found["class"]), np.asarray(found["v"]), ints(found["n"])
 
-    def intervals_off(self, column: str, classes: Ints, low: Any, high: Any, null: Any, counts: Ints) -> int:
+    def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
         state = np.asarray(null)
         ends = [np.where(state == 2, 0, np.ma.getdata(end)) for end in (low, high)]
         leader = _leaders(classes, *ends, state)
@@ -113,7 +108,7 @@ class Checks:
 
     # -- readings of the rows --------------------------------------------------------------------------------------
 
-    def _found(self) -> Mapping[str, Any]:
+    def _found(self) -> Mapping[str, Array]:
         """Per class its records, of every number the extremes and how many are known, and of every category of few
         values which of them occur: bit 0 is a missing value.
         """
@@ -127,7 +122,7 @@ class Checks:
             self._extremes = self._db.execute(sql).fetchnumpy()
         return self._extremes
 
-    def _outside(self, column: str, n: Ints, classes: Ints, low: Any, high: Any, state: Ints) -> int:
+    def _outside(self, column: str, n: Ints, classes: Ints, low: Array, high: Array, state: Ints) -> int:
         """Classes that have other records than published, or values (or missing ones) outside their one interval."""
         found, name = self._found(), self._names[column]
         if not np.array_equal(found["class"], classes):
@@ -138,7 +133,7 @@ class Checks:
         wrong |= (known > 0) & ((least < low) | (greatest > high))
         return int(wrong.sum())
 
-    def _beside(self, column: str, classes: Ints, counts: Ints, known: Bools, one: tuple[Ints, Any, Any]) -> int:
+    def _beside(self, column: str, classes: Ints, counts: Ints, known: Bools, one: tuple[Ints, Array, Array]) -> int:
         """Classes with other numbers of known and missing values than published, or values outside their one interval
         for known ones.
         """
@@ -163,7 +158,7 @@ class Checks:
             return int(np.setxor1d(found["class"], classes).size)
         return int(((found["n"] != n) | (found[f"has_{self._names[column]}"] & ~allowed != 0)).sum())
 
-    def _counted(self, column: str, edge: Any, top: Any) -> tuple[Ints, Ints, Ints]:
+    def _counted(self, column: str, edge: Array, top: Array) -> tuple[Ints, Ints, Ints]:
         """(class, interval, records), with intervals that are apart."""
         y = self._names[column]
         values = self._distinct(y, "judged")
@@ -188,20 +183,19 @@ class Checks:
         found = self._db.execute(
             f"SELECT j.class, {place} AS place, COUNT(*) AS n FROM {rows} GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        classes, places, n = (np.asarray(found[name], dtype=np.int64) for name in ("class", "place", "n"))
-        return classes, places, n
+        return ints(found["class"]), ints(found["place"]), ints(found["n"])
 
-    def _distinct(self, axis: str, rows: str) -> Any:
+    def _distinct(self, axis: str, rows: str) -> Array:
         found = self._db.execute(f"SELECT DISTINCT {axis} AS v FROM {rows} WHERE {axis} IS NOT NULL").fetchnumpy()
         return np.asarray(found["v"])
 
 
-def _places(values: Any, places: Ints | None = None) -> pa.Table:
+def _places(values: Array | pa.Array, places: Ints | None = None) -> pa.Table:
     """Values and their places; each its own one unless told."""
     return pa.table({"value": values, "place": np.arange(len(values)) if places is None else places})
 
 
-def _leaders(classes: Ints, *figures: Any) -> Ints | None:
+def _leaders(classes: Ints, *figures: Array) -> Ints | None:
     """One row for each class, in order of class, if all rows of a class have the same figures."""
     last = np.full(int(classes.max(initial=-1)) + 1, -1)
     last[classes] = np.arange(classes.size)
@@ -210,7 +204,7 @@ def _leaders(classes: Ints, *figures: Any) -> Ints | None:
     return None
 
 
-def _known(extremes: Any) -> Any:
+def _known(extremes: Array) -> Array:
     """Extremes as plain numbers; whatever stands for those of a class that has none, which a column of missing values
     alone gives as objects.
     """

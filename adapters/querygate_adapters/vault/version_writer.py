@@ -13,14 +13,13 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.types import Catalog, Ints
+from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
@@ -119,7 +118,7 @@ class WrittenStore:
         with self._reading() as read:
             return catalog_from_json(read("SELECT body FROM catalog")["body"][0])
 
-    def cells(self, quasi: Sequence[int]) -> dict[str, Any]:
+    def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
         """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
         with self._reading() as read:
             found = read("SELECT * FROM cells")
@@ -143,13 +142,13 @@ class WrittenStore:
         of_code, of_set, held = (part.astype(np.int64) for part in (items["item_id"], sets["set_id"], sets["item_id"]))
         return tuple(map(str, items["code"])), of_code, of_set, held
 
-    def moments(self, column: int) -> dict[str, Any]:
+    def moments(self, column: int) -> dict[str, Array]:
         """The moments of the column's classes as they are, in order of class."""
         with self._reading() as read:
             return read(f"SELECT * FROM {TABLE} WHERE column_id = {int(column)} ORDER BY class")
 
     @contextmanager
-    def _reading(self) -> Iterator[Callable[[str], dict[str, Any]]]:
+    def _reading(self) -> Iterator[Callable[[str], dict[str, Array]]]:
         database = connect(self._path, read_only=True)
         try:
             yield lambda sql: dict(database.execute(sql).fetchnumpy())
@@ -208,7 +207,8 @@ class DuckDBVersionWriter:
                 raise ConfigError(
                     "QG804",
                     f"Version {version} of {dataset} is being served.",
-                    "Publish or serve another one first; `querygate publish --on-overlap retire` does both at once.",
+                    "Publish or serve another version first; `querygate publish --on-overlap retire` does both at "
+                    "once.",
                 )
             mark(folder, [version], by=served)
             settle(folder)
@@ -272,7 +272,7 @@ class DuckDBVersionWriter:
         readable = readable_in(folder)
         if version not in readable:
             known = ", ".join(map(str, readable)) or "none"
-            what = "was retired" if version in retired_in(folder) else "is not there"
+            what = "was retired" if version in retired_in(folder) else "does not exist"
             raise ConfigError(
                 "QG804", f"Version {version} of {dataset} {what}.", f"Versions that can be served: {known}."
             )
@@ -281,7 +281,7 @@ class DuckDBVersionWriter:
         """Of a dataset in store and vault; a name is a name and never a path."""
         if not NAME.fullmatch(dataset):
             raise ConfigError(
-                "QG806", "That is not a name of a dataset.", "Names are of a-z, 0-9 and _ and begin with a letter."
+                "QG806", "This is not a valid dataset name.", "Names consist of a-z, 0-9 and _ and begin with a letter."
             )
         return self._store / dataset, self._vault / dataset
 
@@ -293,7 +293,7 @@ def _locked(path: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigError(
-                "QG804", "This dataset is being published by another process.", "Wait for it to end."
+                "QG804", "Another process is publishing this dataset.", "Wait until it has finished."
             ) from None
         yield
 

@@ -1,24 +1,21 @@
-"""The risk report as one JSON object. Aggregates alone: no value of a record, and no identifier."""
+"""The risk report, made of three sides. Aggregates alone: no value of a record, and no identifier."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
+from querygate.core.counted import counted
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.assess.code_table import SafeHarborTreatment
+from querygate.custody.assess.risk_body import After, Disease, MeasuredColumns, Records, Register, RiskReport, Sides
 from querygate.custody.assess.side_figures import side_figures
 from querygate.custody.assess.sides import DiseaseScope, Side
-from querygate.custody.assess.verdict import SIDES, summary, verdict
+from querygate.custody.assess.verdict import summary, verdict
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 
 FORMAT = 1
-
-After = Literal["published", "release", "policy", "extract"]
-"""What "after" is: the version that is served, a release that was given, what the policy would make, or the records of
-a request."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,9 @@ class Assessment:
 
     policy: Policy
     after: After
-    sides: Mapping[str, Side]
+    raw: Side
+    safe_harbor: Side
+    released: Side
     treated: Sequence[SafeHarborTreatment]
     population: Population | None = None
     disease: DiseaseScope | None = None
@@ -36,71 +35,77 @@ class Assessment:
     notes: Sequence[str] = ()
 
 
-def make_report(assessed: Assessment, progress: Progress = tell_nobody) -> dict[str, Any]:
-    """The report as a JSON object."""
+def make_report(assessed: Assessment, progress: Progress = no_progress) -> RiskReport:
     policy, population = assessed.policy, assessed.population
     people = None if population is None else int(population.persons.sum())
-    sides = {}
-    for name in SIDES:
-        progress(f"measuring: {NAMES[name]}")
-        sides[name] = side_figures(assessed.sides[name], policy, people)
-    quasi = [column.name for column in policy.named("quasi-identifier")]
-    body: dict[str, Any] = {
-        "format": FORMAT,
-        "dataset": policy.dataset,
-        "title": policy.title,
-        "version": assessed.version,
-        "made": assessed.made,
-        "policy_hash": policy.hash,
-        "after": assessed.after,
-        "records": {"raw": sides["raw"]["records"], "after": sides["after"]["records"]},
-        "columns": {"quasi": quasi, "sensitive": [column.name for column in policy.named("sensitive")]},
-        "register": None if population is None else _register(population, quasi),
-        "disease": None if assessed.disease is None else {"column": assessed.disease.column or None},
-        "safe_harbor": [one.to_dict() for one in assessed.treated],
-        "sides": sides,
-        "verdict": verdict(sides),
-    }
-    return {**body, "words": summary(body), "notes": [*assessed.notes, *_notes(body)]}
+    figures = []
+    for name, side in (
+        ("raw records", assessed.raw),
+        ("Safe Harbor", assessed.safe_harbor),
+        ("the release", assessed.released),
+    ):
+        progress(f"measuring: {name}")
+        figures.append(side_figures(side, policy, people))
+    sides = Sides(*figures)
+    quasi = tuple(column.name for column in policy.named("quasi-identifier"))
+    register = None if population is None else _register(population, quasi)
+    disease = None if assessed.disease is None else Disease(assessed.disease.column or None)
+    lines = verdict(sides)
+    return RiskReport(
+        format=FORMAT,
+        dataset=policy.dataset,
+        title=policy.title,
+        version=assessed.version,
+        made=assessed.made,
+        policy_hash=policy.hash,
+        after=assessed.after,
+        records=Records(sides.raw.records, sides.after.records),
+        columns=MeasuredColumns(quasi, tuple(column.name for column in policy.named("sensitive"))),
+        register=register,
+        disease=disease,
+        safe_harbor=tuple(assessed.treated),
+        sides=sides,
+        verdict=lines,
+        words=summary(sides, lines, disease),
+        notes=(*assessed.notes, *_notes(register, sides, has_disease=disease is not None)),
+    )
 
 
-NAMES = {"raw": "raw records", "safe_harbor": "Safe Harbor", "after": "the release"}
+def _register(population: Population, quasi: Sequence[str]) -> Register:
+    return Register(
+        people=int(population.persons.sum()),
+        kinds=int(population.persons.size),
+        columns=tuple(name for name in quasi if name in population.values),
+        not_in_register=tuple(name for name in quasi if name not in population.values),
+    )
 
 
-def _register(population: Population, quasi: Sequence[str]) -> dict[str, Any]:
-    shared = [name for name in quasi if name in population.values]
-    return {
-        "people": int(population.persons.sum()),
-        "kinds": int(population.persons.size),
-        "columns": shared,
-        "not_in_register": [name for name in quasi if name not in shared],
-    }
-
-
-def _notes(body: Mapping[str, Any]) -> list[str]:
+def _notes(register: Register | None, sides: Sides, *, has_disease: bool) -> list[str]:
     """What limits the figures."""
     notes = []
-    register = body["register"]
     if register is None:
         notes.append(
-            "No register of the population was given: the journalist, k-map, uniqueness in the population and the risk "
-            "of being in the file are not measured."
+            "No register of the population was given, so the journalist, k-map, uniqueness in the population and the "
+            "risk of being in the file were not measured."
         )
         return notes
-    if register["not_in_register"]:
+    if register.not_in_register:
         notes.append(
-            f"The register does not have {', '.join(register['not_in_register'])}: whoever looks people up in a fuller "
-            "one finds more of them."
+            f"The register does not contain {', '.join(register.not_in_register)}: somebody with a more complete "
+            "register would find more people."
         )
-    raw = body["sides"]["raw"]
-    if register["people"] < raw["records"]:
-        notes.append("The register lists fewer people than there are records, so it is not of the whole population.")
-    elif raw["attackers"]["unmatched"] or raw["attackers"]["short"]:
-        left = raw["attackers"]["unmatched"] + raw["attackers"]["short"]
+    if register.people < sides.raw.records:
         notes.append(
-            f"For {left:,} raw records the register lists fewer people than there are records: it leaves people out "
-            "or spells values otherwise, and a journalist with a better one would be stronger."
+            "The register lists fewer people than there are records, so it does not cover the whole population."
         )
-    if body["disease"] is not None and body["sides"]["after"]["instance"] is None:
-        notes.append("The risk of being in the file is not measured for the release: it does not tell who is meant.")
+    elif left := sides.raw.attackers.unmatched + sides.raw.attackers.short:
+        notes.append(
+            f"For {counted(left, 'raw record')}, the register lists fewer people than there are records: it omits "
+            "people or spells values differently, and a journalist with a better register would be stronger."
+        )
+    if has_disease and sides.after.instance is None:
+        notes.append(
+            "The risk of being in the file was not measured for the release, because the release does not show whom it "
+            "covers."
+        )
     return notes

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from querygate.core.types import Ints
+from querygate.custody.assess.risk_body import (
+    CurvePoint,
+    InstanceFigures,
+    NumbersGiven,
+    SideFigures,
+    SideWords,
+    SizeBar,
+    Uniqueness,
+    ValuesGiven,
+)
 from querygate.custody.assess.sides import Side
 from querygate.custody.policy import Policy
 from querygate.methods.risk import (
@@ -33,32 +42,32 @@ POINTS = 60
 """Points of a curve of risk."""
 
 
-def side_figures(side: Side, policy: Policy, people: int | None) -> dict[str, Any]:
+def side_figures(side: Side, policy: Policy, people: int | None) -> SideFigures:
     """All measures of a side, and each in a sentence. `people` is the size of the register, if there is one."""
     attackers = _attackers(side)
     drivers = leave_one_out(side.told, side.names)
     unique, words_unique = _uniqueness(side, people)
     instance, words_instance = _instance(side)
     told, words_told = _told(side, policy)
-    return {
-        "records": side.records,
-        "left_out": side.left_out,
-        "classes": int(side.sizes.size),
-        "attackers": attackers.to_dict(),
-        "uniqueness": unique,
-        "instance": instance,
-        "told": told,
-        "drivers": [one.to_dict() for one in drivers],
-        "sizes": _histogram(side.sizes),
-        "curve": _curve(side.sizes),
-        "words": {
-            "attackers": explain_attackers(attackers),
-            "uniqueness": words_unique,
-            "instance": words_instance,
-            "told": words_told,
-            "drivers": explain_drivers(drivers),
-        },
-    }
+    return SideFigures(
+        records=side.records,
+        left_out=side.left_out,
+        classes=int(side.sizes.size),
+        attackers=attackers,
+        uniqueness=unique,
+        instance=instance,
+        told=told,
+        drivers=tuple(drivers),
+        sizes=_histogram(side.sizes),
+        curve=_curve(side.sizes),
+        words=SideWords(
+            attackers=explain_attackers(attackers),
+            uniqueness=words_unique,
+            instance=words_instance,
+            told=words_told,
+            drivers=explain_drivers(drivers),
+        ),
+    )
 
 
 def _attackers(side: Side) -> Attackers:
@@ -77,37 +86,30 @@ def _attackers(side: Side) -> Attackers:
     )
 
 
-def _uniqueness(side: Side, people: int | None) -> tuple[dict[str, Any], str]:
-    """In the records, in the population by estimate, and in the register by count."""
+def _uniqueness(side: Side, people: int | None) -> tuple[Uniqueness, str]:
     alone = sample_uniqueness(side.sizes)
-    found: dict[str, Any] = {"sample": alone, "population": None, "register": None}
-    words = f"{100 * alone:.1f} % of the {side.records:,} records are alone in their combination."
+    estimate, share = None, None
+    words = f"{100 * alone:.1f} % of the {side.records:,} records have a unique combination of values."
     if people is not None and people >= side.records:
         estimate = population_uniqueness(side.sizes, people)
-        found["population"] = estimate.to_dict()
         words = explain_uniqueness(estimate)
     if side.people is not None and side.records:
         share = float(side.linked_sizes[side.people == 1].sum() / side.records)
-        found["register"] = share
-        words += f" For {100 * share:.1f} % of the records exactly one person of the register matches."
-    return found, words
+        words += f" {100 * share:.1f} % of the records match exactly one person in the register."
+    return Uniqueness(alone, estimate, share), words
 
 
-def _instance(side: Side) -> tuple[dict[str, Any] | None, str]:
-    """q, r, Q and R of those for whom being listed is the disclosure. Classes are told by their number alone."""
+def _instance(side: Side) -> tuple[InstanceFigures | None, str]:
     if side.people is None or side.at_stake is None:
         return None, ""
     records = np.bincount(side.linked_labels[side.at_stake], minlength=side.people.size).astype(np.int64)
     found = instance_risk(records, side.people)
-    figures = found.to_dict()
-    for key in ("class_records", "class_people"):
-        del figures[key]
-    return figures, explain_instance(found)
+    return InstanceFigures.of(found), explain_instance(found)
 
 
-def _told(side: Side, policy: Policy) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _told(side: Side, policy: Policy) -> tuple[tuple[ValuesGiven | NumbersGiven, ...], dict[str, str]]:
     """What classes give away of each sensitive column that the side has."""
-    lines: list[dict[str, Any]] = []
+    lines: list[ValuesGiven | NumbersGiven] = []
     words: dict[str, str] = {}
     for column in policy.named("sensitive"):
         values = side.sensitive.get(column.name)
@@ -116,36 +118,35 @@ def _told(side: Side, policy: Policy) -> tuple[list[dict[str, Any]], dict[str, s
         if column.is_numeric:
             width = float(column.guard or 2 * (column.grid or 0))
             numbers = numbers_told(side.labels, np.asarray(values, dtype=np.float64), width)
-            lines.append({"column": column.name, "kind": "numbers", **numbers.to_dict()})
+            lines.append(NumbersGiven.of(column.name, numbers))
             words[column.name] = explain_numbers_told(numbers, column.name)
         else:
             found = values_told(side.labels, np.asarray(values, dtype=np.int64))
-            line = {key: value for key, value in found.to_dict().items() if key != "gains"}
-            lines.append({"column": column.name, "kind": "values", **line})
+            lines.append(ValuesGiven.of(column.name, found))
             words[column.name] = explain_values_told(found, column.name)
-    return lines, words
+    return tuple(lines), words
 
 
-def _histogram(sizes: Ints) -> list[dict[str, Any]]:
+def _histogram(sizes: Ints) -> tuple[SizeBar, ...]:
     """Classes and records by size of class."""
     place = np.searchsorted(BINS, sizes, side="right") - 1
     classes = np.bincount(place, minlength=len(BINS))
     records = np.bincount(place, sizes, len(BINS)).astype(np.int64)
     ends = [*(begin - 1 for begin in BINS[1:]), None]
     whole = max(int(sizes.sum()), 1)
-    return [
-        {"from": begin, "to": end, "classes": int(n), "records": int(held), "share": int(held) / whole}
+    return tuple(
+        SizeBar(begin, end, int(n), int(held), int(held) / whole)
         for begin, end, n, held in zip(BINS, ends, classes, records, strict=True)
-    ]
+    )
 
 
-def _curve(sizes: Ints) -> list[dict[str, float]]:
+def _curve(sizes: Ints) -> tuple[CurvePoint, ...]:
     """For each risk, the share of records whose prosecutor's risk is at least that; the greatest risk first.
 
     Exact at every point. Small sizes have one each, large ones are taken in equal steps of the logarithm.
     """
     if not sizes.size:
-        return []
+        return ()
     records = np.cumsum(np.bincount(sizes, sizes))
     shown = np.unique(np.geomspace(1, sizes.max(), POINTS).round().astype(np.int64))
-    return [{"risk": 1 / size, "share": float(records[size] / records[-1])} for size in shown.tolist()]
+    return tuple(CurvePoint(1 / size, float(records[size] / records[-1])) for size in shown.tolist())

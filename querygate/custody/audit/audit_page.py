@@ -5,12 +5,14 @@ Geometry is computed here and drawn by the template as SVG, in the look of the p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
 
+from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport, InferredValue
 from querygate.core.types import Ints
+from querygate.custody.audit.audit import LogStatement
 from querygate.custody.audit.audit_body import AuditOutcome
 from querygate.custody.audit.finding_text import what_of
 from querygate.custody.pages.fill import fill
@@ -28,32 +30,75 @@ WIDTH, LEFT, RIGHT, TOP, ROW = 960, 130, 24, 16, 30
 TICKS = 5
 
 
-def make_audit_page(body: Mapping[str, Any], audited: Sequence[AuditOutcome]) -> str:
-    """The page of an audit: `body` as `make_body` gives it, and the logs it was made from."""
+@dataclass(frozen=True, slots=True)
+class AskedQuery:
+    entry: LogStatement
+    sizes: str
+
+
+@dataclass(frozen=True, slots=True)
+class RangeBar:
+    """Places in percent of the room there is, and the ends of the room."""
+
+    low: float | None
+    high: float | None
+    exact: float | None
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
+class SignedAnswer:
+    sign: str
+    query: str
+    answer: str | None
+    records: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The lines to be added up for a measure, what comes out, and how much of it is open."""
+
+    inferred: InferredValue
+    what: str
+    lines: tuple[SignedAnswer, ...]
+    bar: RangeBar | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    finding: AuditFinding
+    proofs: tuple[Proof, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCase:
+    case: AuditCase
+    number: int
+    asked: tuple[AskedQuery, ...]
+    shown: tuple[ShownFinding, ...]
+
+
+def make_audit_page(report: AuditReport, audited: Sequence[AuditOutcome]) -> str:
+    """The page of an audit: the report that `make_body` gives, and the logs it was made from."""
     asked = {entry.id: entry for one in audited for entry in one.entries}
-    findings = {finding["id"]: finding for finding in body["findings"]}
+    findings = {finding.id: finding for finding in report.findings}
     proved = {finding_id(one): _sizes(one, log.found.weights) for log in audited for one, _ in log.found.findings}
     domains = {name: ends for one in audited for name, ends in one.domains.items()}
     cases = []
-    for number, case in enumerate(body["cases"][:MOST_CASES], 1):
-        shown = [findings[name] for name in case["findings"][:MOST_FINDINGS]]
-        queries = list(dict.fromkeys(query for one in shown for query in one["queries"]))
-        queries.sort(key=case["queries"].index)
-        sizes = _joined([proved[one["id"]] for one in shown])
-        cases.append(
-            {
-                **case,
-                "number": number,
-                "version": case.get("version"),
-                "asked": [{"entry": asked[q], "sizes": sizes.get(q, "–")} for q in queries[:MOST_LISTED] if q in asked],
-                "shown": [{**one, "proofs": _proofs(one, domains)} for one in shown],
-            }
-        )
+    for number, case in enumerate(report.cases[:MOST_CASES], 1):
+        shown = [findings[name] for name in case.findings[:MOST_FINDINGS]]
+        queries = list(dict.fromkeys(query for one in shown for query in one.queries))
+        queries.sort(key=case.queries.index)
+        sizes = _joined([proved[one.id] for one in shown])
+        listed = tuple(AskedQuery(asked[q], sizes.get(q, "–")) for q in queries[:MOST_LISTED] if q in asked)
+        proofs = tuple(ShownFinding(one, tuple(_proofs(one, domains))) for one in shown)
+        cases.append(ShownCase(case, number, listed, proofs))
     return fill(
         TEMPLATE,
-        report=body,
+        report=report,
         cases=cases,
-        timeline=make_timeline(body, [entry for one in audited for entry in one.entries]),
+        timeline=make_timeline(report, [entry for one in audited for entry in one.entries]),
         listed=MOST_LISTED,
     )
 
@@ -75,31 +120,20 @@ def _joined(sizes: Sequence[Sequence[tuple[str, int]]]) -> dict[str, str]:
 # -- the arithmetic ----------------------------------------------------------------------------------------------------
 
 
-def _proofs(finding: Mapping[str, Any], domains: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
-    """For each measure the lines to be added up, what comes out, and how much of it is open."""
-    records = finding["isolates"]["records"]
-    proofs = []
-    for one in finding["inferred"]:
-        lines = [line for line in finding["combination"] if line["measure"] == one["column"]]
-        lines.sort(key=lambda line: line["times"].startswith("-"))  # what is added before what is taken away
-        domain = domains.get(one["column"])
-        cut = ", within its public domain" if domain and one["low"] != one["high"] else ""
-        proofs.append(
-            {
-                **one,
-                "hidden": one.get("hidden", False),
-                "exact": one.get("exact"),
-                "what": what_of(one["column"], records, extreme=_is_extreme(finding)) + cut,
-                "lines": [{**line, "sign": _signed(line["times"])} for line in lines],
-                "bar": make_bar(one, domain, records),
-            }
-        )
-    return proofs
-
-
-def _is_extreme(finding: Mapping[str, Any]) -> bool:
+def _proofs(finding: AuditFinding, domains: Mapping[str, tuple[float, float]]) -> Iterator[Proof]:
     """What follows from minima, maxima and medians has nothing to add up."""
-    return not finding["combination"] and finding["kind"] != "bounds"
+    records, is_extreme = finding.isolates.records, not finding.combination and finding.kind != "bounds"
+    for one in finding.inferred:
+        lines = [line for line in finding.combination if line.measure == one.column]
+        lines.sort(key=lambda line: line.times.startswith("-"))  # what is added before what is taken away
+        domain = domains.get(one.column)
+        cut = ", within its public domain" if domain and one.low != one.high else ""
+        yield Proof(
+            inferred=one,
+            what=what_of(one.column, records, extreme=is_extreme) + cut,
+            lines=tuple(SignedAnswer(_signed(line.times), line.query, line.answer, line.records) for line in lines),
+            bar=make_bar(one, domain, records),
+        )
 
 
 def _signed(times: str) -> str:
@@ -110,11 +144,9 @@ def _signed(times: str) -> str:
     return f"\N{MINUS SIGN}{times[1:]}" if times.startswith("-") else f"+{times}"
 
 
-def make_bar(
-    inferred: Mapping[str, Any], domain: tuple[float, float] | None, records: int
-) -> dict[str, float | None] | None:
-    """Where the range that is left and the true total lie, in percent of the room there is; None if nothing is told."""
-    low, high, exact = inferred["low"], inferred["high"], inferred.get("exact")
+def make_bar(inferred: InferredValue, domain: tuple[float, float] | None, records: int) -> RangeBar | None:
+    """Where the range that is left and the true total lie; None if nothing is told."""
+    low, high, exact = inferred.low, inferred.high, inferred.exact
     ends = [end for end in (low, high, exact) if end is not None]
     if not ends:
         return None
@@ -129,13 +161,55 @@ def make_bar(
     def place(value: float | None) -> float | None:
         return None if value is None else round(100 * (float(value) - first) / room, 2)
 
-    return {"low": place(low), "high": place(high), "exact": place(exact), "first": first, "last": last}
+    return RangeBar(place(low), place(high), place(exact), first, last)
 
 
 # -- the timeline ------------------------------------------------------------------------------------------------------
 
 
-def make_timeline(body: Mapping[str, Any], entries: Sequence[Any]) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    name: str
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineCase:
+    number: int
+    severity: str
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    x: float
+    y: float
+    severity: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    x: float
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    width: int
+    height: int
+    left: int
+    right: int
+    rows: tuple[TimelineRow, ...]
+    dots: tuple[tuple[int, float], ...]
+    ticks: tuple[Tick, ...]
+    timed: bool
+    cases: tuple[TimelineCase, ...]
+    tags: tuple[Tag, ...]
+
+
+def make_timeline(report: AuditReport, entries: Sequence[LogStatement]) -> Timeline | None:
     """Users as rows, queries as dots over time, and the queries of each case joined; None for an empty log.
 
     Without times, or with some that cannot be read, queries stand in the order of the log.
@@ -146,52 +220,49 @@ def make_timeline(body: Mapping[str, Any], entries: Sequence[Any]) -> dict[str, 
     timed = all(moment is not None for moment in moments) and len(set(moments)) > 1
     at = [float(moment or 0) for moment in moments] if timed else [float(i) for i in range(len(entries))]
     first, room = min(at), (max(at) - min(at)) or 1.0
-    users = _rows(body, entries)
+    users = _rows(report, entries)
     rows = {name: TOP + ROW * (i + 0.5) for i, name in enumerate(users)}
     others = TOP + ROW * (len(users) + 0.5)
     places = {
         entry.id: (round(LEFT + (x - first) / room * (WIDTH - LEFT - RIGHT), 1), rows.get(entry.user, others))
         for entry, x in zip(entries, at, strict=True)
     }
-    cases = [
-        {
-            "number": number,
-            "severity": case["severity"],
-            "points": sorted({places[query] for query in case["queries"] if query in places}),
-        }
-        for number, case in enumerate(body["cases"][:MOST_CASES], 1)
-    ]
+    cases = tuple(
+        TimelineCase(number, case.severity, tuple(sorted({places[query] for query in case.queries if query in places})))
+        for number, case in enumerate(report.cases[:MOST_CASES], 1)
+    )
     hidden = len({entry.user for entry in entries}) - len(users)
     height = TOP + ROW * (len(users) + bool(hidden))
-    return {
-        "width": WIDTH,
-        "height": height,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "rows": [{"name": name if len(name) <= 16 else f"{name[:15]}…", "y": y} for name, y in rows.items()]
-        + ([{"name": f"{hidden:,} more", "y": others}] if hidden else []),
-        "dots": sorted({(round(x), y) for x, y in places.values()}),  # dots of one pixel are one
-        "ticks": _ticks(first, room, timed=timed),
-        "timed": timed,
-        "cases": cases,
-        "tags": _tags(cases),
-    }
+    shown = [TimelineRow(name if len(name) <= 16 else f"{name[:15]}…", y) for name, y in rows.items()]
+    return Timeline(
+        width=WIDTH,
+        height=height,
+        left=LEFT,
+        right=WIDTH - RIGHT,
+        rows=(*shown, *([TimelineRow(f"{hidden:,} more", others)] if hidden else [])),
+        dots=tuple(sorted({(round(x), y) for x, y in places.values()})),  # dots of one pixel are one
+        ticks=tuple(_ticks(first, room, timed=timed)),
+        timed=timed,
+        cases=cases,
+        tags=_tags(cases),
+    )
 
 
-def _tags(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _tags(cases: Sequence[TimelineCase]) -> tuple[Tag, ...]:
     """Numbers at the last query of each case; cases that end at one place share a tag."""
-    tags: dict[tuple[int, float], dict[str, Any]] = {}
+    tags: dict[tuple[int, float], Tag] = {}
     for case in cases:
-        if case["points"]:
-            x, y = case["points"][-1]
-            tag = tags.setdefault((round(x / 12), y), {"x": x, "y": y, "severity": case["severity"], "numbers": []})
-            tag["numbers"].append(case["number"])
-    return list(tags.values())
+        if case.points:
+            x, y = case.points[-1]
+            place = round(x / 12), y
+            tag = tags.get(place, Tag(x, y, case.severity, ()))
+            tags[place] = replace(tag, numbers=(*tag.numbers, case.number))
+    return tuple(tags.values())
 
 
-def _rows(body: Mapping[str, Any], entries: Sequence[Any]) -> list[str]:
+def _rows(report: AuditReport, entries: Sequence[LogStatement]) -> list[str]:
     """Users of cases before others; those that there is no row for share the last one."""
-    involved = [user for case in body["cases"] for user in case["users"]]
+    involved = [user for case in report.cases for user in case.users]
     return list(dict.fromkeys([*involved, *(entry.user for entry in entries)]))[:MOST_USERS]
 
 
@@ -203,15 +274,13 @@ def _moment(time: str) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _ticks(first: float, room: float, *, timed: bool) -> list[dict[str, Any]]:
+def _ticks(first: float, room: float, *, timed: bool) -> Iterator[Tick]:
     """Labels under the rows: dates, or clock times within one day."""
-    ticks = []
     for i in range(TICKS):
         value, x = first + room * i / (TICKS - 1), LEFT + (WIDTH - LEFT - RIGHT) * i / (TICKS - 1)
         moment = datetime.fromtimestamp(value, UTC) if timed else None
         text = f"{int(value) + 1:,}" if moment is None else _clock(moment, room)
-        ticks.append({"x": round(x, 1), "text": text, "anchor": ("start", "middle", "end")[(i > 0) + (i == TICKS - 1)]})
-    return ticks
+        yield Tick(round(x, 1), text, ("start", "middle", "end")[(i > 0) + (i == TICKS - 1)])
 
 
 def _clock(moment: datetime, room_s: float) -> str:

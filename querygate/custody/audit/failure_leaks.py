@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from querygate.core.audit_records import AuditRecords, Unanswerable
+from querygate.core.audit_report import Severity
 from querygate.core.types import Bools
-from querygate.methods.inference import CaseStatement, Finding, Severity
+from querygate.methods.inference import CaseStatement, Finding
 from querygate.sql.logged_statement import UnauditableStatement
 from querygate.sql.secret_failures import FailurePoint, may_fail
 

@@ -5,10 +5,11 @@ Nothing here opens data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
+from querygate.core.audit_report import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
+from querygate.core.counted import counted
 from querygate.core.types import Ints
 from querygate.methods.inference import PRESENCE, Finding, Inference
 from querygate.methods.inference.cases import Case, finding_id
@@ -20,7 +21,7 @@ MOST_NAMED = 12
 """Queries or users that a sentence names."""
 
 
-def to_dict(
+def describe_finding(
     finding: Finding,
     where: str,
     *,
@@ -28,60 +29,59 @@ def to_dict(
     version: int = 0,
     weights: Mapping[str, Ints] | None = None,
     exact: Mapping[str, Fraction] | None = None,
-) -> dict[str, Any]:
+) -> AuditFinding:
     """A finding as the contract has it. `exact` are true totals by measure: what exact answers would have told."""
     exact = exact if reveal and exact else {}
-    record: dict[str, Any] = {
-        "id": finding_id(finding),
-        "kind": finding.kind,
-        "severity": finding.severity,
-        "queries": list(finding.queries),
-        "users": list(finding.users),
-        "view": finding.view,
-        "isolates": {"records": finding.records, "where": where},
-        "combination": _combination(finding, weights or {}, reveal=reveal),
-        "inferred": [_inferred(one, exact, reveal=reveal) for one in finding.inferred],
-        "explanation": explain(finding, where, reveal=reveal, exact=exact),
-    }
-    return record if not version else {**record, "version": version}
+    return AuditFinding(
+        id=finding_id(finding),
+        kind=finding.kind,
+        severity=finding.severity,
+        queries=tuple(finding.queries),
+        users=tuple(finding.users),
+        view=finding.view,
+        isolates=IsolatedGroup(finding.records, where),
+        combination=tuple(_combination(finding, weights or {}, reveal=reveal)),
+        inferred=tuple(_inferred(one, exact, reveal=reveal) for one in finding.inferred),
+        explanation=explain(finding, where, reveal=reveal, exact=exact),
+        version=version or None,
+    )
 
 
-def _combination(finding: Finding, weights: Mapping[str, Ints], *, reveal: bool) -> list[dict[str, Any]]:
-    """Line by line: which answer, times which number, over how many records."""
+def _combination(finding: Finding, weights: Mapping[str, Ints], *, reveal: bool) -> Iterator[CombinedAnswer]:
     totals = finding.totals if len(finding.totals) == len(finding.coefficients) else [None] * len(finding.coefficients)
-    lines = []
     for (measure, query, times), total in zip(finding.coefficients, totals, strict=True):
-        line: dict[str, Any] = {"measure": measure, "query": query, "times": str(times)}
-        if total is not None and measure in weights:
-            line["records"] = int(weights[measure][total.members].sum())
-        line["answer"] = (total.said or None) if reveal and total is not None else None
-        lines.append(line)
-    return lines
+        yield CombinedAnswer(
+            measure=measure,
+            query=query,
+            times=str(times),
+            records=int(weights[measure][total.members].sum()) if total is not None and measure in weights else None,
+            answer=(total.said or None) if reveal and total is not None else None,
+        )
 
 
-def _inferred(one: Inference, exact: Mapping[str, Fraction], *, reveal: bool) -> dict[str, Any]:
+def _inferred(one: Inference, exact: Mapping[str, Fraction], *, reveal: bool) -> InferredValue:
     if not reveal:
-        return {"column": one.measure, "from": None, "low": None, "high": None, "hidden": True}
-    told = {"column": one.measure, "from": one.arithmetic, "low": number(one.low), "high": number(one.high)}
-    return {**told, "exact": number(exact[one.measure])} if one.measure in exact else told
+        return InferredValue(one.measure, hidden=True)
+    low, high, told = number(one.low), number(one.high), number(exact.get(one.measure))
+    return InferredValue(one.measure, one.arithmetic, low, high, told)
 
 
-def case_to_dict(case: Case, findings: list[dict[str, Any]], *, version: int = 0) -> dict[str, Any]:
-    """A case with the ids of its findings; `findings` are the records of the list that the case was made from."""
-    record: dict[str, Any] = {
-        "id": case.id,
-        "severity": case.severity,
-        "kinds": list(case.kinds),
-        "users": list(case.users),
-        "view": case.view,
-        "queries": list(case.queries),
-        "first": case.first or None,
-        "last": case.last or None,
-        "records": case.records,
-        "signs": list(case.signs),
-        "findings": [findings[i]["id"] for i in case.findings],
-    }
-    return record if not version else {**record, "version": version}
+def describe_case(case: Case, findings: Sequence[AuditFinding], *, version: int = 0) -> AuditCase:
+    """A case with the ids of its findings; `findings` are those of the list that the case was made from."""
+    return AuditCase(
+        id=case.id,
+        severity=case.severity,
+        kinds=tuple(case.kinds),
+        users=tuple(case.users),
+        view=case.view,
+        queries=tuple(case.queries),
+        first=case.first or None,
+        last=case.last or None,
+        records=case.records,
+        signs=tuple(case.signs),
+        findings=tuple(findings[i].id for i in case.findings),
+        version=version or None,
+    )
 
 
 def explain(finding: Finding, where: str, *, reveal: bool, exact: Mapping[str, Fraction] | None = None) -> str:
@@ -89,14 +89,17 @@ def explain(finding: Finding, where: str, *, reveal: bool, exact: Mapping[str, F
     asked = f"{named(finding.queries)} of {named(finding.users)}"
     if finding.severity == "notice":
         told = reveal or finding.kind not in TELLING
-        return f"{asked}: {(finding.note or where) if told else 'what the answers tell of a whole group is hidden.'}"
-    text = f"{asked} isolate {people(finding.records)}: {where}."
+        return (
+            f"{asked}: {(finding.note or where) if told else 'what the answers reveal about a whole group is hidden.'}"
+        )
+    isolate = "isolates" if len(finding.queries) == 1 else "isolate"
+    text = f"{asked} {isolate} {people(finding.records)}: {where}."
     for one in finding.inferred if reveal else ():
         what = what_of(one.measure, finding.records, extreme=any(total.extreme for total in finding.totals))
         if one.low is not None and one.high is not None:
             text += f" {one.arithmetic} = {between(number(one.low), number(one.high))}: {what}."
         if exact and one.measure in exact and not one.low == one.high == exact[one.measure]:
-            text += f" Exact answers would have told {number(exact[one.measure])}: {what}."
+            text += f" Exact answers would have revealed {number(exact[one.measure])}: {what}."
     return text
 
 
@@ -121,7 +124,7 @@ def named(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 
 def people(records: int) -> str:
-    return "1 record" if records == 1 else f"{records:,} records"
+    return counted(records, "record")
 
 
 def number(value: Fraction | None) -> int | float | None:
@@ -130,11 +133,11 @@ def number(value: Fraction | None) -> int | float | None:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def between(low: Any, high: Any) -> str:
+def between(low: float | None, high: float | None) -> str:
     """
     >>> between(165, 165), between(110, 220), between(None, None)
-    ('165', '110 .. 220', 'not told')
+    ('165', '110 .. 220', 'unknown')
     """
     if low is None or high is None:
-        return "not told"
+        return "unknown"
     return f"{low}" if low == high else f"{low} .. {high}"

@@ -6,7 +6,7 @@ group can be told from them; the sets that are written hold every value of each 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import Box, Intervals, ValueSets
 
 
-def group_codes(column: ColumnPolicy, values: Sequence[object]) -> Ints:
+def group_codes(column: ColumnPolicy, values: Iterable[object]) -> Ints:
     """The place of the group of each value; -1 of one that is in none."""
     place = {value: number for number, group in enumerate(column.groups) for value in group}
     return np.array([place.get(str(value), -1) for value in values], dtype=np.int64)

@@ -14,6 +14,7 @@ import numpy as np
 
 from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.ports import Native
+from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog
 from querygate.custody.columns.population import Population
 from querygate.custody.extract import reviewer_figures
@@ -29,7 +30,6 @@ from querygate.custody.extract.recipe_trials import keeping_models, tune
 from querygate.custody.extract.release_extract import make_release
 from querygate.custody.extract.same_disease_extract import make_same_disease
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.methods.anonymise import RECODERS
 
 FORMAT = 1
@@ -46,7 +46,7 @@ class Builder:
     secret: bytes
     clock_s: Callable[[], float]
     population: Population | None = None
-    progress: Progress = tell_nobody
+    progress: Progress = no_progress
     register: Population | None = None  # that releases and same-disease files are looked up in
     year: int = 0  # in which it leaves
 
@@ -92,7 +92,7 @@ class Builder:
         self, wish: ExtractSpec, policy: Policy, where: str, draw: _Draw
     ) -> tuple[ProtectedRecords, Any, list[Any]]:
         if wish.method and wish.method not in METHODS:
-            raise invalid("method", "not a way to make classes", *METHODS)
+            raise invalid("method", "is not a method for making classes", *METHODS)
 
         def made(method: str) -> ProtectedRecords:
             return make_k_anonymous(

@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.ports import Source
+from querygate.core.progress import Progress
 from querygate.custody.extract.class_columns import texts_of
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.note_columns import Identifiers, make_notes
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.sequence_columns import make_sequences
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import Progress
 
 _WHOLE = re.compile(r"(\d+)\.0")
 

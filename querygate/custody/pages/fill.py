@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from querygate.core.counted import counted
 from querygate.core.json_body import JsonValue
 
 LONGEST = 120
@@ -29,7 +30,7 @@ def fill(template: str, **values: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value)
+    environment.filters.update(figure=figure, whole=whole, percent=percent, value=value, counted=counted)
     return environment.get_template(template).render(**values)
 
 

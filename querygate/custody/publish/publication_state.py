@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from querygate.core.ports import Combinations, Profile, StagingTables
+from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints, Reference
 from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
@@ -16,16 +17,6 @@ from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.method_comparison import Trial
 from querygate.methods.anonymise import Box, Hierarchy, Table
 from querygate.methods.anonymise.class_moments import MomentRelease
-
-
-class Progress(Protocol):
-    """Told what is being done, and what share of the whole publication is behind it, where that is known."""
-
-    def __call__(self, step: str, share: float | None = None, /) -> None: ...
-
-
-def tell_nobody(step: str, share: float | None = None, /) -> None:
-    """The progress of a publication that nobody watches."""
 
 
 class Step(Enum):

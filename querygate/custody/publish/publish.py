@@ -17,6 +17,7 @@ import numpy as np
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
 from querygate.core.ports import JoinedTable, Profile, Source, StagingTables
+from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Ints
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
 from querygate.custody.codes.code_items import CodeReport, in_classes, publish_codes
@@ -32,7 +33,7 @@ from querygate.custody.publish.generalise import code_sets, generalise, tables
 from querygate.custody.publish.method_comparison import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
 from querygate.custody.publish.partition import partition, redivide
-from querygate.custody.publish.publication_state import Progress, PublicationState, Step, tell_nobody
+from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.custody.publish.republication_guard import (
     Republication,
     VersionHandling,
@@ -99,7 +100,7 @@ def publish(
     now: Callable[[], str],
     clock_s: Callable[[], float],
     open_beside: Beside = tell_no_others,
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
     anonymiser: Method | None = None,
     handling: VersionHandling | None = None,
     kept: str = "",

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.errors import ConfigError
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.policy import Policy
 from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
 from querygate.custody.publish.method_choice import again
 from querygate.custody.publish.partition import partition
-from querygate.custody.publish.publication_state import Progress, PublicationState, tell_nobody
+from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.publish.publish import code, load
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.methods.anonymise import Infeasible, ncp
@@ -71,7 +72,7 @@ def _plain(policy: Policy) -> str:
 def _point(case: ReportCase, name: str, k: int, most: int) -> list[SweepPoint]:
     """One point; none where the guarantees cannot be kept with this k."""
     policy = _divided_alone(replace(case.policy, k=k))
-    draft = PublicationState(policy, case.rows.workshop(), tell_nobody)
+    draft = PublicationState(policy, case.rows.workshop(), no_progress)
     try:
         load(draft, case.rows.source(most), ())
         code(draft)

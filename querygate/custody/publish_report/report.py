@@ -10,8 +10,8 @@ import json
 from dataclasses import replace
 
 from querygate.core.json_body import to_json
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.pages.fill import data_uris, fill
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish_report.advice import make_warnings
 from querygate.custody.publish_report.alternatives import changes, versions
 from querygate.custody.publish_report.charts import PICTURES, can_draw, draw
@@ -26,7 +26,7 @@ FORMAT = 1
 TEMPLATE = "publish_report.html"
 
 
-def make_report(case: ReportCase, progress: Progress = tell_nobody) -> PublishReport:
+def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishReport:
     """The report. What it advises, and what changed, follows from the rest of it."""
     published = case.published
     report = PublishReport(
@@ -59,7 +59,7 @@ def make_report(case: ReportCase, progress: Progress = tell_nobody) -> PublishRe
     )
 
 
-def make_files(case: ReportCase, *, full: bool, progress: Progress = tell_nobody) -> dict[str, bytes]:
+def make_files(case: ReportCase, *, full: bool, progress: Progress = no_progress) -> dict[str, bytes]:
     """The files of the report: report.json and, if it is to be full, report.html with its pictures."""
     body = make_report(case, progress)
     files = {"report.json": json.dumps(to_json(body), indent=2, ensure_ascii=False, allow_nan=False).encode()}

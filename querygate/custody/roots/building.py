@@ -12,7 +12,7 @@ from querygate.core.extract_spec import ExtractSpec
 from querygate.site.open_gate import OpenSite
 
 if TYPE_CHECKING:
-    from querygate.custody.publish.publication_state import Progress
+    from querygate.core.progress import Progress
 
 
 class Building:
@@ -32,7 +32,7 @@ class Building:
 
     @cached_property
     def _builder(self) -> ExtractBuilder:
-        from querygate.custody.publish.publication_state import tell_nobody
+        from querygate.core.progress import no_progress
         from querygate.custody.roots.extract_builder import SiteBuilder
 
-        return SiteBuilder(self._site, self._progress or tell_nobody)
+        return SiteBuilder(self._site, self._progress or no_progress)

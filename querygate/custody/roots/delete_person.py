@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from querygate.core.ports import Source
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.policy import Policy
 from querygate.custody.publish.person_deletion import Deletion, delete_person, person_of
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.custody.roots.publish_version import open_shelf, publish_to
@@ -32,7 +32,7 @@ def delete_from(
     source: str | None = None,
     keep_versions: bool = False,
     beside: Path = Path(),
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
 ) -> Deletion:
     """Delete a person from a dataset, with an entry in the log before and one after."""
     person = person_of(policy, key)

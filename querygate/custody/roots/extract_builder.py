@@ -12,7 +12,10 @@ from typing import Any
 
 from querygate.core.errors import ExtractRefused, QueryGateError
 from querygate.core.extract_spec import A_KIND, ExtractSpec
+from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Source
+from querygate.core.progress import Progress, no_progress
+from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.columns.population import Population, read_population, read_register
@@ -20,7 +23,6 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract import Builder
 from querygate.custody.extract.extract_scope import make_catalog, narrowed
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.log_audit import audit_site
 from querygate.custody.roots.log_coalitions import ORGANISATION, PROJECT, views_of
 from querygate.custody.roots.publish_version import kept, open_shelf
@@ -39,7 +41,7 @@ KEY_FILE = "extract.key"
 class SiteBuilder:
     """Makes the extracts of a site's datasets."""
 
-    def __init__(self, opened: OpenSite, progress: Progress = tell_nobody) -> None:
+    def __init__(self, opened: OpenSite, progress: Progress = no_progress) -> None:
         self._opened, self._progress = opened, progress
 
     def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
@@ -50,7 +52,7 @@ class SiteBuilder:
         return self._made(wish, request_id, requester, folder)
 
     def risk_page(self, assessment: Mapping[str, Any]) -> bytes:
-        return make_files(assessment)["report.html"]
+        return make_files(from_json(RiskReport, assessment))["report.html"]
 
     def _made(self, wish: ExtractSpec, request_id: str, requester: str, folder: Path | None = None) -> dict[str, Any]:
         """The figures of the extract, in the folder if there is one; and beside them, for those who decide alone, the
@@ -66,7 +68,11 @@ class SiteBuilder:
                 builder.catalog,
                 self._progress,
             )
-        return {**body, "assessment": assessed, "learnt": self._learnt(wish.dataset, requester)}
+        return {
+            **body,
+            "assessment": None if assessed is None else to_json(assessed),
+            "learnt": self._learnt(wish.dataset, requester),
+        }
 
     @contextmanager
     def _builder(self, wish: ExtractSpec) -> Iterator[Builder]:
@@ -75,13 +81,13 @@ class SiteBuilder:
         _, vault = open_shelf(opened).files(wish.dataset, catalog.version)
         if not vault.exists():
             raise ExtractRefused(
-                "QG605", "The raw rows of the version served are not in the vault.", "Publish the dataset again."
+                "QG605", "The vault does not have the raw rows of the served version.", "Publish the dataset again."
             )
         with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
             found = kept(rows.policy())
             if found is None:
                 raise ExtractRefused(
-                    "QG605", "The version served did not keep its policy.", "Publish the dataset again."
+                    "QG605", "The policy of the served version was not stored.", "Publish the dataset again."
                 )
             policy, beside = found
             yield Builder(
@@ -146,7 +152,7 @@ def make_extract(
     secret: bytes,
     beside: Path = Path(),
     memory_mb: int = 4096,
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
     with desk_rows(policy, source, beside, memory_mb=memory_mb, progress=progress) as rows:

@@ -10,9 +10,9 @@ from typing import Any
 
 from querygate.control import stamp
 from querygate.core.ports import Source
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish.publish import Report, publish
 from querygate.custody.publish.republication_guard import OnOverlap, VersionHandling
 from querygate.site.audit_rule import check_differencing
@@ -34,7 +34,7 @@ def publish_to(
     *,
     user: str,
     beside: Path = Path(),
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
     handling: VersionHandling | None = None,
 ) -> Report:

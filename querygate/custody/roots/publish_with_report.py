@@ -14,9 +14,9 @@ from typing import Literal
 
 from querygate.core.errors import ConfigError, QueryGateError
 from querygate.core.ports import Source
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import read_population
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap
 from querygate.custody.publish_report.kept_report import KeptReport
@@ -53,7 +53,7 @@ def publish_with_report(
     user: str,
     kind: Kind = "full",
     beside: Path = Path(),
-    progress: Progress = tell_nobody,
+    progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
 ) -> ReportedPublication:
     """Publish, and then make the report. A report that fails is told of, and changes nothing."""
@@ -79,7 +79,7 @@ def report_on(
     full: bool = True,
     beside: Path = Path(),
     before: KeptReport | None = None,
-    tell: Progress = tell_nobody,
+    tell: Progress = no_progress,
 ) -> Path:
     """Make the report on a version and keep it with the raw rows; returns its folder."""
     shelf = open_shelf(opened)
@@ -110,8 +110,8 @@ def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
         raise ConfigError(
             "QG804",
             f"There is no report on {'any version' if wanted is None else f'version {wanted}'} of {dataset}.",
-            f"Versions that have one: {listed}. A report is made by `querygate publish`; it goes when its version is "
-            "retired, and when somebody who was in it is deleted.",
+            f"Versions with a report: {listed}. `querygate publish` makes a report; it is removed when its version is "
+            "retired, or when somebody in it is deleted.",
         )
     return shelf.report(dataset, wanted)
 

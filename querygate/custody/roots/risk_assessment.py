@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +19,12 @@ import pyarrow as pa
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source
-from querygate.core.types import Catalog
+from querygate.core.progress import Progress, no_progress
+from querygate.core.types import Catalog, Ints
 from querygate.custody.assess.extract_side import check_released, released_side
+from querygate.custody.assess.risk_body import After, RiskReport
 from querygate.custody.assess.risk_files import make_files
-from querygate.custody.assess.risk_report import After, Assessment, make_report
+from querygate.custody.assess.risk_report import Assessment, make_report
 from querygate.custody.assess.sides import DiseaseScope, Side, at_stake, raw_sides
 from querygate.custody.assess.version_side import published_side
 from querygate.custody.columns.population import Population, read_people, read_population, read_register
@@ -31,7 +32,6 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate.custody.roots.publish_version import kept, open_shelf
 from querygate.custody.roots.scratch_vault import desk_rows
 from querygate.site.open_gate import OpenSite, now
@@ -61,8 +61,8 @@ def assess_source(
     *,
     beside: Path = Path(),
     memory_mb: int = 4096,
-    progress: Progress = tell_nobody,
-) -> dict[str, Any]:
+    progress: Progress = no_progress,
+) -> RiskReport:
     """The report on a source, without a site: the raw rows are put into a vault that is gone afterwards.
 
     After is the release that was asked about, or else the classes that the policy would make.
@@ -78,19 +78,19 @@ def assess_source(
 
 
 def assess_dataset(
-    opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = tell_nobody
-) -> dict[str, Any]:
+    opened: OpenSite, dataset: str, asked: RiskOptions, *, user: str, progress: Progress = no_progress
+) -> RiskReport:
     """The report on the version that is served, from its raw rows; kept at the site unless it is about a release."""
     catalog = opened.store.current(dataset).catalog
     store, vault = open_shelf(opened).files(dataset, catalog.version)
     if not vault.exists():
         raise ConfigError(
-            "QG804", "The raw rows of the version served are not in the vault.", "Publish the dataset again."
+            "QG804", "The vault does not have the raw rows of the served version.", "Publish the dataset again."
         )
     with closing(ReportRows(vault, memory_mb=opened.site.settings["publish_memory_mb"])) as rows:
         found = kept(rows.policy())
         if found is None:
-            raise ConfigError("QG804", "The version served did not keep its policy.", "Publish the dataset again.")
+            raise ConfigError("QG804", "The policy of the served version was not stored.", "Publish the dataset again.")
         policy, beside = found
         register = _register(policy, asked, beside)
         _check_disease(policy, asked.disease, register)
@@ -99,9 +99,9 @@ def assess_dataset(
         assessing = _Assessing(policy, raw, register, asked, progress, catalog.version)
         if asked.released is not None:
             return assessing.against_release(asked.released)
-        body = assessing.against_version(WrittenStore(store), classes)
-    keep_risk(opened, body, make_files(body), user=user)
-    return body
+        report = assessing.against_version(WrittenStore(store), classes)
+    keep_risk(opened, dataset, catalog.version, make_files(report), user=user)
+    return report
 
 
 def assess_extract(
@@ -109,8 +109,8 @@ def assess_extract(
     protected: ProtectedRecords,
     register: Population | None,
     catalog: Catalog,
-    progress: Progress = tell_nobody,
-) -> dict[str, Any] | None:
+    progress: Progress = no_progress,
+) -> RiskReport | None:
     """The report on the records of an extract, before they leave; None where they are nobody's.
 
     `policy` is that of the extract, with its columns alone.
@@ -119,7 +119,7 @@ def assess_extract(
         return None
     everybody = DiseaseScope() if protected.kind == "same-disease" else None
     assessing = _Assessing(policy, protected.raw, register, RiskOptions(disease=everybody), progress, catalog.version)
-    return {**assessing.against_table("extract", protected.table, ()), "policy_hash": catalog.policy_hash}
+    return replace(assessing.against_table("extract", protected.table, ()), policy_hash=catalog.policy_hash)
 
 
 @dataclass(frozen=True)
@@ -135,19 +135,19 @@ class _Assessing:
 
     def __post_init__(self) -> None:
         if not self.raw.num_rows:
-            raise ConfigError("QG802", "The source has no records.", "Name a source that has some.")
+            raise ConfigError("QG802", "The source has no records.", "Name a source that contains records.")
         _check_anybody(self.policy, self.asked.disease, self.raw)
 
-    def against_release(self, released: Path) -> dict[str, Any]:
+    def against_release(self, released: Path) -> RiskReport:
         self.progress("reading the release")
         table = _read_release(released)
         private = check_released(self.policy, table.column_names)
         if not table.num_rows or table.num_rows > self.raw.num_rows:
             what = "no records" if not table.num_rows else "more records than the source"
-            raise ConfigError("QG802", f"The release has {what}.", "Name the release that was made of this source.")
+            raise ConfigError("QG802", f"The release has {what}.", "Name a release made from this source.")
         return self.against_table("release", table, _of_private(private))
 
-    def against_policy(self, rows: ReportRows, own: Population | None) -> dict[str, Any]:
+    def against_policy(self, rows: ReportRows, own: Population | None) -> RiskReport:
         try:
             made = make_k_anonymous(
                 _classes_alone(self.policy),
@@ -162,10 +162,10 @@ class _Assessing:
             )
         except ExtractRefused as problem:
             remedy = f"{problem.remedy} Or name a release with --released."
-            raise ConfigError("QG803", f"The policy's classes cannot be made: {problem.detail}", remedy) from None
+            raise ConfigError("QG803", f"The policy's classes cannot be formed: {problem.detail}", remedy) from None
         return self.against_table("policy", made.table, ())
 
-    def against_table(self, after: After, table: pa.Table, notes: Sequence[str]) -> dict[str, Any]:
+    def against_table(self, after: After, table: pa.Table, notes: Sequence[str]) -> RiskReport:
         quasi = [column for column in self.policy.named("quasi-identifier") if not column.is_numeric]
         texts = {column.name: _texts(column, self.raw[column.name]) for column in quasi}
         side, unread = released_side(
@@ -173,17 +173,19 @@ class _Assessing:
         )
         return self._report(after, side, [*notes, *_of_unread(unread)])
 
-    def against_version(self, written: WrittenStore, classes: Any) -> dict[str, Any]:
+    def against_version(self, written: WrittenStore, classes: Ints) -> RiskReport:
         side = published_side(self.policy, written, self.raw, classes, self.register, self.asked.disease)
         return self._report("published", side, ())
 
-    def _report(self, after: After, side: Side, notes: Sequence[str]) -> dict[str, Any]:
+    def _report(self, after: After, side: Side, notes: Sequence[str]) -> RiskReport:
         moment = now()
         raw, harbor, treated = raw_sides(self.policy, self.raw, self.register, self.asked.disease, moment.year)
         assessed = Assessment(
             policy=self.policy,
             after=after,
-            sides={"raw": raw, "safe_harbor": harbor, "after": side},
+            raw=raw,
+            safe_harbor=harbor,
+            released=side,
             treated=treated,
             population=self.register,
             disease=self.asked.disease,
@@ -198,8 +200,8 @@ def _of_private(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"The release has columns that the policy never publishes: {', '.join(names)}. People may be found by them at "
-        "once; the figures below leave them out."
+        f"The release has columns that the policy never publishes: {', '.join(names)}. People may be found directly "
+        "through them; the figures below do not include them."
     ]
 
 
@@ -207,8 +209,8 @@ def _of_unread(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"What the release tells of {', '.join(names)} cannot be looked up in the register, so nothing is measured "
-        "against it after."
+        f"The released values of {', '.join(names)} cannot be looked up in the register, so the release was not "
+        "measured against it."
     ]
 
 
@@ -219,7 +221,7 @@ def _measured(policy: Policy) -> tuple[ColumnPolicy, ...]:
     return policy.named("quasi-identifier", "sensitive")
 
 
-def _raw(policy: Policy, source: Any) -> pa.Table:
+def _raw(policy: Policy, source: Source) -> pa.Table:
     with source.reading():
         return source.batches([column.name for column in _measured(policy)]).read_all()
 
@@ -246,13 +248,12 @@ def _read_release(path: Path) -> pa.Table:
         found = [path / name for name in FILES if (path / name).is_file()]
         if not found:
             raise ConfigError(
-                "QG802", f"{path} has no extract in it.", f"Name a file, or a folder with {' or '.join(FILES)}."
+                "QG802", f"{path} does not contain an extract.", f"Name a file, or a folder with {' or '.join(FILES)}."
             )
         file = found[0]
     source = open_source(str(file))
     with source.reading():
-        batches: Any = source.batches(source.columns())
-        return batches.read_all()
+        return source.batches(source.columns()).read_all()
 
 
 def _check_not_synthetic(report: Path) -> None:
@@ -263,8 +264,8 @@ def _check_not_synthetic(report: Path) -> None:
     if isinstance(body, Mapping) and body.get("kind") == "condensed":
         raise ConfigError(
             "QG802",
-            "The records of this extract are synthetic: none is anybody's, so nobody is found by them.",
-            "Look at the extract's own report: it tells how near they lie to real ones.",
+            "The records of this extract are synthetic: they belong to nobody, so nobody can be found through them.",
+            "See the extract's own report: it shows how close they are to real records.",
         )
 
 
@@ -272,7 +273,7 @@ def _register(policy: Policy, asked: RiskOptions, beside: Path) -> Population | 
     """The register that was named, in the quasi-identifiers that it has; else that of the policy."""
     if not asked.population:
         if asked.count:
-            raise ConfigError("QG801", "--count is of a population, and none is named.", "Add --population.")
+            raise ConfigError("QG801", "--count needs a population, and none is named.", "Add --population.")
         return _some(_own_population(policy, beside) or read_register(policy, _opening(beside)))
     source = open_source(asked.population)
     there, quasi = source.columns(), policy.named("quasi-identifier")
@@ -280,14 +281,16 @@ def _register(policy: Policy, asked: RiskOptions, beside: Path) -> Population | 
     if not shared:
         raise ConfigError(
             "QG802",
-            "The population has no quasi-identifier of the policy.",
-            f"It needs at least one of {', '.join(column.name for column in quasi)}, spelled so.",
+            "The population contains none of the policy's quasi-identifiers.",
+            f"Give it at least one of the columns {', '.join(column.name for column in quasi)}, with this spelling.",
         )
     if asked.count and asked.count not in there:
         raise ConfigError("QG802", f"The population has no column {asked.count}.", f"Accepted: {', '.join(there)}.")
     if asked.count in [column.name for column in quasi]:
         raise ConfigError(
-            "QG802", f"--count: {asked.count} tells what people are, not how many.", "Name another column, or none."
+            "QG802",
+            f"--count: {asked.count} describes people, and is not a number of people.",
+            "Name another column, or leave out --count.",
         )
     return _some(read_people("--population", shared, "the file", asked.count, lambda _: source))
 
@@ -303,7 +306,7 @@ def _opening(beside: Path) -> Beside:
 
 def _some(population: Population | None) -> Population | None:
     if population is not None and not population.persons.any():
-        raise ConfigError("QG802", "The population lists nobody.", "Name a register that has people.")
+        raise ConfigError("QG802", "The population contains nobody.", "Name a register that contains people.")
     return population
 
 
@@ -316,8 +319,8 @@ def _check_disease(policy: Policy, disease: DiseaseScope | None, register: Popul
     if register is None:
         raise ConfigError(
             "QG801",
-            "Whether being in the file discloses something is measured against a population, and none is named.",
-            "Add --population, or [k_map] to the policy.",
+            "The risk of being in the file is measured against a population, and none is named.",
+            "Add --population, or add [k_map] to the policy.",
         )
     accepted = [column.name for column in policy.named("sensitive")]
     if disease.column and disease.column not in accepted:

@@ -8,9 +8,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from querygate.core.ports import Source
+from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.source_joins import check_columns, open_joined, wanted_columns
 from querygate.custody.policy import Policy
-from querygate.custody.publish.publication_state import Progress, tell_nobody
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.report_rows import ReportRows
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
@@ -18,7 +18,7 @@ from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 @contextmanager
 def desk_rows(
-    policy: Policy, source: Source, beside: Path, *, memory_mb: int = 4096, progress: Progress = tell_nobody
+    policy: Policy, source: Source, beside: Path, *, memory_mb: int = 4096, progress: Progress = no_progress
 ) -> Iterator[ReportRows]:
     """The rows with the columns of the policy, read by their types and joined to its tables. `beside` is its folder."""
     joins = open_joined(policy, lambda specification: open_source(specification, beside))

@@ -23,7 +23,6 @@ from querygate.methods.inference.totals import (
     Inference,
     Pattern,
     QueryTotal,
-    Severity,
     signs_left,
 )
 
@@ -41,7 +40,6 @@ __all__ = [
     "Unexamined",
     "NotSound",
     "Pattern",
-    "Severity",
     "CaseStatement",
     "QueryTotal",
     "View",

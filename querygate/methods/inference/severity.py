@@ -15,10 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from querygate.core.audit_report import Severity
 from querygate.core.types import Bools
 from querygate.methods.inference.examine import IsolatedGroup
 from querygate.methods.inference.power_sums import two_values
-from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inference, Kind, QueryTotal, Severity
+from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inference, Kind, QueryTotal
 
 FIXED = Fraction(1, 10**9)
 """Share of the domain below which a range is called a value: means come as doubles, with their last digit in doubt."""

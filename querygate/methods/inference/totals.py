@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from querygate.core.audit_report import Severity
 from querygate.core.types import Bools
 
 NOTHING = Fraction(0)
@@ -43,7 +44,6 @@ Kind: TypeAlias = Literal[
     "group",
     "error",
 ]
-Severity: TypeAlias = Literal["notice", "attempt", "exposed", "disclosed"]
 SEVERITIES: tuple[Severity, ...] = ("notice", "attempt", "exposed", "disclosed")
 """From the least grave to the gravest."""
 

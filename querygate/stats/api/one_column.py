@@ -27,7 +27,13 @@ from querygate.stats.registry import STATISTICS
 
 
 def bounds(
-    name: str, lo: Column, hi: Column = None, counts: Counts = None, *, integer: bool = False, **parameters: float
+    name: str,
+    lo: Column,
+    hi: Column = None,
+    counts: Counts = None,
+    *,
+    integer: bool = False,
+    **parameters: float,
 ) -> Enclosure:
     """The statistic registered under `name`, with its parameters by name.
 
@@ -42,7 +48,7 @@ def _enclose(
 ) -> Enclosure:
     statistic = STATISTICS.get(name)
     if set(parameters) != set(statistic.parameters):
-        raise TypeError(f"{name} takes the parameters: {', '.join(statistic.parameters) or 'none'}")
+        raise TypeError(f"{name} accepts the parameters: {', '.join(statistic.parameters) or 'none'}")
     cells = read_cells(lo, hi, counts, integer=integer)
     return Enclosure(shown_as, statistic.range(cells, *(parameters[p] for p in statistic.parameters)), cells)
 
@@ -190,7 +196,7 @@ def std(lo: Column, hi: Column = None, counts: Counts = None, *, ddof: int = 0, 
 
 def _is_sample(ddof: int) -> bool:
     if ddof not in (0, 1):
-        raise ValueError("ddof is 0 or 1")
+        raise ValueError("ddof must be 0 or 1")
     return ddof == 1
 
 

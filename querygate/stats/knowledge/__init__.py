@@ -62,7 +62,7 @@ def var(classes: Classes, *, ddof: int = 0) -> Enclosure:
              that are attained.
     """
     if ddof not in (0, 1):
-        raise ValueError("ddof is 0 or 1")
+        raise ValueError("ddof must be 0 or 1")
     kept = classes.part(classes.most > 0)
     if exact_sum(kept.most) <= ddof:
         return Enclosure("var", Range.null(), classes.cells)

@@ -3,14 +3,18 @@
 
 const result = byId("result");
 const MEANING = {
-  disclosed: "the answers fix a value",
-  exposed: "the answers narrow it",
-  attempt: "the query sets isolate fewer than k",
-  notice: "worth a look; isolates nobody",
+  disclosed: "the answers determine a value",
+  exposed: "the answers narrow a value down",
+  attempt: "the queries isolate fewer than k records",
+  notice: "worth a look; nobody is isolated",
 };
 
+function counted(number, one, several = `${one}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : several}`;
+}
+
 function records(number) {
-  return number === 1 ? "1 record" : `${number.toLocaleString("en")} records`;
+  return counted(number, "record");
 }
 
 function refusal(problem) {
@@ -60,11 +64,11 @@ function caseCard(found, body) {
     card.append(make("p", `${statement.id}, ${statement.user}`, { class: "notes" }), make("pre", statement.sql));
   }
   if (found.queries.length > Math.min(asked.length, SHOWN)) {
-    card.append(make("p", `${found.queries.length - Math.min(asked.length, SHOWN)} more queries.`, { class: "notes" }));
+    card.append(make("p", `${counted(found.queries.length - Math.min(asked.length, SHOWN), "more query", "more queries")}.`, { class: "notes" }));
   }
   const findings = body.findings.filter((finding) => finding.case === found.id);
   card.append(...findings.slice(0, SHOWN).map(proof));
-  if (findings.length > SHOWN) card.append(make("p", `${findings.length - SHOWN} more findings.`, { class: "notes" }));
+  if (findings.length > SHOWN) card.append(make("p", `${counted(findings.length - SHOWN, "more finding")}.`, { class: "notes" }));
   return card;
 }
 
@@ -73,10 +77,11 @@ function caseCard(found, body) {
 function summary(body) {
   const card = make("div", undefined, { class: "card" });
   if (!body.audited) {
-    card.append(make("p", `No audit of ${body.dataset} is on record. See below how to run one.`));
+    card.append(make("p", `${body.dataset} has not been audited yet. See below how to run an audit.`));
     return card;
   }
-  const when = `Audited ${body.audited} by ${body.by}: ${body.queries.toLocaleString("en")} queries, k = ${body.k ?? "–"}.`;
+  const queries = counted(body.queries, "query", "queries");
+  const when = `Audited ${body.audited} by ${body.by}: ${queries}, k = ${body.k ?? "–"}.`;
   card.append(make("p", when));
   const list = make("ul", undefined, { class: "tallies" });
   for (const [severity, number] of Object.entries(body.severities)) {
@@ -86,15 +91,15 @@ function summary(body) {
     list.append(item);
   }
   card.append(list);
-  if (!body.cases.length) card.append(make("p", "No group of fewer than k records can be worked out."));
-  if (body.not_audited.length) card.append(make("p", `${body.not_audited.length} queries could not be audited.`));
-  if (body.left_out.length) card.append(make("p", `${body.left_out.length} tests were left out.`));
+  if (!body.cases.length) card.append(make("p", "Nothing about a group of fewer than k records can be worked out."));
+  if (body.not_audited.length) card.append(make("p", `${counted(body.not_audited.length, "query", "queries")} could not be audited.`));
+  if (body.left_out.length) card.append(make("p", `${counted(body.left_out.length, "test was", "tests were")} left out.`));
   return card;
 }
 
 function alerts(body) {
   const card = make("section", undefined, { class: "card" });
-  card.append(make("h3", "What the watch told of last"));
+  card.append(make("h3", "Latest alerts"));
   const whole = make("table");
   const head = make("tr");
   for (const heading of ["Time", "User", "Query", "View", "Rule", "Records"]) head.append(make("th", heading, { scope: "col" }));

@@ -14,7 +14,7 @@ function put(sql) {
 }
 
 function sqlButton(sql) {
-  const button = make("button", sql, { type: "button", class: "sql", title: "Put into the box" });
+  const button = make("button", sql, { type: "button", class: "sql", title: "Copy to the SQL field" });
   button.addEventListener("click", () => put(sql));
   return button;
 }
@@ -34,7 +34,7 @@ function refusal(problem) {
     card.append(make("pre", `${line}\n${carets}`, { "aria-label": "Where in the statement" }));
   }
   if (problem.remedy) card.append(make("p", problem.remedy));
-  if (problem.suggestion) card.append(make("p", "This is accepted:"), sqlButton(problem.suggestion));
+  if (problem.suggestion) card.append(make("p", "This would be accepted:"), sqlButton(problem.suggestion));
   if (problem.code) {
     const more = make("p");
     more.append(make("a", `About ${problem.code}`, { href: problem.type, target: "_blank", rel: "noopener" }));
@@ -46,8 +46,8 @@ function refusal(problem) {
 // -- answers -----------------------------------------------------------------------------------------
 
 const CAPTIONS = {
-  interval: "The true value lies in each range, ends included.",
-  laplace: "Numbers have noise. In 95 of 100 answers the true value lies between the two in brackets.",
+  interval: "Each range contains the true value, ends included.",
+  laplace: "Numbers have noise. In 95 of 100 answers, the true value lies between the two numbers in parentheses.",
 };
 
 function table(answer) {
@@ -96,7 +96,7 @@ function answered(answer) {
   for (const note of answer.notes) card.append(make("p", note, { class: "notes" }));
   if (answer.budget) {
     const { spent, left } = answer.budget;
-    card.append(make("p", `It cost epsilon ${figure(spent)}; ${figure(left)} is left to you.`, { class: "notes" }));
+    card.append(make("p", `This answer cost epsilon ${figure(spent)}; you have ${figure(left)} left.`, { class: "notes" }));
   }
   const about = `${answer.dataset}, version ${answer.version}. ${answer.query_id}, ${answer.elapsed_ms} ms.`;
   card.append(make("p", about, { class: "notes" }), downloads(answer.query_id));
@@ -145,7 +145,7 @@ async function tellBudget() {
   const { response, problem } = await call(`/api/v1/budget?dataset=${encodeURIComponent(byId("dataset").value)}`);
   if (problem) return;
   const { left, limits } = await response.json();
-  byId("budget").textContent = `Of the budget for noise, epsilon ${figure(left.user)} of ${figure(limits.user)} is left to you.`;
+  byId("budget").textContent = `You have epsilon ${figure(left.user)} of ${figure(limits.user)} left for noisy answers.`;
 }
 
 async function tellPrice() {
@@ -154,8 +154,8 @@ async function tellPrice() {
   if (problem) return show(refusal(problem));
   const { cost } = await response.json();
   const card = make("div", undefined, { class: "card" });
-  card.append(make("h3", `It would cost epsilon ${figure(cost.epsilon)}`));
-  card.append(make("p", "Nothing was asked, and nothing was spent.", { class: "notes" }));
+  card.append(make("h3", `This would cost epsilon ${figure(cost.epsilon)}`));
+  card.append(make("p", "Nothing was run, and nothing was spent.", { class: "notes" }));
   show(card);
 }
 

@@ -15,7 +15,7 @@ def test_a_refusal_shows_where_and_what_to_do(at):
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
         "QG203 Unknown column",
-        "clinic has no column of that name.",
+        "clinic has no column with this name.",
         "    AVG(spb)",
         "        ^^^",
         "Did you mean sbp? The columns are: age, sex, sbp.",
@@ -131,7 +131,7 @@ def test_what_is_unexpected_is_a_fault_without_a_trace(run, inputs, tmp_path, ca
     (tmp_path / "site/store/clinic/v00001.duckdb").write_bytes(b"Smith, 51, HIV+")
     done = run("query", "--dataset", "clinic", "SELECT COUNT(*) FROM clinic")
     assert done.exit_code == 3
-    assert done.stderr.splitlines()[0] == "QG900 Something went wrong inside"
+    assert done.stderr.splitlines()[0] == "QG900 Internal error"
     listed = run("datasets")
     assert listed.exit_code == 3
     assert "(incident i_" in listed.stderr

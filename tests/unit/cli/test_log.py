@@ -11,11 +11,8 @@ from querygate.control import verify_lines
 
 
 @pytest.fixture
-def logged(run, inputs):
+def logged(run, clinic):
     """A site of which the log can be changed: two queries by local, one of them refused."""
-    policy, source = inputs
-    run("init")
-    run("publish", "--policy", policy, "--source", source)
     run("query", "--dataset", "clinic", "SELECT COUNT(*) FROM clinic")
     run("query", "--dataset", "clinic", "SELECT *\nFROM clinic -- " + "x" * 200)
     return run
@@ -32,8 +29,8 @@ def test_the_list_is_the_query_log(logged):
 
 def test_the_list_can_be_narrowed(logged):
     assert len(json.loads(logged("log", "list", "--limit", 1, "--format", "json").stdout)) == 1
-    assert logged("log", "list", "--user", "ann").stdout == "There are no such queries.\n"
-    assert logged("log", "list", "--since", "2999-01-01").stdout == "There are no such queries.\n"
+    assert logged("log", "list", "--user", "ann").stdout == "There are no matching queries.\n"
+    assert logged("log", "list", "--since", "2999-01-01").stdout == "There are no matching queries.\n"
     assert "refused" in logged("log", "list", "--since", "2020-01-01T00:00+02:00", "--dataset", "clinic").stdout
 
 
@@ -115,8 +112,8 @@ def test_a_signature_needs_files(logged, tmp_path):
 
 
 def test_there_is_nothing_old_to_archive_or_discard(logged):
-    assert logged("log", "rotate", "--keep", 1).stdout == "No entry is older.\n"
-    assert logged("log", "discard", "--keep", 1).stdout == "No archive is older.\n"
+    assert logged("log", "rotate", "--keep", 1).stdout == "No entry is old enough.\n"
+    assert logged("log", "discard", "--keep", 1).stdout == "No archive is old enough.\n"
     assert logged("log", "rotate").exit_code == 2
 
 

@@ -26,7 +26,7 @@ def publish(run, tmp_path: Path):
 
 def test_the_comparison_is_a_table(publish):
     lines = publish("auto").stdout.splitlines()
-    begin = lines.index("Methods, and the width of the range of each statistic")
+    begin = lines.index("Methods, and how wide each makes the range of each statistic")
     assert lines[begin + 1].split() == ["method", "k", "classes", "NCP", "count", "mean(age)", "seconds"]
     assert " (published)  5 " in lines[begin + 2]
     assert sum("(published)" in line for line in lines) == 1
@@ -36,7 +36,7 @@ def test_the_comparison_is_a_table(publish):
 
 def test_a_named_method_shows_its_widths(publish):
     lines = publish("top-down").stdout.splitlines()
-    begin = lines.index("Methods, and the width of the range of each statistic")
+    begin = lines.index("Methods, and how wide each makes the range of each statistic")
     assert lines[begin + 2].startswith("  top-down (published)")
 
 

@@ -23,6 +23,7 @@ from querygate.core.errors import BudgetExhausted, ConfigError
 from querygate_adapters.store import postgres_budgets
 from querygate_adapters.store.postgres_budgets import PostgresBudgets
 from tests.postgres import Server
+from tests.work import HANG_S
 
 EVERYBODY = Scope("dataset", "p", "p", 2.0)
 ANN = Scope("user", "ann", "p", 1.0)
@@ -116,7 +117,7 @@ def test_ten_tenths_are_one_and_the_eleventh_is_refused(ledger: Ledger) -> None:
         spend(ledger, "more", ANN, EVERYBODY)
     assert refused.value.code == "QG401"
     assert refused.value.detail == (
-        "This costs epsilon 0.1, and the privacy budget of user ann for dataset p has epsilon 0 left."
+        "This answer costs epsilon 0.1, but the privacy budget of user ann for dataset p has only epsilon 0 left."
     )
     assert ledger.left([ANN, EVERYBODY, BOB]) == (0.0, 1.0, 1.0)
     assert ledger.verify() == (10, 0, 2)
@@ -126,7 +127,7 @@ def test_every_limit_must_have_room_or_none_is_touched(ledger: Ledger) -> None:
     small = Scope("group", "Heart & Co", "p", 0.15)
     spend(ledger, "a", ANN, small, EVERYBODY)
     before = ledger.spent("p")
-    with pytest.raises(BudgetExhausted, match=r"group Heart & Co for dataset p has epsilon 0.05 left"):
+    with pytest.raises(BudgetExhausted, match=r"group Heart & Co for dataset p has only epsilon 0.05 left"):
         ledger.reserve("q_b", "key b", [BOB, EVERYBODY, small], TENTH)
     assert ledger.spent("p") == before
     assert "bob" not in releases(ledger)
@@ -168,7 +169,7 @@ def test_delta_counts_as_well(ledger: Ledger) -> None:
 def test_what_counts_against_no_limit_or_against_one_twice_is_a_mistake(
     ledger: Ledger, scopes: tuple[Scope, ...]
 ) -> None:
-    with pytest.raises(ValueError, match="a reservation needs limits"):
+    with pytest.raises(ValueError, match="a reservation needs one or more limits"):
         ledger.reserve("q_1", "key", scopes, TENTH)
 
 
@@ -208,25 +209,25 @@ def test_the_first_recorded_answer_stands(ledger: Ledger) -> None:
 
 
 def test_whoever_asks_what_is_being_answered_waits_for_it(kept: Kept) -> None:
-    ledger, waited, found = kept.open(patience_s=30.0), threading.Event(), []
-    other = kept.open(patience_s=30.0, pause=lambda _: waited.set())
+    ledger, waited, found = kept.open(patience_s=HANG_S), threading.Event(), []
+    other = kept.open(patience_s=HANG_S, pause=lambda _: waited.set())
     spend(ledger, "a", ANN)
     asking = threading.Thread(target=lambda: found.append(other.reserve("q_b", "key a", [BOB], TENTH)))
     asking.start()
-    assert waited.wait(30)
+    assert waited.wait(HANG_S)
     assert found == []
     ledger.record("q_a", "once")
-    asking.join(30)
+    asking.join(HANG_S)
     assert found == [PriorAnswer("once")]
     assert releases(ledger) == {"ann": 1}
 
 
 def test_patience_ends_when_nobody_answers(kept: Kept) -> None:
     pauses: list[float] = []
-    ledger = kept.open(patience_s=2.0, pause=pauses.append)
+    ledger = kept.open(patience_s=6.0, pause=pauses.append)
     spend(ledger, "a", ANN)
     assert isinstance(ledger.reserve("q_b", "key a", [ANN], TENTH), Reservation)
-    assert 0 < len(pauses) <= 200
+    assert 0 < len(pauses) <= 600
     assert releases(ledger) == {"ann": 2}
 
 
@@ -299,11 +300,11 @@ def test_an_answer_that_was_not_paid_for_is_not_taken(kept: Kept, ledger: Ledger
     [
         ("UPDATE charge SET epsilon = epsilon - 1 WHERE number = 2", "charge 2 of user ann for dataset p does not add"),
         ("UPDATE reservation SET epsilon = 2 * epsilon WHERE query_id = 'q_c'", "charge 3 of .* does not add up"),
-        ("DELETE FROM charge WHERE number = 2", "1 reservations were not charged"),
+        ("DELETE FROM charge WHERE number = 2", "1 reservation was not charged"),
         ("DELETE FROM charge", "3 reservations were not charged"),
         ("UPDATE charge SET limit_epsilon = 0.2", "charge 3 of user ann for dataset p is over the limit"),
-        ("UPDATE noisy_answer SET key = 'another'", "1 answers were not paid for"),
-        ("UPDATE noisy_answer SET query_id = 'q_b'", "1 answers were not paid for"),
+        ("UPDATE noisy_answer SET key = 'another'", "1 answer was not paid for"),
+        ("UPDATE noisy_answer SET query_id = 'q_b'", "1 answer was not paid for"),
     ],
 )
 def test_verify_adds_up_again(kept: Kept, ledger: Ledger, change: str, told: str) -> None:
@@ -343,7 +344,7 @@ def test_threads_do_not_overspend(kept: Kept) -> None:
 
 
 def test_threads_that_ask_the_same_get_one_answer_for_one_spend(kept: Kept) -> None:
-    ledger = kept.open(patience_s=60.0)
+    ledger = kept.open(patience_s=HANG_S)
     given: list[str] = []
 
     def ask(number: int) -> None:

@@ -27,11 +27,11 @@ def test_register_returns_its_member(colours: Registry[int]) -> None:
 
 
 def test_a_name_is_taken_once(colours: Registry[int]) -> None:
-    with pytest.raises(ValueError, match="colour 'red' is registered already"):
+    with pytest.raises(ValueError, match="colour 'red' is already registered"):
         colours.register("red", 7)
     assert colours.get("red") == 1
 
 
 def test_an_unknown_name_lists_what_there_is(colours: Registry[int]) -> None:
-    with pytest.raises(KeyError, match="no colour 'green'; there are: red, blue"):
+    with pytest.raises(KeyError, match="no colour 'green'; registered: red, blue"):
         colours.get("green")

@@ -244,11 +244,11 @@ def test_refused_uses(code: str, sql: str) -> None:
     ("condition", "remedy"),
     [
         ("has_code(dx, '4011')", "Did you mean '401.1'?"),
-        ("has_code(dx, '493.0')", "It may be a group of codes: has_code_under(dx, '...')."),
+        ("has_code(dx, '493.0')", "It may be a group of codes: use has_code_under(dx, '...')."),
         ("has_code(dx, '250.02')", "Did you mean '250.01'?"),
-        ("has_code(dx, 'xyz')", "The description of the dataset lists the codes."),
+        ("has_code(dx, 'xyz')", "The dataset description lists the codes."),
         ("has_code_under(dx, '2501')", "Did you mean '250.01'?"),
-        ("has_any(dx)", "Write for example has_any(dx, '250.00', '250.01')."),
+        ("has_any(dx)", "Write, for example, has_any(dx, '250.00', '250.01')."),
     ],
 )
 def test_a_refusal_says_what_may_be_meant(condition: str, remedy: str) -> None:

@@ -103,5 +103,5 @@ def test_a_schema_is_where_the_custodian_has_the_table() -> None:
 
     assert len(hashes) == 1
     (note,) = understand("SELECT COUNT(*) FROM clinic.studie", CATALOG, NATIVE).notes
-    assert note == "A dataset is in no schema: clinic.studie was read as studie."
+    assert note == "Datasets have no schema: clinic.studie was read as studie."
     assert understand("SELECT COUNT(*) FROM main.studie", CATALOG, NATIVE).notes == ()

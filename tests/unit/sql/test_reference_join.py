@@ -198,7 +198,7 @@ def test_a_refusal_names_the_tables_there_are() -> None:
     assert caught.value.remedy == "Tables that can be joined: towns, lands, elsewhere."
     with pytest.raises(Refusal) as caught:
         understand("SELECT COUNT(*) FROM patients JOIN towns USING (city)", STUDY, NATIVE)
-    assert caught.value.remedy == "This dataset has none: ask it by itself."
+    assert caught.value.remedy == "This dataset has no reference tables: query it alone."
 
 
 def test_ways_to_write_a_join_are_one_question() -> None:

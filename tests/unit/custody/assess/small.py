@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+from querygate.core.json_body import from_json, to_json
+from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, ZIP, make_policy, sensitive
@@ -60,4 +63,7 @@ def assess(folder: Path, *, register: bool = True, release: bool = True, **more:
     files = write(folder)
     asked: dict[str, Any] = {"population": str(files["register"]), "count": "people"} if register else {}
     asked |= {"released": files["release"]} if release else {}
-    return assess_source(POLICY.parsed(), open_source(str(files["source"])), RiskOptions(**asked, **more))
+    report = assess_source(POLICY.parsed(), open_source(str(files["source"])), RiskOptions(**asked, **more))
+    body = to_json(report)
+    assert from_json(RiskReport, json.loads(json.dumps(body))) == report
+    return body

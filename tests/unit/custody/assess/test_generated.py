@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.extract_spec import ExtractSpec
+from querygate.core.json_body import to_json
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
@@ -42,7 +43,7 @@ def test_of_an_extract(folder: Path, tmp_path: Path, k: int, form: Any) -> None:
     policy, source = MAPPED.parsed(), open_source(str(folder / "trial.parquet"))
     wish = ExtractSpec.of({"dataset": "trial", "purpose": "test", "k": k, "method": "mondrian", "formats": [form]})
     own = make_extract(policy, source, wish, tmp_path, secret=b"s", beside=folder)
-    body = assess_source(policy, source, RiskOptions(released=tmp_path), beside=folder)
+    body = to_json(assess_source(policy, source, RiskOptions(released=tmp_path), beside=folder))
     assert body["after"] == "release"
     after = json.loads(json.dumps(body["sides"]["after"]["attackers"]))
     assert after == json.loads(json.dumps(own["risk"]["attackers"]))
@@ -60,7 +61,7 @@ def assert_monotone(body: dict[str, Any]) -> None:
 
 def test_of_what_the_policy_would_make(folder: Path) -> None:
     policy = MAPPED.but(anonymise={"method": "mondrian"}).parsed()
-    body = assess_source(policy, open_source(str(folder / "trial.parquet")), RiskOptions(), beside=folder)
+    body = to_json(assess_source(policy, open_source(str(folder / "trial.parquet")), RiskOptions(), beside=folder))
     assert body["after"] == "policy"
     assert body["sides"]["after"]["attackers"]["k"] >= 5
     assert body["register"]["people"] == 1100

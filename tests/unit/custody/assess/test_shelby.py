@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from querygate.core.json_body import to_json
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.policy_search import safe_harbor
 from querygate_adapters.sources.open_source import open_source
@@ -31,7 +32,7 @@ def body(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     whole = pa.table({"sex": records["sex"], "age": ["17+"] * len(records["age"])})
     pq.write_table(whole, folder / "release.parquet")
     asked = RiskOptions(str(folder / "county.parquet"), "people", folder / "release.parquet")
-    return assess_source(POLICY.parsed(), open_source(str(folder / "adult.parquet")), asked)
+    return to_json(assess_source(POLICY.parsed(), open_source(str(folder / "adult.parquet")), asked))
 
 
 def test_as_the_policy_search_measures(body: dict[str, Any]) -> None:

@@ -217,7 +217,7 @@ def test_what_was_billed_together_is_protected(form: str, tmp_path: Path) -> Non
 def test_codes_that_the_system_does_not_have_stop_it(tmp_path: Path) -> None:
     error = refusal(tmp_path, [["401.1"], ["401.1", "secret"], ["secret", "other thing"]])
     assert error.code == "QG802"
-    assert "2 different texts in its lists, 3 entries in all" in error.detail
+    assert "3 entries in its lists (2 distinct)" in error.detail
     assert "the first in record 2" in error.detail
     assert "secret" not in f"{error.detail} {error.remedy}"
 
@@ -278,14 +278,14 @@ def test_a_listed_set_of_thirty_codes(tmp_path: Path) -> None:
         ('utility = { kind = "groups", groups = [["999"]] }', "999 is no code"),
         ('utility = { kind = "level", level = 3 }', "2 levels above its codes"),
         ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is no code"),
-        ('protect = { kind = "itemsets", itemsets = [[]] }', "1 sets without any code"),
+        ('protect = { kind = "itemsets", itemsets = [[]] }', "1 set without any code"),
         ('protect = { kind = "itemsets", itemsets = "absent.csv" }', "cannot be read"),
         ('protect = { kind = "itemsets" }', "is missing"),
         ('protect = { kind = "itemsets", m = 2, itemsets = [["042"]] }', "does not apply to kind itemsets"),
         ('protect = { kind = "k^m", m = 5 }', "at most 4"),
         ('protect = { kind = "visits", column = "visits" }', "a column of the policy with role withheld"),
         ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets asks for"),
-        ('values = ["a"]', "does not go with a system that lists its codes"),
+        ('values = ["a"]', "cannot be combined with a system that lists its codes"),
         ('unknown = "drop"', "refuse, other"),
         ("separator = 3", "a text"),
     ],
@@ -415,7 +415,7 @@ def test_synthetic_records_have_no_lists(tmp_path: Path) -> None:
     policy = parse_policy(policy_text(KNOWN), folder=tmp_path)
     assert [c.name for c in narrowed(policy, ExtractSpec("t", "a study", kind="condensed")).columns] == ["age"]
     assert [c.name for c in narrowed(policy, ExtractSpec("t", "a study")).columns] == ["age", "dx"]
-    with pytest.raises(ExtractRefused, match="dx is a list of codes"):
+    with pytest.raises(ExtractRefused, match="dx is a code list"):
         narrowed(policy, ExtractSpec("t", "a study", kind="condensed", columns=("age", "dx")))
 
 

@@ -180,7 +180,7 @@ def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:
         ('{ kind = "coherence", sensitive = ["295.0"] }', "protect.share: is missing"),
         ('{ kind = "coherence", sensitive = ["999"], share = 0.5 }', "999 is no code"),
         ('{ kind = "uncertainty", sensitive = ["295.0"], share = 0.5, k = 3 }', "does not apply to kind uncertainty"),
-        ('{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"] }] }', "is no list of rules"),
+        ('{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"] }] }', "is not a list of rules"),
         (
             '{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"], secret = ["401.0"] }] }',
             "as known in one place",

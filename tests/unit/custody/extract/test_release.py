@@ -103,8 +103,8 @@ def test_records_leave_at_their_cells_and_nothing_else_is_done(tmp_path: Path) -
     assert found["unknown"] == ["born"]
     assert body["guarantees"][0]["figure"] == found["risk"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Over the population, beside Safe Harbor" in page
-    assert "Not in the population, and so not in these figures: born" in page
+    assert "Over the population, compared with Safe Harbor" in page
+    assert "Not in the population, so not in these figures: born" in page
     assert "Patient" not in page
 
 
@@ -142,15 +142,15 @@ def test_the_figures_counted_on_what_leaves_are_those_of_the_study(tmp_path: Pat
 @pytest.mark.parametrize(
     ("release", "wish", "code", "words"),
     [
-        (POPULATION, {"k": 5}, "QG604", "k: does not go with a release"),
+        (POPULATION, {"k": 5}, "QG604", "k: cannot be set for a release"),
         (POPULATION, {"method": "mondrian"}, "QG604", "method: does not go"),
         (POPULATION, {"suppress": 0.1}, "QG604", "suppress: does not go"),
         (POPULATION, {"tolerances": {"mean(age)": 5}}, "QG604", "tolerances: does not go"),
-        (POPULATION, {"where": "age > 40"}, "QG604", "a release takes no condition on age"),
+        (POPULATION, {"where": "age > 40"}, "QG604", "a release cannot have a condition on age"),
         (POPULATION, {"where": "sbp > 120 OR race = 'White'"}, "QG604", "no condition on race"),
         (POPULATION, {"columns": ["sbp"]}, "QG604", "none of them is a quasi-identifier"),
-        (POPULATION, {"columns": ["born"]}, "QG604", "none of them is one that the population has"),
-        (POPULATION, {"where": "sbp > 299"}, "QG605", "No records are selected"),
+        (POPULATION, {"columns": ["born"]}, "QG604", "none of them is in the population"),
+        (POPULATION, {"where": "sbp > 299"}, "QG605", "selects no records"),
         (POPULATION | {"threshold": 0.00001}, {}, "QG605", "above the threshold of 1e-05"),
         (POPULATION | {"population": "absent.csv"}, {}, "QG605", "The population of the policy cannot be read"),
         (POPULATION | {"count": "people"}, {}, "QG605", "has no column people"),
@@ -216,7 +216,7 @@ def test_a_value_that_strays_stops_the_extract(tmp_path: Path, monkeypatch: pyte
 
     true = making.with_values
     monkeypatch.setattr(making, "with_values", shifted)
-    with pytest.raises(ExtractRefused, match="values stray"):
+    with pytest.raises(ExtractRefused, match="wrong"):
         make(place(tmp_path, POPULATION, CELLS))
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec
+from querygate.core.json_body import to_json
 from querygate.custody.assess.extract_side import released_side
 from querygate.custody.assess.sides import DiseaseScope, raw_sides
 from querygate.custody.columns.population import Population, read_register
@@ -169,11 +170,11 @@ def test_a_file_keeps_its_promise_and_reads_back_the_same(tmp_path: Path) -> Non
         RiskOptions(released=tmp_path / "out", disease=DiseaseScope()),
         open_source(str(tmp_path / "file.parquet")),
     )
-    report = assess_source(load_policy(tmp_path / "p.toml"), source, asked, beside=tmp_path)
+    report = to_json(assess_source(load_policy(tmp_path / "p.toml"), source, asked, beside=tmp_path))
     read = report["sides"]["after"]["instance"]
     assert {key: read[key] for key in ours} == pytest.approx(ours, rel=1e-12)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Being in the file, beside Safe Harbor" in page
+    assert "Being in the file, compared with Safe Harbor" in page
     assert "No way of publishing has less than 5.00 % on average" in page
     assert "Patient" not in page
     assert "class_people" not in (tmp_path / "out" / "report.json").read_text()
@@ -277,7 +278,7 @@ def test_other_quasi_identifiers_leave_at_their_cells(tmp_path: Path) -> None:
     assert found["unknown"] == ["seen"]
     assert len({*table["seen_low"].to_pylist()}) <= 9
     assert body["classes"] > found["partition"]["classes"]
-    assert "count as known to nobody" in " ".join(body["risk"]["words"])
+    assert "count as unknown to everybody" in " ".join(body["risk"]["words"])
     with pytest.raises(ExtractRefused, match="smallest class 1, and not at least 4 records that look alike"):
         make(place(tmp_path / "k", records(register, 80, 2), register), columns=[*LINKED, "seen"], k=4)
 
@@ -297,16 +298,16 @@ def test_k_records_and_a_selection_by_what_others_do_not_know(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("release", "wish", "code", "words"),
     [
-        ({}, {"method": "mondrian"}, "QG604", "method: does not go with a same-disease file"),
+        ({}, {"method": "mondrian"}, "QG604", "method: cannot be set for a same-disease file"),
         ({}, {"suppress": 0.1}, "QG604", "suppress: does not go"),
         ({}, {"suppress_cells": 0.1}, "QG604", "suppress_cells: does not go"),
         ({}, {"tolerances": {"mean(age)": 5}}, "QG604", "tolerances: does not go"),
-        ({}, {"where": "age > 40"}, "QG604", "a same-disease file takes no condition on age"),
+        ({}, {"where": "age > 40"}, "QG604", "a same-disease file cannot have a condition on age"),
         ({}, {"where": "stage = 'I' OR seen > DATE '2019-06-01'"}, "QG604", "no condition on seen"),
         ({}, {"columns": ["stage"]}, "QG604", "none of them is a quasi-identifier"),
-        ({}, {"columns": ["seen"]}, "QG604", "none of them is one that the population has"),
-        ({}, {"where": "ldl > 399"}, "QG605", "No records are selected"),
-        ({}, {"k": 101}, "QG605", "Fewer records than k = 101"),
+        ({}, {"columns": ["seen"]}, "QG604", "none of them is in the population"),
+        ({}, {"where": "ldl > 399"}, "QG605", "selects no records"),
+        ({}, {"k": 101}, "QG605", "fewer than k = 101 records"),
         ({"instance": 0.05}, {}, "QG605", "0.1 of the population are in the file, above the greatest"),
         ({"instance": 0.101}, {}, "QG605", "r up to 0.1"),
         ({"population": "absent.csv"}, {}, "QG605", "The population of the policy cannot be read"),
@@ -332,7 +333,7 @@ def test_a_register_that_the_file_is_no_part_of_is_refused(tmp_path: Path, spell
         register = everybody.set_column(1, "sex", pa.array(["women", "men"] * 150))
     with pytest.raises(ExtractRefused, match="people who could match, and the file has 100 records") as caught:
         make(place(tmp_path, file, register))
-    assert "spelled as the source does" in caught.value.remedy
+    assert "spelled as in the source" in caught.value.remedy
 
 
 def test_a_policy_without_a_population_is_told_what_to_do(tmp_path: Path) -> None:
@@ -354,9 +355,9 @@ def test_what_the_maker_says_is_not_believed(tmp_path: Path, monkeypatch: pytest
 
     for number, (changed, words) in enumerate(
         (
-            ({"risk": lambda made: replace(made.risk, average_instance=0.0)}, "not those that were counted"),
-            ({"part_of": lambda made: np.roll(made.part_of, 1)}, "values stray"),
-            ({"parts": lambda made: (*made.parts[1:], made.parts[0])}, "values stray"),
+            ({"risk": lambda made: replace(made.risk, average_instance=0.0)}, "measured risks differ"),
+            ({"part_of": lambda made: np.roll(made.part_of, 1)}, "wrong"),
+            ({"parts": lambda made: (*made.parts[1:], made.parts[0])}, "wrong"),
         )
     ):
         monkeypatch.setattr(making, "tightened", with_changes(**changed))
@@ -368,7 +369,7 @@ def test_what_the_maker_says_is_not_believed(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        (None, "greatest instance risk r 1, and not at most 0.4"),
+        (None, "maximum instance risk r 1, and not at most 0.4"),
         (1, "classes in the columns of the population 1, and not"),
     ],
 )
@@ -391,5 +392,5 @@ def test_a_text_that_nobody_can_read_is_refused() -> None:
         return int(look_up(pa.table({"zip": [text]}), [column], kinds, {"zip": ZIPS}).matches[0])
 
     assert [people_of(text) for text in ("37203", "372", "37203 | 38104", "*", None)] == [2, 2, 7, 7, 14]
-    with pytest.raises(ExtractRefused, match="of zip that nobody can read"):
+    with pytest.raises(ExtractRefused, match="of zip that cannot be read back"):
         people_of("55555")

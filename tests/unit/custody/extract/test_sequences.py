@@ -102,7 +102,7 @@ def test_missing_sequences_tell_nothing(
     ("texts", "told"),
     [
         (["ACGT", "ACG", "ACGT", "ACGT"], "1 of 4 sequences have another length"),
-        (["ACGT", "ACGU", "ACXT", "ACGT"], "2 of 4 sequences have letters that are none of DNA"),
+        (["ACGT", "ACGU", "ACXT", "ACGT"], "2 of 4 sequences contain letters that are not DNA"),
         ([None, "", " "], "no record has a sequence"),
         (["ACGT", "ACGA"], "fewer than k = 3"),
     ],
@@ -120,5 +120,5 @@ def test_what_was_made_is_counted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ExtractRefused, match="does not keep its promise: 1 records"):
         generalised(["ACGT", "ACGA", "TCGA", "TCGA"])
     monkeypatch.setattr(making, "generalised", lambda original, labels: making.of_texts(["AAAA"] * 4))
-    with pytest.raises(ExtractRefused, match="letters misstate"):
+    with pytest.raises(ExtractRefused, match="letters are wrong"):
         generalised(["ACGT", "ACGA", "TCGA", "TCGA"])

@@ -72,7 +72,7 @@ def test_a_list_keeps_them_all():
         (
             ILL + 'diversity = [{ kind = "distinct", l = 2 }, { kind = "distinct", l = 2 }]',
             "columns.ill.diversity",
-            "a list of different guarantees",
+            "a list of distinct guarantees",
         ),
         (ILL + 'diversity = { kind = "ke", e = 2 }', "columns.ill.diversity.kind", "for type integer, number or date"),
         (ILL + 'diversity = { kind = "em", epsilon = 2, m = 2 }', "columns.ill.diversity.kind", "for type integer"),
@@ -96,12 +96,12 @@ def test_a_list_keeps_them_all():
         (
             ILL + 'diversity = { kind = "personalised", by = "wish", share = 0.5 }',
             "columns.ill.diversity.by",
-            "with role withheld or identifier",
+            "and role withheld or identifier",
         ),
         (
             ILL + 'diversity = { kind = "personalised", by = "q", share = 0.5 }',
             "columns.ill.diversity.by",
-            "with role withheld or identifier",
+            "and role withheld or identifier",
         ),
         (ILL + 'diversity = { kind = "personalised", share = 0.5 }', "columns.ill.diversity.by", "is missing"),
         (
@@ -112,7 +112,7 @@ def test_a_list_keeps_them_all():
         (
             ILL + 'diversity = { kind = "personalised", by = "wish", share = 0.5, groups = { none = ["a"] } }\n' + WISH,
             "columns.ill.diversity.groups",
-            "a name that is no value",
+            "a name that is not a value",
         ),
         (
             ILL + 'diversity = { kind = "personalised", by = "wish", share = 0.5, groups = 3 }\n' + WISH,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.methods.anonymise import Method, Table
-from querygate.site.layout import init_site
+from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
@@ -32,6 +33,12 @@ Anonymise = Callable[..., Ints]
 
 def new_site(folder: Path) -> OpenSite:
     return open_gate(init_site(folder / "site"))
+
+
+def copy_site(opened: OpenSite, folder: Path) -> OpenSite:
+    """A copy to change, of a site that nobody uses any more."""
+    opened.log.database.close()  # a copy would drop the locks that SQLite has on the file
+    return open_gate(open_site(Path(shutil.copytree(opened.site.folder, folder / "site"))))
 
 
 def shelf_of(opened: OpenSite) -> DuckDBVersionWriter:

@@ -405,7 +405,7 @@ def test_a_report_that_fails_leaves_the_version_serving(tmp_path: Path) -> None:
     ended = CliRunner().invoke(main, [*words, "--report", "json"])
 
     assert ended.exit_code == 0
-    assert "Warning: the version is published and serves" in ended.stderr
+    assert "Warning: the version is published and served" in ended.stderr
     assert "QG900" in ended.stderr
     assert MARKER not in ended.output
     assert ends(opened, "COUNT(*)") == (240, 240)

@@ -137,7 +137,7 @@ def test_cells_of_the_policy_are_the_finest_that_is_searched(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("more", "code", "words"),
     [
-        ((), 2, "No population is named"),
+        ((), 2, "measured over a population, and none is named"),
         (("--population", "{0}/absent.csv"), 2, "QG802"),
         (("--population", "{0}/records.csv", "--count", "people"), 2, "has no column people"),
         (("--population", "{0}/county.csv", "--columns", "salary-class"), 2, "not a quasi-identifier"),

@@ -136,9 +136,9 @@ def test_people_with_other_values_count_for_nothing() -> None:
 @pytest.mark.parametrize(
     ("named", "record", "person", "code", "words"),
     [
-        ({"age": AGE}, {"age": [130]}, {"age": [50]}, "QG802", "Column age: 1 records have a value that is not public"),
-        ({"sex": SEX}, {"sex": ["secret"]}, {"sex": ["M"]}, "QG802", "Column sex: 1 records have a value"),
-        ({"zip": ZIP}, {"zip": ["37212"]}, {"zip": ["37011"]}, "QG802", "Column zip: 1 records have a value"),
+        ({"age": AGE}, {"age": [130]}, {"age": [50]}, "QG802", "Column age: 1 record has a value that is not public"),
+        ({"sex": SEX}, {"sex": ["secret"]}, {"sex": ["M"]}, "QG802", "Column sex: 1 record has a value"),
+        ({"zip": ZIP}, {"zip": ["37212"]}, {"zip": ["37011"]}, "QG802", "Column zip: 1 record has a value"),
         ({"zip": ZIP}, {"zip": ["37212"]}, {"zip": [None]}, "QG801", "neither the policy nor the population says"),
         ({"age": AGE}, {"age": [40]}, {"age": [50]}, "QG802", "Nobody in the population matches any record"),
         ({"age": AGE}, {"age": []}, {"age": [50]}, "QG802", "The source has no records"),

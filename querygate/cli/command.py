@@ -1,0 +1,93 @@
+"""Commands and groups of them: how errors end, and how a command is imported only when it runs.
+
+Help is quick that way, and a process loads one plane at a time. Exit codes: 0 done, 1 refusal, 2 usage, 3 fault. A
+stack trace is never shown.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from querygate.cli.output import print_problem
+from querygate.core.errors import QueryGateError
+from querygate.gate.incidents import make_fault
+
+
+class Command(click.Command):
+    """A command whose errors end as the table of codes says. Its help has an example."""
+
+    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.example:
+            with formatter.section("Example"):
+                for line in self.example.splitlines():
+                    formatter.write(f"  {line}\n")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except QueryGateError as error:
+            ctx.exit(self._end(ctx, error))
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            if _is_closed_pipe(error) or ctx.find_root().params.get("debug"):
+                raise
+            ctx.exit(self._end(ctx, make_fault(error)))
+
+    def _end(self, ctx: click.Context, error: QueryGateError) -> int:
+        print_problem(error, str(ctx.params.get("form") or "table"), sql=ctx.params.get("sql"))
+        return error.meaning.exit
+
+
+class CommandGroup(click.Group):
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they are used, not by the alphabet."""
+        return list(self.commands)
+
+
+CommandGroup.group_class = CommandGroup
+
+
+def _is_closed_pipe(error: Exception) -> bool:
+    """The reader of our output has gone, as in `querygate log export | head`. Click ends such a run quietly."""
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def load(path: str) -> Any:
+    """What `package.module:name` names."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+class LazyGroup(CommandGroup):
+    """A group that knows its commands by name and one line of help; each is `name: (path, help)`."""
+
+    def __init__(self, *args: Any, later: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.later = later
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.commands, *self.later]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.later:
+            command: click.Command = load(self.later[cmd_name][0])
+            return command
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        here = [(name, command.get_short_help_str(formatter.width)) for name, command in self.commands.items()]
+        later = [(name, help) for name, (_, help) in self.later.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl([*here, *later])
