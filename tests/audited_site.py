@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from querygate.core.types import Answer, Principal, Request
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.inline_auditor import with_auditor
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
@@ -25,7 +24,7 @@ def make_audited_site(folder: Path, on_differencing: str = "refuse", source: str
     site = init_site(folder / "site")
     (site.folder / FILE).write_text("inline_audit = true\n", encoding="utf-8")
     opened = open_gate(open_site(site.folder))
-    policy = parse_policy(f'{POLICY}[audit]\non_differencing = "{on_differencing}"\n')
+    policy = POLICY.but(audit={"on_differencing": on_differencing}).parsed()
     publish_to(opened, policy, source or str(write_inputs(folder)[1]), user="local")
     for name, (project, organisation) in MEMBERS.items():
         opened.accounts.add_user(name, "researcher", project, organisation)

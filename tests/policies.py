@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from querygate.custody.policy import Policy, parse_policy
 from querygate.custody.policy.policy_writer import write_toml
 
 Column = dict[str, Any]
-Domain = tuple[Any, Any]
 
 
 class PolicyText(str):
@@ -40,14 +39,14 @@ def make_policy(dataset: str, columns: Mapping[str, Column], *, k: int = 5, **mo
     return PolicyText({"dataset": dataset, "k": k, "columns": dict(columns), **more})
 
 
-def column(role: str, kind: str, domain: Domain | None = None, **more: Any) -> Column:
+def make_column(role: str, kind: str, domain: Sequence[Any] | None = None, **more: Any) -> Column:
     return {"role": role, "type": kind} | ({} if domain is None else {"domain": domain}) | more
 
 
-quasi, sensitive, public = (partial(column, role) for role in ("quasi-identifier", "sensitive", "public"))
+quasi, sensitive, public = (partial(make_column, role) for role in ("quasi-identifier", "sensitive", "public"))
 
 
-def codes(system: str, **more: Any) -> Column:
+def code_list(system: str, **more: Any) -> Column:
     return {"role": "codes", "system": system, **more}
 
 
@@ -59,8 +58,7 @@ def diverse(kind: str, **more: Any) -> Column:
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> dict[str, Any]:
     made = dict(old)
     for key, value in new.items():
-        inside = depth > 0 and isinstance(value, Mapping) and isinstance(old.get(key), Mapping)
-        made[key] = _merged(old[key], value, depth - 1) if inside else value
+        made[key] = _merged(old.get(key) or {}, value, depth - 1) if depth and isinstance(value, Mapping) else value
     return {key: value for key, value in made.items() if value is not None}
 
 

@@ -4,46 +4,30 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
+from tests.policies import ROUGH_AGE, SBP, SEX, make_policy, quasi, sensitive
 
-POLICY = """
-dataset = "patients"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.ward]
-role = "quasi-identifier"
-type = "category"
-[columns.weight]
-role = "sensitive"
-type = "number"
-domain = [20, 250]
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-[columns.pulse]
-role = "sensitive"
-type = "integer"
-domain = [20, 220]
-[columns.smoker]
-role = "sensitive"
-type = "boolean"
-"""
+POLICY = make_policy(
+    "patients",
+    {
+        "age": ROUGH_AGE,
+        "sex": SEX,
+        "ward": quasi("category"),
+        "weight": sensitive("number", (20, 250)),
+        "sbp": SBP,
+        "pulse": sensitive("integer", (20, 220)),
+        "smoker": sensitive("boolean"),
+    },
+)
 
 
-def publish_small(opened: OpenSite, folder: Path, rows: int = 2_000, more: str = "") -> None:
+def publish_small(opened: OpenSite, folder: Path, rows: int = 2_000, **more: Any) -> None:
     """Publish random patients; the policy may say more."""
     rng = random.Random(5)
     columns = {
@@ -57,4 +41,4 @@ def publish_small(opened: OpenSite, folder: Path, rows: int = 2_000, more: str =
     }
     source = folder / "patients.parquet"
     pyarrow.parquet.write_table(pa.table(columns), source)
-    publish_to(opened, parse_policy(POLICY + more), str(source), user="custodian")
+    publish_to(opened, POLICY.but(**more).parsed(), str(source), user="custodian")

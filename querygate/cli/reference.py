@@ -22,19 +22,19 @@ from querygate.web.routes import ROUTES, Parameter, Route
 CLI = """\
 # Command line
 
-`querygate` and `python -m querygate` are the same. A command works on one site: the folder of `--site` (before or
-after the command), else of the environment variable `QUERYGATE_SITE`, else `./site`.
+`querygate` and `python -m querygate` are the same. A command works on one site: the folder given by `--site` (before
+or after the command), otherwise by the environment variable `QUERYGATE_SITE`, otherwise `./site`.
 
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | refusal, or a check that did not pass |
-| 2 | usage: the command line, a setting, a policy or a source needs correcting |
-| 3 | fault: unexpected; the incident number leads to the log |
+| 1 | refusal, or a failed check |
+| 2 | usage: correct the command line, a setting, a policy or a source |
+| 3 | internal error; the incident number is in the log |
 
-Data goes to standard output, in the format that `--format` names. An error goes to standard error as code and title,
-detail, remedy and, where there is one, a statement that is accepted; with `--format json` or `jsonl` it is the
-problem object of the [HTTP interface](http.md) on standard output. Progress goes to standard error.
+Data goes to standard output, in the format given by `--format`. An error goes to standard error: code and title,
+detail, remedy and, if there is one, a statement that is accepted. With `--format json` or `jsonl`, it goes to standard
+output as the problem object of the [HTTP interface](http.md). Progress goes to standard error.
 """
 
 HTTP = """\
@@ -59,16 +59,16 @@ Every error is `application/problem+json` (RFC 9457) with a [code](refusals.md):
 %s
 ```
 
-`suggestion`, where there is one, is a statement that the gate accepts. An address that does not exist is QG307, a
-method that is not available is QG306 with status 405 and the header `Allow`.
+`suggestion`, if there is one, is a statement that the gate accepts. An unknown address gives QG307; an unsupported
+method gives QG306 with status 405 and the header `Allow`.
 """
 
 SETTINGS_PAGE = f"""\
 # Settings
 
-Settings say where and how a site runs. They stand in `{FILE}` in the site's folder, one `name = value` per
-line; an environment variable `{PREFIX}` and the name in capitals comes first. `querygate doctor` shows each value and
-where it came from. The privacy of a dataset is never a setting: that is its [policy](policy.md).
+Settings say where and how a site runs. They are in `{FILE}` in the site's folder, one `name = value` per line. An
+environment variable, `{PREFIX}` followed by the name in capitals, takes precedence. `querygate doctor` shows each value
+and where it comes from. How a dataset is protected is never a setting, but part of its [policy](policy.md).
 
 | setting | default | accepted | environment | meaning |
 |---|---|---|---|---|
@@ -77,13 +77,13 @@ where it came from. The privacy of a dataset is never a setting: that is its [po
 REFUSALS = """\
 # Refusals
 
-Every error has a code, and the same code at every front door. The statements below go to a dataset `patients` with
-the columns age, sex, sbp and visited.
+Every error has a code, the same on the command line and over HTTP. The example statements use a dataset `patients`
+with the columns age, sex, sbp and visited.
 
-QG1xx: the text is not one statement that can be read. QG2xx: readable, but outside what can be bounded; decided from
-the statement and the schema alone. QG3xx: this person, this request, these limits. QG4xx: the privacy budget. QG5xx:
-the answer could tell too much; fixed wording. QG6xx: extracts of records, and requests for them.
-QG8xx: a custodian's file, source or site. QG900: unexpected.
+QG1xx: the text is not one valid statement. QG2xx: a valid statement for which no range can be computed; decided from
+the statement and the schema alone. QG3xx: permissions, requests and limits. QG4xx: the privacy budget. QG5xx: the
+answer could reveal too much; fixed wording. QG6xx: extracts and extract requests. QG8xx: a custodian's file, source or
+site. QG900: an internal error.
 """
 
 
@@ -148,7 +148,7 @@ def _route(route: Route) -> str:
         fields = _table(("field", "meaning"), ((f"`{name}`", meaning) for name, meaning in make_fields(route.body)))
         parts.append(f"\nSend:\n\n{fields}\n{_block(make_example(route.body), 'json')}")
     if make_example(route.gives):
-        parts.append(f"\nWhat comes back:\n\n{_block(make_example(route.gives), 'json')}")
+        parts.append(f"\nResponse:\n\n{_block(make_example(route.gives), 'json')}")
     if route.who != "anyone" or route.codes:
         listed = ", ".join(f"[{code}](refusals.md#{code.lower()})" for code in route.all_codes)
         parts.append(f"\nRefusals: {listed}.\n")

@@ -34,7 +34,7 @@ def run(folder: Path, serve: bool) -> None:
     print(attack(opened.gate, HERE / "clinic.csv"))
     print(survey(opened.gate, HERE / "survey.csv"))
     keys = _logins(opened)
-    print("Logins (shown once; a new pair is made each time):")
+    print("Keys (shown once; each run creates new ones):")
     for name, key in keys.items():
         print(f"  {PEOPLE[name]:<11} {name:<5} {key}")
     if not serve:

@@ -60,8 +60,8 @@ def attack(gate: Gate, source: Path) -> str:
         "QueryGate, on the same data and the same two queries:",
         f"  1. {range_text(range_ten)}",
         f"  2. {range_text(range_eleven)}",
-        f"  Both ranges hold the true mean: {'yes' if inside else 'NO'}.",
-        f"  The same subtraction leaves {left[0]} .. {left[1]} mmHg, of the {low} .. {high} that was public before.",
+        f"  Both ranges contain the true mean: {'yes' if inside else 'NO'}.",
+        f"  The same subtraction leaves {left[0]} .. {left[1]} mmHg, out of the public domain {low} .. {high}.",
         "",
     ]
     return "\n".join(lines)

@@ -40,7 +40,7 @@ LONGEST_LOGGED_SQL = 20_000
 
 NOT_OFFERED = {
     INTERVAL: ("This dataset gives only noisy answers.", "Use the mode laplace."),
-    NOISY: ("This dataset gives no noisy answers.", "Ask for guaranteed ranges: leave out the mode."),
+    NOISY: ("This dataset does not give noisy answers.", "Leave out the mode to get guaranteed ranges."),
 }
 
 WARNING = "Combined with earlier answers, this one could single people out. The custodian has been notified."

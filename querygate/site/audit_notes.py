@@ -40,7 +40,7 @@ class NotedFindings:
 def note_run(opened: OpenSite, dataset: str, report: AuditReport, *, user: str, revealed: bool) -> None:
     """Put an audit on record, and its findings where they differ from those of the audit before. `report` is masked."""
     if report.revealed:
-        raise ValueError("values are not put on record")
+        raise ValueError("values are not recorded")
     kept = to_json(_noted(report))
     mark = hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
     last = opened.log.last(FOUND, dataset)

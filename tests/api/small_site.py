@@ -5,32 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_version import publish_to
-from querygate.site.layout import init_site
-from querygate.site.open_gate import OpenSite, open_gate
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-POLICY = """
-dataset = "clinic"
-title = "Blood pressure study"
-k = 5
-unit = "person"
-[columns.mrn]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-values = ["F", "M"]
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-"""
+from querygate.custody.roots.publish_version import publish_to
+from querygate.site.layout import init_site, open_site
+from querygate.site.open_gate import OpenSite, open_gate
+from tests.policies import AGE, IDENTIFIER, SBP, SEX, PolicyText, make_policy
+
+POLICY = make_policy(
+    "clinic",
+    {"mrn": IDENTIFIER, "age": AGE, "sex": SEX | {"values": ["F", "M"]}, "sbp": SBP},
+    title="Blood pressure study",
+    unit="person",
+)
 
 NAMES = {"ann": "researcher", "bob": "researcher", "carl": "custodian"}
 
@@ -63,7 +51,23 @@ class SmallSite:
 
 def make_small_site(folder: Path) -> SmallSite:
     opened = open_gate(init_site(folder / "site"))
-    publish_to(opened, parse_policy(POLICY), str(write_inputs(folder)[1]), user="local")
+    publish_to(opened, POLICY.parsed(), str(write_inputs(folder)[1]), user="local")
     for name, role in NAMES.items():
         opened.accounts.add_user(name, role)
     return SmallSite(opened, {name: opened.accounts.new_key(name).secret for name in NAMES})
+
+
+PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
+
+
+def make_reviewed_site(folder: Path, policy: PolicyText, table: pa.Table) -> OpenSite:
+    """A site with one table, whose extracts want two reviewers."""
+    site = init_site(folder / "site")
+    settings = site.folder / "querygate.toml"
+    settings.write_text(settings.read_text() + "\nextract_reviewers = 2\n")
+    pq.write_table(table, folder / "source.parquet")
+    opened = open_gate(open_site(site.folder))
+    publish_to(opened, policy.parsed(), str(folder / "source.parquet"), user="carl")
+    for name, role in PEOPLE.items():
+        opened.accounts.add_user(name, role)
+    return opened

@@ -16,18 +16,16 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.control import Log
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.open_custody import open_extracts
 from querygate.custody.roots.publish_version import publish_to, write_kept_policy
-from querygate.site.layout import init_site, open_site
-from querygate.site.open_gate import OpenSite, open_gate
+from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.api.small_site import PEOPLE, make_reviewed_site
 from tests.unit.custody.extract.study import COX, POLICY, records
 from tests.unit.custody.extract.test_codes import POLICY as CODES
 from tests.unit.custody.extract.test_codes import patients
 
-PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
 WISHES: dict[str, dict[str, Any]] = {
     "k-anonymous": {"columns": ["age", "sex", "sbp"], "where": "age >= 30", "models": ["linear: sbp ~ age"]},
     "condensed": {"kind": "condensed", "k": 20, "columns": ["age", "sex", "time", "status"], "models": [COX]},
@@ -37,16 +35,7 @@ WISHES: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
     """A site that wants two reviewers."""
-    folder = tmp_path_factory.mktemp("cycle")
-    site = init_site(folder / "site")
-    settings = site.folder / "querygate.toml"
-    settings.write_text(settings.read_text() + "\nextract_reviewers = 2\n")
-    pq.write_table(records(), folder / "trial.parquet")
-    opened = open_gate(open_site(site.folder))
-    publish_to(opened, parse_policy(POLICY), str(folder / "trial.parquet"), user="carl")
-    for name, role in PEOPLE.items():
-        opened.accounts.add_user(name, role)  # type: ignore[arg-type]
-    return opened
+    return make_reviewed_site(tmp_path_factory.mktemp("cycle"), POLICY, records())
 
 
 @pytest.mark.parametrize("kind", WISHES)
@@ -90,8 +79,7 @@ def test_over_http(kind: str, opened: OpenSite) -> None:
 
 def test_lists_of_codes_over_http(opened: OpenSite, tmp_path: Path) -> None:
     pq.write_table(patients(120), tmp_path / "codes.parquet")
-    policy = parse_policy(CODES.replace('dataset = "trial"', 'dataset = "codes"'))
-    publish_to(opened, policy, str(tmp_path / "codes.parquet"), user="carl")
+    publish_to(opened, CODES.but(dataset="codes").parsed(), str(tmp_path / "codes.parquet"), user="carl")
     client = create_app(opened, extracts=open_extracts(opened)).test_client()
     headers = {name: {"Authorization": f"Bearer {opened.accounts.new_key(name).secret}"} for name in PEOPLE}
     body = {"dataset": "codes", "purpose": "to see", "where": "age >= 25", "formats": ["parquet"]}
@@ -171,4 +159,4 @@ def test_a_version_that_kept_no_policy_says_what_to_do(opened: OpenSite) -> None
         assert client.get(f"{API}/exports/{ident}", headers=headers["carl"]).json["state"] == "approved"
     finally:
         with duckdb.connect(str(vault)) as database:
-            database.execute("UPDATE policy SET body = ?", [write_kept_policy(parse_policy(POLICY), Path())])
+            database.execute("UPDATE policy SET body = ?", [write_kept_policy(POLICY.parsed(), Path())])

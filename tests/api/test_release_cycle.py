@@ -95,7 +95,7 @@ def test_the_report_is_with_the_request_from_the_preview_to_the_release(folder: 
     assert report["register"]["people"] == 937_166
     page = call("carl", "GET", f"exports/{asked}/risk/report.html")
     assert page.content_type == "text/html; charset=utf-8"
-    assert "the records of the request, as they would leave" in page.text
+    assert "the records of the request, as they would be released" in page.text
     refused = call("ann", "GET", f"exports/{asked}/risk")
     assert (refused.status_code, refused.json["code"]) == (403, "QG602")
     for action in ("approve", "build"):

@@ -18,32 +18,22 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.core.errors import QueryGateError
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.open_custody import open_extracts
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.api.small_site import PEOPLE, make_reviewed_site
 from tests.unit.custody.extract.texts_study import POLICY, people
 
-PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
 STEPS = "ann submit, carl take, carl approve, dora approve, carl build, dora release"
-TEXT_MRN = POLICY.replace('[columns.mrn]\nrole = "identifier"', '[columns.mrn]\nrole = "identifier"\ntype = "text"')
+TEXT_MRN = POLICY.but(columns={"mrn": {"type": "text"}})
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
-    folder = tmp_path_factory.mktemp("texts")
-    site = init_site(folder / "site")
-    settings = site.folder / "querygate.toml"
-    settings.write_text(settings.read_text() + "\nextract_reviewers = 2\n")
-    pq.write_table(people(), folder / "trial.parquet")
-    opened = open_gate(open_site(site.folder))
-    publish_to(opened, parse_policy(TEXT_MRN), str(folder / "trial.parquet"), user="carl")
-    for name, role in PEOPLE.items():
-        opened.accounts.add_user(name, role)  # type: ignore[arg-type]
-    return opened
+    return make_reviewed_site(tmp_path_factory.mktemp("texts"), TEXT_MRN, people())
 
 
 class Caller:
@@ -152,7 +142,7 @@ def test_a_source_without_the_column_is_told(tmp_path: Path) -> None:
     site = open_gate(open_site(init_site(tmp_path / "site").folder))
     pq.write_table(people(20).drop(["note"]), tmp_path / "trial.parquet")
     with pytest.raises(QueryGateError) as error:
-        publish_to(site, parse_policy(POLICY), str(tmp_path / "trial.parquet"), user="carl")
+        publish_to(site, POLICY.parsed(), str(tmp_path / "trial.parquet"), user="carl")
     assert (error.value.code, "note" in error.value.detail) == ("QG801", True)
 
 

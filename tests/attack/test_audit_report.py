@@ -54,4 +54,4 @@ def test_the_true_total_is_what_the_answers_fix(name: str, tmp_path: Path) -> No
     assert all(one.hidden and one.low is None for finding in body.findings for one in finding.inferred)
     assert "Values of people are hidden." in make_audit_page(body, [told])
     shown = make_audit_page(make_body([told], name, reveal=True), [told])
-    assert "Values of people are shown" in shown
+    assert "This page shows values of people" in shown

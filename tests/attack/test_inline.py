@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.evidence_reports import replay_site
 from querygate.custody.roots.inline_auditor import NOTE, with_auditor
 from querygate.custody.roots.publish_version import publish_to
@@ -19,6 +18,7 @@ from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import POLICY, write_inputs
 from tests.audited_site import AND_ONE_MORE, FORTIES, ask, make_audited_site, notes_of
+from tests.work import HANG_S
 
 
 def refused(opened: OpenSite, user: str, sql: str) -> DisclosureRefused:
@@ -162,7 +162,7 @@ def test_two_at_the_same_time_do_not_both_get_through(site: OpenSite) -> None:
 
                 def project(self, *args):
                     inside.set()
-                    assert go_on.wait(30)
+                    assert go_on.wait(HANG_S)
                     return release.project(*args)
 
             return Waiting()
@@ -171,7 +171,7 @@ def test_two_at_the_same_time_do_not_both_get_through(site: OpenSite) -> None:
     answers = []
     thread = threading.Thread(target=lambda: answers.append(ask(slow, "ann", FORTIES)))
     thread.start()
-    assert inside.wait(30)
+    assert inside.wait(HANG_S)
     refused(site, "bob", AND_ONE_MORE)
     go_on.set()
     thread.join()
@@ -202,7 +202,7 @@ def test_what_failed_is_forgotten(site: OpenSite) -> None:
 @pytest.mark.parametrize("wanted", ["warn", "refuse"])
 def test_without_the_setting_it_is_a_configuration_error(tmp_path: Path, wanted: str) -> None:
     opened = open_gate(init_site(tmp_path / "site"))
-    policy = parse_policy(f'{POLICY}[audit]\non_differencing = "{wanted}"\n')
+    policy = POLICY.but(audit={"on_differencing": wanted}).parsed()
     with pytest.raises(ConfigError) as caught:
         publish_to(opened, policy, str(write_inputs(tmp_path)[1]), user="local")
     assert caught.value.code == "QG805"

@@ -21,10 +21,10 @@ from querygate.custody.roots.publish_version import publish_to, serve_version
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.forks import Forks, forks
-from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
+from tests.policies import AGE, ILLNESS, make_policy
+from tests.unit.custody.publish.publications import ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
-POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
-POLICY += '[republish]\non_overlap = "sticky"\n'
+POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2, republish={"on_overlap": "sticky"})
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
 NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abcd") * 9)[:34]}
 
@@ -193,7 +193,7 @@ def test_a_second_publisher_is_turned_away(tmp_path: Path) -> None:
             with pytest.raises(ConfigError) as refused:
                 attempt()
             assert refused.value.code == "QG804"
-        put(opened, POLICY.replace('"t"', '"other"'), OLD)  # another dataset has a lock of its own
+        put(opened, POLICY.but(dataset="other"), OLD)  # another dataset has a lock of its own
 
     assert put(opened, POLICY, NEW).version == 2
     assert opened.store.datasets() == ("other", "t")

@@ -30,7 +30,7 @@ def test_the_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     publication, description, regions, beds = printed[1:]
 
     assert "Records with a row in a joined table\n  laboratory  14\n" in publication
-    assert "Table districts, 3 rows, to be joined on code, usually to district" in description
+    assert "Table districts, 3 rows, joined on code, usually with district" in description
     assert "North" in regions
     assert "South" in regions
     truth = duckdb.sql(

@@ -36,7 +36,7 @@ class FileSource:
     def __init__(self, location: str) -> None:
         self.path = Path(location).resolve()
         if not self.path.is_file():
-            raise ConfigError("QG802", f"{location}: there is no such file.", "Check the path of the source.")
+            raise ConfigError("QG802", f"{location}: the file does not exist.", "Check the path of the source.")
         self._connection = _connection_to(self.path)
         with self.reading():
             self._columns = self._read_columns()
@@ -74,12 +74,13 @@ def translated(name: str) -> Iterator[None]:
         line = _LINE.search(str(error))
         if line is None:
             raise ConfigError(
-                "QG802", f"{name}: the file cannot be read as what its ending says.", "Check the file."
+                "QG802", f"{name}: the content does not match the file extension.", "Check the file."
             ) from None
         raise ConfigError(
             "QG802",
             f"{name}, line {line[1]}: the row cannot be read.",
-            "It must have the fields of the header, in UTF-8; one with a delimiter or a quote inside must be quoted.",
+            "Each row must have the fields of the header, in UTF-8; quote a field that contains a delimiter or a "
+            "quote.",
         ) from None
 
 
@@ -94,8 +95,8 @@ class CsvFile(FileSource):
         if not names or any(not name.strip() for name in names) or len({n.lower() for n in names}) < len(names):
             raise ConfigError(
                 "QG802",
-                f"{self.path.name}: the header must name every column, each once.",
-                "Give each column a name of its own in the first line.",
+                f"{self.path.name}: the header must name every column exactly once.",
+                "Give each column its own name in the first line.",
             )
         return tuple(names)
 
@@ -120,7 +121,7 @@ class DuckDBFile:
         file, _, table = location.partition("#")
         self.path = Path(file).resolve()
         if not self.path.is_file():
-            raise ConfigError("QG802", f"{file}: there is no such file.", "Check the path of the source.")
+            raise ConfigError("QG802", f"{file}: the file does not exist.", "Check the path of the source.")
         if not table:
             raise ConfigError("QG802", "The source names no table.", "Write duckdb:FILE#table.")
         self._table = table
@@ -134,7 +135,7 @@ class DuckDBFile:
             ]
         if table not in tables:
             raise ConfigError(
-                "QG802", f"{self.path.name} has no table of that name.", f"Accepted: {', '.join(sorted(tables))}."
+                "QG802", f"{self.path.name} has no table with this name.", f"Accepted: {', '.join(sorted(tables))}."
             )
 
     def columns(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def open_source(specification: str, beside: Path = Path()) -> Source:
     if name not in available:
         raise ConfigError(
             "QG802",
-            f"There is no adapter for a source of kind {name!r}.",
+            f"Sources of kind {name!r} are not supported.",
             "Accepted: a file ending in .csv, .tsv or .parquet, or KIND:LOCATION with KIND one of "
             + ", ".join(sorted(available)),
         )
@@ -39,7 +39,7 @@ def open_source(specification: str, beside: Path = Path()) -> Source:
         raise ConfigError(
             "QG802",
             f"A source of kind {name!r} needs a driver that is not installed.",
-            "Install QueryGate with the extra for it, for example: pip install 'querygate[postgres]'.",
+            "Install the driver, for example with: pip install 'querygate[postgres]'.",
         ) from None
     source: Source = adapter(str(beside / location) if name in FILES else location)
     return source

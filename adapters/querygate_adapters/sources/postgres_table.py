@@ -76,7 +76,7 @@ class PostgresTable:
         try:
             yield
         except (psycopg.Error, duckdb.Error, pa.ArrowException, UnicodeDecodeError):
-            unread = ConfigError(CODE, "PostgreSQL: a row cannot be read.", "The texts of the table must be UTF-8.")
+            unread = ConfigError(CODE, "PostgreSQL: a row cannot be read.", "The text in the table must be UTF-8.")
             raise self._trouble or unread from None
 
     # -- what there is ---------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ class PostgresTable:
             known = [f"{s}.{t}" for s, t in connection.execute(_TABLES.encode() + order.encode()).fetchall()]
             listed = ", ".join(known[:LISTED]) + (" ..." if len(known) > LISTED else "")
             raise ConfigError(
-                CODE, "PostgreSQL: there is no table of that name.", f"Accepted: {listed or 'there are none'}."
+                CODE, "PostgreSQL: there is no table with this name.", f"Accepted: {listed or 'there are none'}."
             )
         return sql.Identifier(*found)
 

@@ -50,7 +50,7 @@ class SparkTable:
             raise ConfigError(CODE, "The source names no table.", "Write spark:#schema.table or spark:FOLDER.")
         if place and fragment not in ("", *FORMATS):
             raise ConfigError(
-                CODE, f"Spark: {fragment!r} is not a format of files.", f"Accepted: {', '.join(FORMATS)}."
+                CODE, f"Spark: {fragment!r} is not a supported file format.", f"Accepted: {', '.join(FORMATS)}."
             )
         with self.reading():
             self._rows = _opened(_session(), place, fragment)
@@ -75,7 +75,7 @@ class SparkTable:
             raise ConfigError(
                 CODE,
                 "Spark cannot read the source.",
-                "Check that the table or folder is there, and that its files are what they should be.",
+                "Check that the table or folder exists, and that its files have the right format.",
             ) from None
 
 
@@ -91,7 +91,9 @@ def _session() -> SparkSession:
         )
     except (PySparkException, Py4JError, OSError):
         raise ConfigError(
-            CODE, "Spark cannot be started.", "It needs a Java runtime (17 or later), and the settings of your cluster."
+            CODE,
+            "Spark cannot be started.",
+            "Spark needs a Java runtime (17 or later), and the settings of your cluster.",
         ) from None
 
 
@@ -104,13 +106,11 @@ def _opened(session: SparkSession, place: str, fragment: str) -> DataFrame:
 def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Runs in Spark's workers, which need pyarrow and nothing of QueryGate: it is sent by value, as it stands here.
-        import pyarrow
-
         for batch in batches:
-            sink = pyarrow.BufferOutputStream()
-            with pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as stream:
                 stream.write_batch(batch)
-            yield pyarrow.RecordBatch.from_pydict({"batch": [sink.getvalue().to_pybytes()]})
+            yield pa.RecordBatch.from_pydict({"batch": [sink.getvalue().to_pybytes()]})
 
     sent = rows.mapInArrow(packed, "batch binary").toLocalIterator(prefetchPartitions=True)
     schema = to_arrow_schema(rows.schema)

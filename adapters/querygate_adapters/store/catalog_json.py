@@ -59,7 +59,7 @@ def catalog_from_json(text: str) -> Catalog:
     body = _with_tuples(json.loads(text))
     if body.pop("format", 1) > FORMAT:
         raise ConfigError(
-            "QG804", "This version was published by a newer QueryGate.", "Bring the gate up to date, or serve another."
+            "QG804", "This version was published by a newer QueryGate.", "Update the gate, or serve another version."
         )
     columns = tuple(Column(**column) for column in body["columns"])
     references = tuple(Reference(**table) for table in body.get("references", ()))  # older catalogs have none
@@ -103,12 +103,12 @@ class KeptBlocks:
 
 
 def no_dataset() -> NotPermitted:
-    return NotPermitted("QG303", "There is no dataset of that name.", "List the datasets to see their names.")
+    return NotPermitted("QG303", "There is no dataset with this name.", "List the datasets to see their names.")
 
 
 def over_the_limit() -> NotPermitted:
     return NotPermitted(
         "QG305",
-        "The statement was stopped at the limit of time or memory.",
+        "The statement exceeded the limit of time or memory and was stopped.",
         "Ask for fewer groups or fewer columns at once.",
     )

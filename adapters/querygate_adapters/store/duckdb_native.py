@@ -111,7 +111,7 @@ class DuckDBNative:
         except duckdb.Error:
             raise UnsupportedSQL(
                 "QG207",
-                "The database has no result for this expression, or none for some value of the column.",
+                "This expression has no result, or none for some value of the column.",
                 "Check the types, and that every value of the column's domain has a result.",
             ) from None
         finally:

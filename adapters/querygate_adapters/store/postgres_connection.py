@@ -34,20 +34,23 @@ DEFAULTS = {
 
 # SQLSTATE, or its first two characters, to what is told of it.
 _TOLD = {
-    "22021": ("a text is not UTF-8", "Correct it, or make a view that leaves it out."),
-    "25006": ("it wants to write, and sources are only read", "Name a table or a view that changes nothing."),
+    "22021": ("a text is not UTF-8", "Correct it, or use a view that leaves it out."),
+    "25006": ("the statement would write, and sources are read-only", "Name a table, or a view that changes nothing."),
     "3F": ("there is no such schema", "Check the name of the schema."),
     "42P01": ("there is no such table", "Check the name of the table."),
     "42703": ("there is no such column", "Check the names of the columns."),
-    "42501": ("this user may not do that", "Grant the user what is needed, or use another one."),
-    "53": ("the server has no room for this", "See the server's log."),
-    "57014": ("the server stopped the statement", "See its limit on the time of statements (statement_timeout)."),
+    "42501": ("this user may not do that", "Grant the user the permissions, or use another user."),
+    "53": ("the server is out of space or memory", "See the server's log."),
+    "57014": ("the server stopped the statement", "Check the server's statement_timeout."),
 }
-_LOST = ("the connection was lost", "See whether the server is up, then try again.")
-_CLOSED = ("the server did not let this user into this database", "Check user, password and database, and pg_hba.conf.")
-_NO_PASSWORD = ("the server wants a password, and there is none", "Set PGPASSWORD, or write a password file (.pgpass).")
-_UNREACHED = ("the server cannot be reached", "Check host and port, and whether the server is up.")
-_OTHER = ("the server could not do it", "See the server's log.")
+_LOST = ("the connection was lost", "Check that the server is running, then try again.")
+_CLOSED = ("the server rejected this user for this database", "Check user, password and database, and pg_hba.conf.")
+_NO_PASSWORD = (
+    "the server needs a password, and there is none",
+    "Set PGPASSWORD, or create a password file (.pgpass).",
+)
+_UNREACHED = ("the server cannot be reached", "Check host and port, and that the server is running.")
+_OTHER = ("the server reported an error", "See the server's log.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,9 @@ class Location:
         except psycopg.Error:
             raise ConfigError(
                 code,
-                "The location of the PostgreSQL server cannot be read.",
-                "Write postgresql://user@host:port/database; in a password / ? # @ : % are %2F %3F %23 %40 %3A %25.",
+                "The address of the PostgreSQL server is not valid.",
+                "Write postgresql://user@host:port/database; in a password, write / ? # @ : % as %2F %3F %23 %40 %3A "
+                "%25.",
             ) from None
 
     def connect(self, *, read_only: bool = True) -> Connection:

@@ -43,7 +43,7 @@ class VaultCounts:
                     found[keys] = tuple(map(_whole, row[len(tally.keys) :]))
         except duckdb.Error:
             raise NotPermitted(
-                "QG305", "The rows could not be counted for this statement.", "Ask for something simpler."
+                "QG305", "The rows could not be counted for this statement.", "Simplify the statement."
             ) from None
         finally:
             cursor.close()
@@ -55,7 +55,7 @@ class VaultCounts:
                 if not path.exists():
                     raise NotPermitted(
                         "QG310",
-                        "Noisy answers need the raw rows, which are not where this gate runs.",
+                        "Noisy answers need the raw rows, and this gate has no access to them.",
                         "Ask for guaranteed ranges, or ask the custodian.",
                     )
                 self._open[path] = connect(path, read_only=True, memory_mb=self._memory_mb)

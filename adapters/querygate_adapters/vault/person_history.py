@@ -16,6 +16,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.core.version_overlap import ClassHistory, OverlapRule
@@ -89,7 +90,7 @@ def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnect
     if missing:
         raise ConfigError(
             "QG803",
-            f"The raw rows of {', '.join(missing)} are not in the vault, so no version can be laid over it.",
+            f"The vault does not have the raw rows of {', '.join(missing)}, so no version can be compared with it.",
             "Restore the file, or retire the version: `querygate retire DATASET N`.",
         )
     config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
@@ -221,6 +222,7 @@ def check_persons(database: duckdb.DuckDBPyConnection, person: str) -> None:
     if missing or twice:
         raise ConfigError(
             "QG803",
-            f"person: {int(missing):,} rows have no {person}, and {int(twice):,} have one that another row has too.",
-            "Bring one row for each person: a view that groups does it.",
+            f"person: {counted(int(missing), 'row has', 'rows have')} no {person}, and "
+            f"{int(twice):,} repeat one of another row.",
+            "Provide one row per person, for example with a view that groups.",
         )

@@ -94,7 +94,7 @@ class PostgresVersionWriter:
             connection.execute(sql.SQL("ANALYZE {}").format(self._name(cells)))
             if not self._is_same(connection, number, release):
                 raise ConfigError(
-                    CODE, "What arrived in PostgreSQL is not what was sent; nothing was kept.", "Try again."
+                    CODE, "The data in PostgreSQL differ from what was sent. Nothing was kept.", "Try again."
                 )
 
     def serve(self, dataset: str, version: int) -> None:
@@ -127,7 +127,7 @@ class PostgresVersionWriter:
         with told(CODE), self._location.connect(read_only=False) as connection:
             [(free,)] = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK]).fetchall()
             if not free:
-                raise ConfigError(CODE, "Another process is copying into this database.", "Wait for it to end.")
+                raise ConfigError(CODE, "Another process is copying into this database.", "Wait until it has finished.")
             yield connection
 
     def _prepare(self, connection: Connection) -> None:

@@ -125,7 +125,7 @@ class DuckDBRecords:
         """The different values of an expression over records, NULL among them."""
         found = self._rows(f"SELECT DISTINCT ({value}) AS x FROM placed ORDER BY 1 LIMIT {MOST_DISTINCT + 1}")
         if len(found) > MOST_DISTINCT:
-            raise Unanswerable(f"It groups by a secret of more than {MOST_DISTINCT} values.")
+            raise Unanswerable(f"It groups by a secret with more than {MOST_DISTINCT} values.")
         return [row[0] for row in found]
 
     def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:

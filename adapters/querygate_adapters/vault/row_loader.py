@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import duckdb
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import IdentifiedSource, JoinedTable, Source
 from querygate_adapters.sources.files import quoted
@@ -140,7 +141,7 @@ class RowLoader:
         for mark in marks:
             self._db.execute(f"ALTER TABLE {table} DROP COLUMN {mark}")
         problems = [
-            f"{label}column {name}: {figures[2 * i]:,} values cannot be read as {types[name]}, "
+            f"{label}column {name}: {counted(figures[2 * i], 'value')} cannot be read as {types[name]}, "
             f"the first in row {figures[2 * i + 1]:,}"
             for i, name in enumerate(doubtful)
             if figures[2 * i]
@@ -163,9 +164,10 @@ class RowLoader:
         if several:
             raise ConfigError(
                 "QG803",
-                f"join.{join.name}: {several:,} keys have more than one row there ({rows:,} rows in all), "
-                "and a record would be counted once for each.",
-                f"Bring one row for each {', '.join(theirs for theirs, _ in join.on)}: a view that groups does it.",
+                f"join.{join.name}: {counted(several, 'key has', 'keys have')} more than one row ({rows:,} in all), "
+                "so a record would be counted several times.",
+                f"Provide one row per {', '.join(theirs for theirs, _ in join.on)}, for example with a view that "
+                "groups.",
             )
 
     def _join(self, keys: Sequence[str]) -> None:
@@ -189,9 +191,9 @@ class RowLoader:
         if not found:
             raise ConfigError(
                 "QG802",
-                f"join.{join.name}: no record of the source has a row there.",
-                f"Compare how both write {', '.join(f'{theirs} and {ours}' for theirs, ours in join.on)}: "
-                "they are compared as texts.",
+                f"join.{join.name}: no record of the source has a matching row.",
+                f"Compare how both tables write {', '.join(f'{theirs} and {ours}' for theirs, ours in join.on)}: they "
+                "are compared as text.",
             )
 
     def _figures(self, sql: str) -> Row:
@@ -207,7 +209,7 @@ def _within_memory() -> Iterator[None]:
         raise ConfigError(
             "QG804",
             "Reading and joining the tables needs more memory than the setting publish_memory_mb allows.",
-            "Raise it in the settings of the site.",
+            "Raise publish_memory_mb in the site's settings.",
         ) from None
 
 

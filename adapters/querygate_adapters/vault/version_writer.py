@@ -207,7 +207,8 @@ class DuckDBVersionWriter:
                 raise ConfigError(
                     "QG804",
                     f"Version {version} of {dataset} is being served.",
-                    "Publish or serve another one first; `querygate publish --on-overlap retire` does both at once.",
+                    "Publish or serve another version first; `querygate publish --on-overlap retire` does both at "
+                    "once.",
                 )
             mark(folder, [version], by=served)
             settle(folder)
@@ -271,7 +272,7 @@ class DuckDBVersionWriter:
         readable = readable_in(folder)
         if version not in readable:
             known = ", ".join(map(str, readable)) or "none"
-            what = "was retired" if version in retired_in(folder) else "is not there"
+            what = "was retired" if version in retired_in(folder) else "does not exist"
             raise ConfigError(
                 "QG804", f"Version {version} of {dataset} {what}.", f"Versions that can be served: {known}."
             )
@@ -280,7 +281,7 @@ class DuckDBVersionWriter:
         """Of a dataset in store and vault; a name is a name and never a path."""
         if not NAME.fullmatch(dataset):
             raise ConfigError(
-                "QG806", "That is not a name of a dataset.", "Names are of a-z, 0-9 and _ and begin with a letter."
+                "QG806", "This is not a valid dataset name.", "Names consist of a-z, 0-9 and _ and begin with a letter."
             )
         return self._store / dataset, self._vault / dataset
 
@@ -292,7 +293,7 @@ def _locked(path: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigError(
-                "QG804", "This dataset is being published by another process.", "Wait for it to end."
+                "QG804", "Another process is publishing this dataset.", "Wait until it has finished."
             ) from None
         yield
 

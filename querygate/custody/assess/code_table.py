@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from querygate.core.types import Floats, Ints
+from querygate.core.types import Array, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.raw_tables import floats_of
 from querygate.custody.policy import ColumnPolicy
@@ -33,7 +31,7 @@ class CodeTable:
     """One quasi-identifier. `people` is None where the register does not have it."""
 
     column: ColumnPolicy
-    values: NDArray[Any]  # of each code: numbers, days and microseconds as floats, or texts
+    values: Array  # of each code: numbers, days and microseconds as floats, or texts
     records: Ints
     people: Ints | None = None
 
@@ -106,10 +104,10 @@ def by_safe_harbor(coded: CodeTable, year: int) -> tuple[CodeTable, SafeHarborTr
     """
     found = _suggested(coded)
     if found is None:
-        return coded, SafeHarborTreatment(coded.name, "", "", "stays as it is", "no identifier of the rule")
+        return coded, SafeHarborTreatment(coded.name, "", "", "unchanged", "not an identifier under the rule")
     groups = _groups(coded, found, year)
     if groups is None and found.treatment == "age":  # groups of ages, and no ages
-        return coded, SafeHarborTreatment(coded.name, "", "C", "stays as it is", "its values are no single ages")
+        return coded, SafeHarborTreatment(coded.name, "", "C", "unchanged", "its values are not single ages")
     does = _DOES[found.treatment if groups is not None else "drop"]
     told = SafeHarborTreatment(
         coded.name, found.treatment if groups is not None else "drop", found.letter, does, found.why
@@ -125,10 +123,10 @@ def by_safe_harbor(coded: CodeTable, year: int) -> tuple[CodeTable, SafeHarborTr
 
 _DOES = {
     "drop": "goes",
-    "zip3": "first three digits, 000 where those hold 20,000 people or fewer",
-    "year": "the year alone",
-    "birth year": "the year alone, with all of 90 and over together",
-    "age": "90 and over together",
+    "zip3": "first three digits; 000 if they cover 20,000 people or fewer",
+    "year": "year only",
+    "birth year": "year only, with 90 and over combined",
+    "age": "90 and over combined",
 }
 
 
@@ -142,9 +140,9 @@ def _suggested(coded: CodeTable) -> Suggestion | None:
     return found
 
 
-def _groups(coded: CodeTable, found: Suggestion, year: int) -> NDArray[Any] | None:
+def _groups(coded: CodeTable, found: Suggestion, year: int) -> Array | None:
     """What is told of each code, as texts; None where nothing is."""
-    values: Sequence[Any] = coded.values.tolist()
+    values = coded.values.tolist()
     if coded.column.type in _DATED:
         values = list(coded.values.astype(np.int64).astype(_DATED[str(coded.column.type)]))
     elif coded.column.is_numeric and found.treatment != "age":

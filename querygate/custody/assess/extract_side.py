@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.custody.assess.code_table import text_codes
@@ -117,7 +118,7 @@ def _numbers(column: ColumnPolicy, cells: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.cast(cells, _READ_AS.get(str(column.type), pa.float64()))
     except pa.ArrowException:  # its text quotes the value
         raise ConfigError(
-            "QG802", f"The release: values of {column.name} cannot be read as its type.", "Correct the file."
+            "QG802", f"The release: values of {column.name} do not have its type.", "Correct the file."
         ) from None
 
 
@@ -132,13 +133,13 @@ def check_released(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
         raise ConfigError(
             "QG802",
             f"The release has columns that the policy does not name: {', '.join(strange)}.",
-            "Name them in the policy, with their roles: what it does not know it cannot judge.",
+            "Add them to the policy with their roles: columns without a role cannot be assessed.",
         )
     quasi = policy.named("quasi-identifier")
     if not any(_parts_there(column, names) for column in quasi):
         raise ConfigError(
             "QG802",
-            "The release has no quasi-identifier of the policy.",
+            "The release contains none of the policy's quasi-identifiers.",
             f"Accepted: {', '.join(part for column in quasi for part in (column.name, *_parts(column)))}.",
         )
     return tuple(column.name for column in policy.columns if not column.is_published and column.name in names)
@@ -173,7 +174,7 @@ def _told(column: ColumnPolicy, table: pa.Table, texts: Sequence[str]) -> Column
         return ColumnAllowance(column.name, codes, _ranges(column, lows, highs))
     if column.name not in read:
         raise ConfigError(
-            "QG802", f"The release tells {column.name} by halves.", f"It needs {' and '.join(ends)}, or {column.name}."
+            "QG802", f"The release contains only half of {column.name}.", f"Add {' and '.join(ends)}, or {column.name}."
         )
     reader = _number_reader(column) if column.is_numeric else _category_reader(column, texts)
     try:
@@ -201,7 +202,7 @@ def _ranges(column: ColumnPolicy, lows: Sequence[str | None], highs: Sequence[st
     if wrong:
         raise ConfigError(
             "QG802",
-            f"The release: {wrong:,} different ranges of {column.name} cannot be read as its type.",
+            f"The release: {counted(wrong, 'distinct range')} of {column.name} cannot be read as its type.",
             "Correct the file.",
         )
     return sides

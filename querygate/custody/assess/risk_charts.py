@@ -120,5 +120,5 @@ def _drivers(sides: Sides) -> Figure:
     axes.set_yticks(places, [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names])
     axes.set_xlim(0, None)
     percent_axis(axes.xaxis)
-    axes.set_xlabel("fall of the average risk (prosecutor) without the column", fontsize=9)
+    axes.set_xlabel("reduction of the average risk (prosecutor) without the column", fontsize=9)
     return _named(figure, axes)

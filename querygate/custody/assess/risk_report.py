@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from querygate.core.counted import counted
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.assess.code_table import SafeHarborTreatment
 from querygate.custody.assess.risk_body import After, Disease, MeasuredColumns, Records, Register, RiskReport, Sides
@@ -84,22 +85,27 @@ def _notes(register: Register | None, sides: Sides, *, has_disease: bool) -> lis
     notes = []
     if register is None:
         notes.append(
-            "No register of the population was given: the journalist, k-map, uniqueness in the population and the risk "
-            "of being in the file are not measured."
+            "No register of the population was given, so the journalist, k-map, uniqueness in the population and the "
+            "risk of being in the file were not measured."
         )
         return notes
     if register.not_in_register:
         notes.append(
-            f"The register does not have {', '.join(register.not_in_register)}: whoever looks people up in a fuller "
-            "one finds more of them."
+            f"The register does not contain {', '.join(register.not_in_register)}: somebody with a more complete "
+            "register would find more people."
         )
     if register.people < sides.raw.records:
-        notes.append("The register lists fewer people than there are records, so it is not of the whole population.")
+        notes.append(
+            "The register lists fewer people than there are records, so it does not cover the whole population."
+        )
     elif left := sides.raw.attackers.unmatched + sides.raw.attackers.short:
         notes.append(
-            f"For {left:,} raw records the register lists fewer people than there are records: it leaves people out "
-            "or spells values otherwise, and a journalist with a better one would be stronger."
+            f"For {counted(left, 'raw record')}, the register lists fewer people than there are records: it omits "
+            "people or spells values differently, and a journalist with a better register would be stronger."
         )
     if has_disease and sides.after.instance is None:
-        notes.append("The risk of being in the file is not measured for the release: it does not tell who is meant.")
+        notes.append(
+            "The risk of being in the file was not measured for the release, because the release does not show whom it "
+            "covers."
+        )
     return notes

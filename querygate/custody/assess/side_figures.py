@@ -89,13 +89,13 @@ def _attackers(side: Side) -> Attackers:
 def _uniqueness(side: Side, people: int | None) -> tuple[Uniqueness, str]:
     alone = sample_uniqueness(side.sizes)
     estimate, share = None, None
-    words = f"{100 * alone:.1f} % of the {side.records:,} records are alone in their combination."
+    words = f"{100 * alone:.1f} % of the {side.records:,} records have a unique combination of values."
     if people is not None and people >= side.records:
         estimate = population_uniqueness(side.sizes, people)
         words = explain_uniqueness(estimate)
     if side.people is not None and side.records:
         share = float(side.linked_sizes[side.people == 1].sum() / side.records)
-        words += f" For {100 * share:.1f} % of the records exactly one person of the register matches."
+        words += f" {100 * share:.1f} % of the records match exactly one person in the register."
     return Uniqueness(alone, estimate, share), words
 
 

@@ -37,7 +37,7 @@ def _of_attack(who: Literal["prosecutor", "journalist"]) -> Iterator[RiskMeasure
 
         return read
 
-    yield RiskMeasure(f"{who}_greatest", who, "greatest risk", "share", reader(lambda found: found.greatest))
+    yield RiskMeasure(f"{who}_greatest", who, "maximum risk", "share", reader(lambda found: found.greatest))
     yield RiskMeasure(f"{who}_average", who, "average risk", "share", reader(lambda found: found.average))
     for at, limit in enumerate(LIMITS):
         read = reader(lambda found, at=at: found.above[at].share)  # type: ignore[misc]
@@ -58,17 +58,17 @@ MEASURES: tuple[RiskMeasure, ...] = (
     *_of_attack("journalist"),
     RiskMeasure("k_map", "journalist", "fewest people who match (k-map)", "count", lambda side: side.attackers.k_map),
     RiskMeasure(
-        "marketer", "marketer", "records matched rightly", "share", lambda side: side.attackers.marketer.average
+        "marketer", "marketer", "records matched correctly", "share", lambda side: side.attackers.marketer.average
     ),
     RiskMeasure("alone", "alone", "alone among the records", "share", lambda side: side.uniqueness.sample),
     RiskMeasure("alone_in_population", "alone", "alone in the population (estimate)", "share", _estimate),
     RiskMeasure(
-        "alone_in_register", "alone", "one person of the register", "share", lambda side: side.uniqueness.register
+        "alone_in_register", "alone", "one person in the register", "share", lambda side: side.uniqueness.register
     ),
     RiskMeasure(
         "instance_greatest",
         "instance",
-        "greatest instance risk (r)",
+        "maximum instance risk (r)",
         "share",
         _instance(lambda found: found.greatest_instance),
     ),
@@ -82,7 +82,7 @@ MEASURES: tuple[RiskMeasure, ...] = (
     RiskMeasure(
         "match_greatest",
         "instance",
-        "greatest re-identification risk (q)",
+        "maximum re-identification risk (q)",
         "share",
         _instance(lambda found: found.greatest_match),
     ),
@@ -106,12 +106,12 @@ def _told(sides: Sides) -> Iterator[VerdictLine]:
     """Of each sensitive column: records that their class gives away, and what the classes add to a guess."""
     columns = [{line.column: line for line in side.told} for side in sides.all]
     for column, line in columns[0].items():
-        label = "all of the class the same" if line.kind == "values" else f"class within {line.width:g}"
+        label = "whole class the same" if line.kind == "values" else f"class within {line.width:g}"
         found = [by_name.get(column) for by_name in columns]
         shares = [None if one is None else _share(one.disclosed.records, one.records) for one in found]
         yield _line(f"told_{column}", "told", f"{column}: {label}", "share", *shares)
         gains = [None if one is None else max(0.0, one.gain) for one in found]
-        what = "guesses right thanks to the class" if line.kind == "values" else "error of a guess, shortened by"
+        what = "guesses right thanks to the class" if line.kind == "values" else "error of a guess, reduced by"
         yield _line(f"gain_{column}", "told", f"{column}: {what}", "share", *gains)
 
 
@@ -137,8 +137,8 @@ def summary(sides: Sides, lines: Sequence[VerdictLine], disease: Disease | None)
     """What a board reads first."""
     raw, harbor, after = (side.attackers.prosecutor for side in sides.all)
     words = [
-        f"Somebody known to be in the data is found with a chance of {_percent(after.average)} on average and "
-        f"{_percent(after.greatest)} at most; in the raw records it would be {_percent(raw.average)} and "
+        f"Somebody known to be in the data is found with a probability of {_percent(after.average)} on average and "
+        f"at most {_percent(after.greatest)}; in the raw records it would be {_percent(raw.average)} and "
         f"{_percent(raw.greatest)}, under Safe Harbor {_percent(harbor.average)} and "
         f"{_percent(harbor.greatest)}.",
         _limits(after),
@@ -147,9 +147,9 @@ def summary(sides: Sides, lines: Sequence[VerdictLine], disease: Disease | None)
     instance = sides.after.instance
     if disease is not None and instance is not None:
         words.append(
-            "Being in the file is the disclosure here, which classes of many records do not prevent: somebody of the "
-            f"population who matches is in it with a chance of {_percent(instance.greatest_instance)} at most and "
-            f"{_percent(instance.average_instance)} on average."
+            "Here being in the file is itself the disclosure, and classes of many records do not prevent it: a "
+            "matching person of the population is in the file with a probability of at most "
+            f"{_percent(instance.greatest_instance)}, and {_percent(instance.average_instance)} on average."
         )
     return tuple(words)
 
@@ -161,8 +161,8 @@ def _limits(found: Attack) -> str:
     ]
     if not over:
         return f"No record is above any of the thresholds {', '.join(LIMITS)}."
-    kept = f"No record is above {', '.join(passed)}" if passed else "No threshold is kept by all records"
-    return f"{kept}; of the records, {', '.join(over)}."
+    kept = f"No record is above {', '.join(passed)}" if passed else "Every threshold is exceeded by some records"
+    return f"{kept}. Of the records, {', '.join(over)}."
 
 
 def _against(lines: Sequence[VerdictLine]) -> str:
@@ -170,10 +170,10 @@ def _against(lines: Sequence[VerdictLine]) -> str:
     both = [line for line in lines if line.risk_against_safe_harbor is not None]
     worse = [line for line in both if line.risk_against_safe_harbor == "higher"]
     if not worse:
-        return f"On none of the {len(both)} measures is the release riskier than Safe Harbor on the same records."
+        return f"The release is not riskier than Safe Harbor on any of the {len(both)} measures, on the same records."
     named = ", ".join(f"{GROUPS[line.group]}: {line.label}" for line in worse[:3])
     more = f" and {len(worse) - 3} more" if len(worse) > 3 else ""
-    return f"On {len(worse)} of {len(both)} measures the release is riskier than Safe Harbor: {named}{more}."
+    return f"The release is riskier than Safe Harbor on {len(worse)} of {len(both)} measures: {named}{more}."
 
 
 GROUPS = {
@@ -182,7 +182,7 @@ GROUPS = {
     "marketer": "marketer",
     "alone": "uniqueness",
     "instance": "being in the file",
-    "told": "what a class gives away",
+    "told": "what a class reveals",
 }
 """Groups of measures, as they are called in words."""
 

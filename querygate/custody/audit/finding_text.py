@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from querygate.core.audit_report import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
+from querygate.core.counted import counted
 from querygate.core.types import Ints
 from querygate.methods.inference import PRESENCE, Finding, Inference
 from querygate.methods.inference.cases import Case, finding_id
@@ -88,14 +89,17 @@ def explain(finding: Finding, where: str, *, reveal: bool, exact: Mapping[str, F
     asked = f"{named(finding.queries)} of {named(finding.users)}"
     if finding.severity == "notice":
         told = reveal or finding.kind not in TELLING
-        return f"{asked}: {(finding.note or where) if told else 'what the answers tell of a whole group is hidden.'}"
-    text = f"{asked} isolate {people(finding.records)}: {where}."
+        return (
+            f"{asked}: {(finding.note or where) if told else 'what the answers reveal about a whole group is hidden.'}"
+        )
+    isolate = "isolates" if len(finding.queries) == 1 else "isolate"
+    text = f"{asked} {isolate} {people(finding.records)}: {where}."
     for one in finding.inferred if reveal else ():
         what = what_of(one.measure, finding.records, extreme=any(total.extreme for total in finding.totals))
         if one.low is not None and one.high is not None:
             text += f" {one.arithmetic} = {between(number(one.low), number(one.high))}: {what}."
         if exact and one.measure in exact and not one.low == one.high == exact[one.measure]:
-            text += f" Exact answers would have told {number(exact[one.measure])}: {what}."
+            text += f" Exact answers would have revealed {number(exact[one.measure])}: {what}."
     return text
 
 
@@ -120,7 +124,7 @@ def named(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 
 def people(records: int) -> str:
-    return "1 record" if records == 1 else f"{records:,} records"
+    return counted(records, "record")
 
 
 def number(value: Fraction | None) -> int | float | None:
@@ -132,8 +136,8 @@ def number(value: Fraction | None) -> int | float | None:
 def between(low: float | None, high: float | None) -> str:
     """
     >>> between(165, 165), between(110, 220), between(None, None)
-    ('165', '110 .. 220', 'not told')
+    ('165', '110 .. 220', 'unknown')
     """
     if low is None or high is None:
-        return "not told"
+        return "unknown"
     return f"{low}" if low == high else f"{low} .. {high}"

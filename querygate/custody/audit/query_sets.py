@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from querygate.core.audit_records import MOST_DISTINCT, AuditRecords
-from querygate.core.types import Bools, Ints
+from querygate.core.json_body import JsonValue
+from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import AnswerFigure, Answers, linear, solved, unrounded
 from querygate.custody.audit.audit_measures import AuditMeasures, Key, literal, shown
 from querygate.methods.inference import PRESENCE, VARIANCE, Pattern, QueryTotal
@@ -48,7 +48,7 @@ class StatementCase:
     """A statement, once for each value of the secrets that it groups by."""
 
     logged: LoggedStatement
-    secrets: tuple[Any, ...] = ()
+    secrets: tuple[SqlValue, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class QuerySets:
         self.records, self.places, self.measures = records, places, measures
         self.sizes = measures.counts("", "")
         self._masks: dict[str, Bools] = {}
-        self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[Any, ...]]]] = {}
+        self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[SqlValue, ...]]]] = {}
 
     def note(self, logged: LoggedStatement) -> list[StatementCase]:
         """The statement by the secrets it groups by, once all its conditions are taken note of."""
@@ -82,7 +82,7 @@ class QuerySets:
         if logged.hidden:
             values = [self.records.distinct(text) for text, _ in logged.hidden]
             if math.prod(len(one) for one in values) > MOST_DISTINCT:
-                raise UnauditableStatement(f"It groups by secrets of more than {MOST_DISTINCT} values.")
+                raise UnauditableStatement(f"It groups by secrets with more than {MOST_DISTINCT} values.")
             found = [_of_secret(logged, chosen) for chosen in itertools.product(*values)]
         for added in (added for one in found for added in one.logged.added):
             if added.name not in READ:
@@ -95,7 +95,7 @@ class QuerySets:
                     self.measures.note(square_of(added.value), part.secret)
         return found
 
-    def totals(self, answer: Any, asked: Sequence[StatementCase]) -> Iterator[QueryTotal]:
+    def totals(self, answer: JsonValue, asked: Sequence[StatementCase]) -> Iterator[QueryTotal]:
         """One total for each number that the statement showed; whose it is, is for the caller to say."""
         first = asked[0].logged
         label, keys = self._grouped(first)
@@ -111,10 +111,10 @@ class QuerySets:
                 given = _Given(answers, number * len(keys) + group)
                 yield from self._shown(given, one.logged, meant)
 
-    def _grouped(self, logged: LoggedStatement) -> tuple[Ints, list[tuple[Any, ...]]]:
+    def _grouped(self, logged: LoggedStatement) -> tuple[Ints, list[tuple[SqlValue, ...]]]:
         texts = tuple(text for text, _ in logged.keys)
         if texts not in self._labels:
-            empty: tuple[Ints, list[tuple[Any, ...]]] = np.zeros(self.places, dtype=np.int64), [()]
+            empty: tuple[Ints, list[tuple[SqlValue, ...]]] = np.zeros(self.places, dtype=np.int64), [()]
             self._labels[texts] = self.records.groups(texts) if texts else empty
         return self._labels[texts]
 
@@ -149,7 +149,7 @@ class QuerySets:
                     secrets += [part.secret]
                     dense[pattern] = dense.get(pattern, np.zeros(self.places, dtype=np.int64)) + members
         if len(keys) > 1:
-            raise UnauditableStatement("It adds up different secrets over different people.")
+            raise UnauditableStatement("It sums different secrets over different people.")
         if not keys:
             return None
         return TotalMeaning(keys.pop(), _joined(list(dense.items())), tuple(secrets))
@@ -252,7 +252,7 @@ class QuerySets:
         """A variance as the sum of squares about the mean; it is a total of squares where the sum is told as well."""
         pattern, members = one.cells[0]
         if len(one.secrets) != 1:
-            raise UnauditableStatement("It is a variance over people whom more than one secret condition chooses.")
+            raise UnauditableStatement("It is a variance over people selected by more than one secret condition.")
         of = self.measures.name(one.key, pattern, one.secrets)
         key, squared = self.measures.pattern(square_of(added.value), one.secrets[0])
         measure = self.measures.name(key, squared, one.secrets)
@@ -332,7 +332,7 @@ def _common(values: Sequence[Fraction]) -> Fraction:
     return Fraction(math.gcd(*(int(value * whole) for value in values)), whole)
 
 
-def _of_secret(logged: LoggedStatement, values: tuple[Any, ...]) -> StatementCase:
+def _of_secret(logged: LoggedStatement, values: tuple[SqlValue, ...]) -> StatementCase:
     """The statement with its secret keys as conditions."""
     held = [
         f"(({text} {'IS NULL' if value is None else f'= {literal(value)}'}) IS NOT DISTINCT FROM TRUE)"
@@ -373,5 +373,5 @@ def _turned(secrets: Sequence[str]) -> tuple[str, ...]:
 
 def _why_unread(name: str) -> str:
     if name.endswith(" distinct"):
-        return "It counts or adds up different values, which is no total over records."
-    return f"What {name.upper()} tells together with others is not known."
+        return "It counts or sums distinct values, which is not a total over records."
+    return f"The audit does not know what {name.upper()} reveals in combination with others."

@@ -48,7 +48,7 @@ class Structure:
 
     def _sets(self, logged: LoggedStatement) -> Iterator[Bools]:
         if not logged.added:
-            raise UnauditableStatement("It shows groups without a figure.")
+            raise UnauditableStatement("It shows groups without any number.")
         label, number = np.zeros(self.places, dtype=np.int64), 1
         if logged.keys:
             label, keys = self._records.groups([text for text, _ in logged.keys])

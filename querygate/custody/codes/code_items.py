@@ -70,9 +70,9 @@ def explain_codes(report: CodeReport) -> str:
         return ""
     whole = report.measures.found[-1]
     return (
-        f"Who knows all codes of {report.column} of a person matches fewer than {report.k:,} records for "
-        f"{100 * whole.after:.1f} % of people ({100 * whole.before:.1f} % before); who knows the class as well is left "
-        f"with one record for {100 * report.alone:.1f} %."
+        f"Somebody who knows all codes of {report.column} of a person finds fewer than {report.k:,} records for "
+        f"{100 * whole.after:.1f} % of people ({100 * whole.before:.1f} % before); somebody who also knows the class "
+        f"finds a single record for {100 * report.alone:.1f} %."
     )
 
 
@@ -110,7 +110,8 @@ def _read(
     if k > there:
         raise ConfigError(
             "QG803",
-            f"Column {column.name}: k = {k:,} is more than the {there:,} records there are, so no code could be told.",
+            f"Column {column.name}: k = {k:,} is more than the number of records ({there:,}), so no code could be "
+            "published.",
             "Lower k in its `protect`, or publish more records.",
         )
     return read_lists(column, staging, rows, kept), k

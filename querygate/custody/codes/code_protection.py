@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -28,18 +28,16 @@ from querygate.methods.code_lists.unprotectable import Unprotectable
 
 def protect(lists: CodeLists, k: int, staging: StagingTables) -> Items | LocalItems:
     """The items of the codes that occur, so that nobody is led to by what the policy says may be known."""
-    made: Items | LocalItems = _run(lists, *_given(lists, k, staging))
-    return made
+    return cast("Items | LocalItems", _run(lists, *_given(lists, k, staging)))
 
 
 def protect_in_classes(lists: CodeLists, k: int, classes: Ints, centres: Floats) -> CodesInClasses:
     """Items for each class on its own; classes that cannot be protected as they are join the nearest."""
     m = (lists.column.codes or CodesPolicy()).protect.m
-    made: CodesInClasses = _run(lists, classes, halved(lists.levels), k, m, centres)
-    return made
+    return cast(CodesInClasses, _run(lists, classes, halved(lists.levels), k, m, centres))
 
 
-def _given(lists: CodeLists, k: int, staging: StagingTables) -> tuple[Any, ...]:
+def _given(lists: CodeLists, k: int, staging: StagingTables) -> tuple[object, ...]:
     """What the method takes besides the lists. A set with a code that nobody has is held by nobody already."""
     column, system = lists.column, lists.system
     wanted = column.codes or CodesPolicy()
@@ -82,9 +80,10 @@ def _rules(lists: CodeLists) -> tuple[list[SensitiveRule], list[int]]:
     ).tolist()
 
 
-def _run(lists: CodeLists, *given: Any) -> Any:
+def _run(lists: CodeLists, *given: object) -> Items | LocalItems | CodesInClasses:
     method = METHODS.get((lists.column.codes or CodesPolicy()).method)
     try:
-        return method.run(lists.baskets, *given)
+        made: Items | LocalItems | CodesInClasses = method.run(lists.baskets, *given)
     except Unprotectable as problem:
         raise ConfigError("QG803", f"Column {lists.column.name}: {problem.reason}", problem.remedy) from None
+    return made

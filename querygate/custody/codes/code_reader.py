@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import CodeTexts, StagingTables
 from querygate.core.types import Bools, Ints
@@ -80,9 +81,10 @@ def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where:
         held = np.flatnonzero(unknown[told.text])
         raise ConfigError(
             "QG802",
-            f"Column {column.name}: {int(unknown.sum()):,} different texts in its {where}, {held.size:,} entries in "
-            f"all, are no codes of its system, the first in record {int(told.record[held].min()) + 1:,}.",
-            'Correct the source or the `separator`, take another `system`, or set unknown = "other".',
+            f"Column {column.name}: {counted(held.size, 'entry', 'entries')} in its {where} "
+            f"({int(unknown.sum()):,} distinct) {'is' if held.size == 1 else 'are'} not in its code system, the first "
+            f"in record {int(told.record[held].min()) + 1:,}.",
+            'Correct the source or the `separator`, use another `system`, or set unknown = "other".',
         )
     return np.where(unknown, system.tree.place.get(OTHER, -1), read.codes), read
 
@@ -109,8 +111,8 @@ def named(column: ColumnPolicy, system: CodeSystem, texts: Collection[str]) -> d
         first = next(text for text, code in place.items() if code < 0)
         raise ConfigError(
             "QG801",
-            f"columns.{column.name}: {first} is no code of its system.",
-            "Write codes as the system has them; dots and case do not matter.",
+            f"columns.{column.name}: {first} is not a code of its system.",
+            "Write codes as in the code system; dots and case do not matter.",
         )
     return place
 
@@ -141,7 +143,7 @@ def utility_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
         raise ConfigError(
             "QG801",
             f"columns.{column.name}.utility.level: the system has {most} levels above its codes.",
-            "Name one of them, 1 being the nearest; or list groups.",
+            "Choose one of them (1 is the nearest), or list groups.",
         )
     rest = system.tree.levels[utility.level]
     groups = listed_groups(column, system)
@@ -162,7 +164,7 @@ def listed_groups(column: ColumnPolicy, system: CodeSystem) -> Ints:
                     raise ConfigError(
                         "QG801",
                         f"columns.{column.name}.utility.groups: {system.codes[code]} belongs to several groups.",
-                        "Join these groups, or take the code out of one: an item lies inside one group.",
+                        "Merge these groups, or remove the code from one: an item must lie inside one group.",
                     )
                 groups[code] = number
     return groups

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Profile
 from querygate.core.types import Ints
@@ -24,7 +25,7 @@ def make_tree(column: ColumnPolicy, profile: Profile) -> Hierarchy:
     if outside:
         raise ConfigError(
             "QG802",
-            f"Column {column.name}: {outside:,} values have no row in its hierarchy.",
+            f"Column {column.name}: {counted(outside, 'value has', 'values have')} no row in its hierarchy.",
             "Add a row for each, or correct the source.",
         )
     return tree
@@ -44,8 +45,9 @@ def _rows(column: ColumnPolicy, wanted: HierarchyPolicy, values: Sequence[str]) 
     except UnreadableValues as unreadable:
         raise ConfigError(
             "QG802",
-            f"Column {column.name}: {unreadable.count:,} different values cannot be read by the rule {wanted.preset}.",
-            "Correct the source, or give the column a hierarchy of its own in a .csv file.",
+            f"Column {column.name}: the rule {wanted.preset} cannot read "
+            f"{counted(unreadable.count, 'distinct value')}.",
+            "Correct the source, or give the column its own hierarchy in a .csv file.",
         ) from None
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.types import Ints
+from querygate.core.types import Array, Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.policy import NO_WISH, ColumnPolicy, DiversityPolicy
 
@@ -16,7 +16,9 @@ Wishes = tuple[Ints, tuple[frozenset[int], ...]]
 """The number of each record's set, and the values of every set."""
 
 
-def read_wishes(column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[str], own: Ints, wishes: Any) -> Wishes:
+def read_wishes(
+    column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[str], own: Ints, wishes: Array
+) -> Wishes:
     """What each record guards, by places in `texts`. Who has no wish on record guards the own value, `own`."""
     place = {text: i for i, text in enumerate(texts)}
     groups = _groups(column, wanted, place)
@@ -25,8 +27,9 @@ def read_wishes(column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[s
     if unknown:
         raise ConfigError(
             "QG802",
-            f"Column {wanted.by}: {len(unknown):,} wishes name what {column.name} does not have.",
-            f"A wish is a value, a group of the policy, several of them with | between, or {NO_WISH}.",
+            f"Column {wanted.by}: {counted(len(unknown), 'wish names', 'wishes name')} a value that "
+            f"{column.name} does not have.",
+            f"A wish is a value, a group of the policy, several of them separated by |, or {NO_WISH}.",
         )
     sets: dict[frozenset[int], int] = {}
     numbers = [

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Source
 from querygate.core.types import Floats, Ints
@@ -69,7 +69,7 @@ def read_people(
     there = source.columns()
     if len(set(names)) < len(names):
         raise ConfigError(
-            "QG801", f"{key}.count: {count} is a quasi-identifier.", "Name the column that counts people."
+            "QG801", f"{key}.count: {count} is a quasi-identifier.", "Name the column with the number of people."
         )
     if absent := [name for name in names if name not in there]:
         raise ConfigError(
@@ -78,7 +78,7 @@ def read_people(
     with source.reading():
         table = source.batches(names).read_all()
     if not table.num_rows:
-        raise ConfigError("QG802", f"{key}: {file} has no rows.", "Name a file that holds people.")
+        raise ConfigError("QG802", f"{key}: {file} has no rows.", "Name a file that contains people.")
     return _counted(*_values(key, quasi, table), _persons(key, table, count))
 
 
@@ -108,7 +108,9 @@ def _persons(key: str, table: pa.Table, count: str) -> Ints:
     wrong = int(np.count_nonzero(~((persons >= 0) & (persons == np.floor(persons)) & (persons < 2**53))))
     if wrong:
         raise ConfigError(
-            "QG802", f"{key}.count: {wrong:,} rows do not say how many people they are.", "Give whole numbers from 0."
+            "QG802",
+            f"{key}.count: {counted(wrong, 'row does', 'rows do')} not give a number of people.",
+            "Use whole numbers, 0 or more.",
         )
     return persons.astype(np.int64)
 
@@ -120,18 +122,18 @@ def _numbers(key: str, name: str, cells: pa.ChunkedArray, kind: pa.DataType) -> 
             read = pc.cast(pc.cast(read, pa.int32() if kind == pa.date32() else pa.int64()), pa.float64())
     except pa.ArrowException:  # its text quotes the value
         raise ConfigError(
-            "QG802", f"{key}: values of {name} in the population cannot be read as its type.", "Correct the file."
+            "QG802", f"{key}: values of {name} in the population do not have its type.", "Correct the file."
         ) from None
     return np.asarray(read.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _texts(column: ColumnPolicy, cells: pa.ChunkedArray) -> tuple[Floats, tuple[str, ...]]:
-    words: list[Any] = pc.cast(cells, pa.string()).to_pylist()
+    words: list[str | None] = pc.cast(cells, pa.string()).to_pylist()
     if column.type == "boolean":
         words = [None if word is None else _BOOLEANS.get(word.strip().lower()) for word in words]
     texts = tuple(sorted({word for word in words if word is not None}))
     place = {word: i for i, word in enumerate(texts)}
-    return np.array([place.get(word, np.nan) for word in words], dtype=np.float64), texts
+    return np.array([np.nan if word is None else place[word] for word in words], dtype=np.float64), texts
 
 
 def _counted(values: dict[str, Floats], texts: dict[str, tuple[str, ...]], persons: Ints) -> Population:

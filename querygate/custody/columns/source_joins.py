@@ -16,7 +16,7 @@ Beside = Callable[[str], Source]
 def tell_no_others(specification: str) -> Source:
     """What opens other tables where there are none."""
     raise ConfigError(
-        "QG801", "The policy names other tables, and only the source was given.", "Publish with the policy's folder."
+        "QG801", "The policy names other tables, but only the source was given.", "Publish from the policy's folder."
     )
 
 
@@ -44,8 +44,8 @@ def check_columns(policy: Policy, source: Source, joins: Sequence[JoinedTable]) 
         if folded(name) in map(folded, there):
             raise ConfigError(
                 "QG801",
-                f"join.{join_name}.columns: the source has a column {name} too.",
-                "Rename one of them, for example in a view, so that the policy can tell them apart.",
+                f"join.{join_name}.columns: the source also has a column {name}.",
+                "Rename one of them, for example in a view, so that the policy can distinguish them.",
             )
     named = [column.name for column in policy.columns]
     _check("The policy names columns that the source does not have:", named, [*there, *(name for _, name in brought)])

@@ -8,13 +8,13 @@ their neighbours until each holds at least k records or none does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Profile
-from querygate.core.types import DISCRETE, Floats, Ints
+from querygate.core.types import DISCRETE, Array, Floats, Ints
 from querygate.custody.policy import ColumnPolicy, bin_edges, closed, grid_edges
 
 
@@ -22,16 +22,15 @@ from querygate.custody.policy import ColumnPolicy, bin_edges, closed, grid_edges
 class NumberCodes:
     """Code c is the closed interval [low[c], high[c]]. Ends are int64 for whole numbers and dates, else float64."""
 
-    low: Any
-    high: Any
+    low: Array
+    high: Array
 
     @property
     def size(self) -> int:
         return len(self.low)
 
-    def of(self, values: Any) -> Ints:
-        places: Ints = np.searchsorted(self.low, values, side="right").astype(np.int64)
-        return places - 1
+    def of(self, values: Array) -> Ints:
+        return np.asarray(np.searchsorted(self.low, values, side="right"), dtype=np.int64) - 1
 
     def cuts(self, points: tuple[int | float, ...]) -> tuple[int, ...]:
         """The codes that begin at or after each public cut, where something lies on both sides."""
@@ -114,15 +113,15 @@ def check_values(column: ColumnPolicy, profile: Profile) -> None:
         widest = WIDEST if column.type in DISCRETE else (-np.finfo(np.float64).max, np.finfo(np.float64).max)
         low, high = (widest[i] if end is None else end for i, end in enumerate((column.low, column.high)))
         outside = int(profile.counts[(values < low) | (values > high)].sum())
-        problem = f"{outside:,} values lie outside its domain" if outside else ""
+        problem = f"{counted(outside, 'value lies', 'values lie')} outside its domain" if outside else ""
         remedy = "Widen the domain, or correct the source."
     elif column.hierarchy is None and not column.groups and is_text(len(profile.values), int(profile.counts.sum())):
-        problem = f"{len(profile.values):,} different values make it a text and not a category"
-        remedy = "Withhold it, give it a hierarchy, or map it to few categories in the source."
+        problem = f"with {len(profile.values):,} distinct values it is free text, not a category"
+        remedy = "Withhold it, give it a hierarchy, or map it to a few categories in the source."
     elif column.values:
         unknown = ~np.isin(profile.values, np.array(column.values, dtype=object))
         outside = int(profile.counts[unknown].sum()) if len(profile.values) else 0
-        problem = f"{outside:,} values are not among its declared values" if outside else ""
+        problem = f"{counted(outside, 'value is', 'values are')} not among its declared values" if outside else ""
         remedy = "Declare them in `values`, or correct the source."
     if problem:
         raise ConfigError("QG802", f"Column {column.name}: {problem}.", remedy)

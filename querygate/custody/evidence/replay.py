@@ -13,19 +13,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import TypedDict
 
 from querygate.core.bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import WARNING, Gate, State, arrange, fetch, protect, understand
+from querygate.gate.answer import Gate, State, arrange, fetch, protect, understand
 from querygate.gate.render import make_body
 
 STEPS = (understand, fetch, protect, arrange)
 
-OF_THE_MOMENT = ("query_id", "elapsed_ms")
-"""What names this very request; all else must be equal, to the byte."""
+OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes")
+"""What names this very request, and the words beside the figures, which another version of QueryGate may choose
+otherwise. All else must be equal, to the byte."""
 
 NOBODY = Principal("replay", "custodian")
 
@@ -45,6 +46,18 @@ class Difference:
     where: str
 
 
+class LoggedQuery(TypedDict):
+    """What is read of a line of the query log; the answer is that of one that was answered."""
+
+    id: str
+    dataset: str
+    version: int
+    mode: str
+    outcome: str
+    sql: str
+    answer: AnswerBody
+
+
 @dataclass(frozen=True, slots=True)
 class Replay:
     """What came out: answers looked at, how many were the same, which were not, and which could not be computed."""
@@ -57,7 +70,7 @@ class Replay:
 
 
 def replay(
-    entries: Iterable[Mapping[str, Any]],
+    entries: Iterable[LoggedQuery],
     gate: Gate,
     open_version: Callable[[str, int], PublishedVersion | None],
     progress: Progress = lambda done: None,
@@ -88,7 +101,7 @@ def replay(
             same += 1
             continue
         made = _computed(entry["sql"], release, gate)
-        if isinstance(made, dict):
+        if not isinstance(made, str):
             known[(*at, entry["sql"])] = _digest(made)
         where = made if isinstance(made, str) else first_difference(_told(entry["answer"]), _told(made))
         if where:
@@ -113,21 +126,20 @@ def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | s
     return make_body(state.answer)
 
 
-def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """All but what is of the moment, and a warning, which is about other answers."""
-    told = {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
-    return {**told, "notes": [note for note in told["notes"] if note != WARNING]} if "notes" in told else told
+def _told(answer: AnswerBody) -> dict[str, object]:
+    """All but what is of the moment."""
+    return {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
 
 
-def _digest(answer: Mapping[str, Any]) -> bytes:
+def _digest(answer: AnswerBody) -> bytes:
     return sha256(_text(_told(answer)).encode()).digest()
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def first_difference(logged: Any, made: Any, place: str = "answer") -> str:
+def first_difference(logged: object, made: object, place: str = "answer") -> str:
     """Where two answers part, compared as the bytes of their JSON; empty where they do not.
 
     >>> first_difference({"rows": [{"n": {"low": 1}}]}, {"rows": [{"n": {"low": 1.0}}]})

@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -171,7 +170,7 @@ def _text(block: Block, column: Column) -> str:
         return text if (held.null == NO_NULLS).all() else f"{text} or missing"
     if isinstance(held, CodeColumn):
         sets = len(np.unique(held.sets))
-        return "one list of codes" if sets == 1 else f"{sets} lists of codes"
+        return "one code list" if sets == 1 else f"{sets} code lists"
     members = np.unique(np.concatenate([_members(held, int(one)) for one in np.unique(held.sets)]))
     return _listed(["missing" if one == MISSING else held.dictionary.values[one] for one in members.tolist()])
 
@@ -185,7 +184,7 @@ def _listed(values: Sequence[str], most: int = 4) -> str:
     return " | ".join(values[:most]) + more
 
 
-def _end(value: Any, column: Column) -> str:
+def _end(value: float, column: Column) -> str:
     if column.type == "date":
         return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
     if column.type == "timestamp":

@@ -97,8 +97,8 @@ class Number:
 
     def fields(self) -> list[Field]:
         name, title = self.column.name, self.column.title
-        low = Field(f"{name}_low", name, f"least value that {name} can have", title)
-        high = Field(f"{name}_high", name, f"greatest value that {name} can have", title)
+        low = Field(f"{name}_low", name, f"lowest value that {name} can have", title)
+        high = Field(f"{name}_high", name, f"highest value that {name} can have", title)
         return [low, high, *self.missing.fields()]
 
     def arrays(self, classes: Ints) -> list[pa.Array]:
@@ -133,7 +133,7 @@ class Category:
     def fields(self) -> list[Field]:
         name = self.column.name
         meaning = (
-            f"{name}: a value, a group of values, those it is one of with '{OR.strip()}' between, or {ANY} for any"
+            f"{name}: a value, a group of values, several possible values separated by '{OR.strip()}', or {ANY} for any"
         )
         labels = tuple(sorted({text for text in self.labels if text}))
         return [Field(name, name, meaning, self.column.title, labels), *self.missing.fields()]

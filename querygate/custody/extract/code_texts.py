@@ -17,7 +17,7 @@ from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.verify.code_knowledge import PublishedCodeSets, measure_known
 from querygate.custody.verify.guarantee_check import GuaranteeCheck
 
-MEANING = "items with '; ' between them: the record has at least one of the codes of each item, '/' between them"
+MEANING = "items separated by '; ': the record has at least one of the codes of each item, which are separated by '/'"
 LONGEST = 12
 """Codes of an item that are written out; one with more is named, and the dictionary says which codes it has."""
 
@@ -41,7 +41,7 @@ def item_names(sets: CodeSets) -> tuple[list[str], list[tuple[int, list[str]]]]:
     names, long, held = [], [], set(sets.members.tolist())
     for number, one in enumerate(codes):
         if "" in one:
-            names.append("not told")
+            names.append("suppressed")
         elif len(one) <= LONGEST:
             names.append("/".join(one))
         else:
@@ -79,5 +79,7 @@ def codes_kept(
     kept = measure_known(state.policy.column(name), made.system, told, state.staging, state.policy.k)
     for one in kept:
         if not one.holds:
-            raise ExtractRefused("QG605", f"What was made does not keep {one.promise}.", "Nothing was written.")
+            raise ExtractRefused(
+                "QG605", f"The extract does not keep its guarantee: {one.promise}.", "Nothing was written."
+            )
     return kept

@@ -55,7 +55,7 @@ class Material:
             raw = source.batches(names).read_all()
         if raw.num_rows < policy.k:
             raise ExtractRefused(
-                "QG605", f"Fewer records than k = {policy.k} are selected.", "Select more, or lower k."
+                "QG605", f"The request selects fewer than k = {policy.k} records.", "Select more records, or lower k."
             )
         return cls(policy, raw, microdata_of(policy, raw))
 
@@ -84,7 +84,7 @@ def check_models(policy: Policy, models: Sequence[RecipientModel]) -> None:
 def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
     """The response and the status that the first model has: it is the one that clusters are made for."""
     if method not in METHODS.names():
-        raise invalid("method", "not a way to condense records", *METHODS.names())
+        raise invalid("method", "is not a method for condensing records", *METHODS.names())
     if not spec.models:
         return Recipe(method, k, weight)
     formula = parse_formula(spec.models[0])

@@ -60,8 +60,8 @@ def _stata(protected: ProtectedRecords) -> bytes:
     except ImportError:
         raise ExtractRefused(
             "QG605",
-            "Stata's format needs pandas, which is not installed here.",
-            "Ask for csv or parquet, or have `pip install 'querygate[extracts]'` run.",
+            "Stata files need pandas, which is not installed here.",
+            "Request csv or parquet, or ask the custodian to run `pip install 'querygate[extracts]'`.",
         ) from None
     frame = protected.table.to_pandas(date_as_object=False)
     names = stata_names(protected.table.column_names)

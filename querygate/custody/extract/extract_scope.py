@@ -44,18 +44,22 @@ def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:
     out = {folded(column.name): column for column in policy.columns if column.is_published or column.is_transformed}
     for name in spec.columns:
         if folded(name) not in out:
-            raise invalid("columns", f"{name} is not a column that may leave", *(c.name for c in out.values()))
+            raise invalid("columns", f"{name} is not a column that may be released", *(c.name for c in out.values()))
     wanted = [out[folded(name)] for name in spec.columns] or [c for c in out.values() if c.is_published]
     _check_texts(wanted, spec)
     if spec.kind != "k-anonymous":
         lists = [column.name for column in wanted if column.codes is not None and spec.columns]
         if lists:
-            why = "has no mean to condense by" if spec.kind == "condensed" else "leaves with classes of k records alone"
-            raise invalid("columns", f"{lists[0]} is a list of codes, which {why}")
+            why = (
+                "has no mean to condense by"
+                if spec.kind == "condensed"
+                else ("can only be released in classes of k records")
+            )
+            raise invalid("columns", f"{lists[0]} is a code list, which {why}")
         wanted = [column for column in wanted if column.codes is None]
     if not any(column.role == "quasi-identifier" for column in wanted) and spec.kind != "condensed":
         names = ", ".join(column.name for column in policy.named("quasi-identifier"))
-        raise invalid("columns", "none of them is a quasi-identifier, so there is nothing to be alike in", names)
+        raise invalid("columns", "none of them is a quasi-identifier, so records have nothing to look alike in", names)
     guarded = {d.by for column in wanted for d in column.diversity if d.by}
     guarded |= {column.codes.protect.column for column in wanted if column.codes}
     if any(column.role == "note" for column in wanted):
@@ -68,7 +72,11 @@ def _check_texts(wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
     """Notes and sequences go with records that are somebody's and look like others'."""
     texts = [column for column in wanted if column.is_transformed]
     if texts and spec.kind != "k-anonymous":
-        why = "synthetic records have none" if spec.kind == "condensed" else "it leaves with classes of k records alone"
+        why = (
+            "synthetic records have none"
+            if spec.kind == "condensed"
+            else ("it can only be released in classes of k records")
+        )
         raise invalid("columns", f"{texts[0].name} is a {texts[0].role}, and {why}")
 
 
@@ -84,16 +92,16 @@ def _wanted(
     for name, width in spec.tolerances:
         if name in SHARES:
             if not spec.models:
-                raise invalid("tolerances", f"{name} is about models, and the request names none")
+                raise invalid("tolerances", f"{name} is about models, but the request names none")
             continue
         match = _STATISTIC.fullmatch(name.replace(" ", ""))
         if match is None or spec.kind != "k-anonymous":
             accepted = (*SHARES, "mean(column)", "var(column)", "corr(column,column)")
-            raise invalid("tolerances", f"{name} is not one of what can be kept", *accepted)
+            raise invalid("tolerances", f"{name} is not a tolerance that can be kept", *accepted)
         names = tuple(filter(None, match.groups()[1:]))
         for column in names:
             if not policy.column(column).is_numeric:
-                raise invalid("tolerances", f"{column} is not a number of this dataset")
+                raise invalid("tolerances", f"{column} is not a number column of this dataset")
         found.append((StatisticPolicy(match[1], names), width))  # type: ignore[arg-type]
     return tuple(statistic for statistic, _ in found), tuple(found)
 
@@ -110,12 +118,12 @@ def read_filter(where: str, catalog: Catalog, native: Native) -> tuple[str, froz
     except Refusal:
         lists = [column.name for column in catalog.columns if column.is_codes and folded(column.name) in folded(where)]
         if lists:
-            raise invalid("where", f"extracts are not selected by lists of codes ({lists[0]})") from None
+            raise invalid("where", f"extracts cannot be selected by code lists ({lists[0]})") from None
         raise
-    found = plan.plan
-    if plan.terms or len(plan.releases) != 1 or found.orders or found.offset or found.limit is not None:
-        raise ExtractRefused("QG604", "where: one condition, and nothing after it.", "Correct where in the request.")
-    return plan.where, found.columns
+    asked = plan.plan
+    if plan.terms or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
+        raise ExtractRefused("QG604", "where: must be a single condition.", "Correct where in the request.")
+    return plan.where, asked.columns
 
 
 def make_catalog(policy: Policy) -> Catalog:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.ports import Source, StagingTables
 from querygate.core.progress import Progress
@@ -97,7 +98,7 @@ def _load(state: PublicationState, source: Source) -> PublicationState:
         if problem.code != "QG803":
             raise
         raise ExtractRefused(
-            "QG605", f"Fewer records than k = {state.policy.k} are selected.", "Select more, or lower k."
+            "QG605", f"The request selects fewer than k = {state.policy.k} records.", "Select more records, or lower k."
         ) from None
     return code(state)
 
@@ -123,8 +124,8 @@ def _recode(
     if lists:
         raise ExtractRefused(
             "QG605",
-            f"{lists[0]} is protected within classes, which may have to be merged; recoded ones cannot be.",
-            "Name another method, and let no records or cells be left out; or leave the column out.",
+            f"{lists[0]} is protected within classes, which may have to be merged; recoded classes cannot be merged.",
+            "Use another method and leave out no records or cells, or leave out the column.",
         )
     inner = "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
     recoder = partial(local, method=inner) if name == "local" else RECODERS.get(name)
@@ -137,8 +138,8 @@ def _recode(
     except Infeasible as infeasible:
         raise ExtractRefused(
             "QG605",
-            f"No way of recoding satisfies {infeasible.guarantee}.",
-            "Let more records be left out, lower k, or leave out columns.",
+            f"No recoding satisfies {infeasible.guarantee}.",
+            "Allow more records to be left out, lower k, or leave out columns.",
         ) from None
     _seal(state, recoded.labels)
     codes = _codes_of_the_rest(state)
@@ -148,7 +149,7 @@ def _recode(
         state, _ = read_table(state, by_record=by_record)
         _seal(state, recoded.labels)
     classes = int(recoded.labels.max()) + 1
-    note = f"{recoded.starred:,} cells replaced by *" if recoded.starred else ""
+    note = f"{counted(recoded.starred, 'cell')} replaced by *" if recoded.starred else ""
     trial = Trial(name, policy.k, classes, recoded.loss, {}, clock_s() - began, chosen=True, note=note)
     return replace(
         state,
@@ -254,7 +255,7 @@ def columns_of(
             labels = (
                 () if column.is_numeric else tuple(sorted({str(t) for t in raw.unique().to_pylist() if t is not None}))
             )
-            fields.append(Field(column.name, column.name, f"{column.name}, as it is", column.title, labels))
+            fields.append(Field(column.name, column.name, f"{column.name}, unchanged", column.title, labels))
             arrays.append(raw)
             usable[column.name] = raw
     return fields, arrays, usable
@@ -277,8 +278,9 @@ def _check(policy: Policy, published: dict[str, ClassColumn], members: pa.Table,
     if k < policy.k or strays:
         raise ExtractRefused(
             "QG605",
-            f"What was made does not keep its promise: its smallest class has {k} records, {strays} values stray.",
-            "Nothing was written. Choose another method, and tell the makers of the product.",
+            f"The extract does not keep its guarantee: its smallest class has {counted(k, 'record')}, and "
+            f"{counted(strays, 'value is', 'values are')} wrong.",
+            "Nothing was written. Use another method, and report this fault to the makers of QueryGate.",
         )
 
 
@@ -315,7 +317,7 @@ def _kept(state: PublicationState, seen_of: Ints, population: Population | None)
         return []
     index = {c.name: i for i, c in enumerate(sensitive)}
     classes, codes, counts = state.staging.cells([c.name for c in sensitive])
-    cells: dict[str, object] = {"class": classes, "n": counts}
+    cells = {"class": classes, "n": counts}
     for column in sensitive:
         if not column.is_numeric:
             found = codes[column.name]
@@ -328,6 +330,8 @@ def _kept(state: PublicationState, seen_of: Ints, population: Population | None)
     broken = [one for one in found_all if not one.holds]
     if broken:
         raise ExtractRefused(
-            "QG605", f"What was made does not keep {broken[0].promise}.", "Nothing was written. Choose another method."
+            "QG605",
+            f"The extract does not keep its guarantee: {broken[0].promise}.",
+            "Nothing was written. Use another method.",
         )
     return found_all

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from querygate.core.counted import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.progress import Progress
 from querygate.custody.extract.protected_records import Field
@@ -37,20 +38,20 @@ LONGEST = 1_000_000
 """Characters of a note."""
 
 WARNING = (
-    "{column}: what a text tells (an event, a rare disease, a post held) may identify somebody even where no name, "
-    "date or number is left. Count it among what nobody knows only if that is so."
+    "{column}: the content of a text (an event, a rare disease, an office held) may identify somebody even if no "
+    "name, date or number is left. Treat it as unknown to others only if that is true."
 )
 _TAGS = {
-    "keyed": "[NAME:letters] and its like stand for an identifier of that kind, the same letters for the same value in "
-    "this extract",
-    "numbered": "[NAME-1] and its like stand for an identifier of that kind, the same number for the same value in one "
-    "text",
-    "kind": "[NAME] and its like stand for an identifier of that kind",
+    "keyed": "tags such as [NAME:letters] replace an identifier of that kind, with the same letters for the same "
+    "value in this extract",
+    "numbered": "tags such as [NAME-1] replace an identifier of that kind, with the same number for the same value in "
+    "one text",
+    "kind": "tags such as [NAME] replace an identifier of that kind",
 }
 _DATES = {
-    "year": "dates are their year alone",
-    "shift": "all days of one person are moved back by the same number of days",
-    "tag": "dates are tags as well",
+    "year": "dates are reduced to the year",
+    "shift": "all dates of one person are moved back by the same number of days",
+    "tag": "dates are replaced by tags too",
 }
 
 
@@ -98,7 +99,9 @@ def make_notes(
     long = sum(1 for text in texts if text is not None and len(text) > LONGEST)
     if long:
         raise ExtractRefused(
-            "QG605", f"{column.name}: {long:,} texts have more than {LONGEST:,} characters.", "Leave the column out."
+            "QG605",
+            f"{column.name}: {counted(long, 'text has', 'texts have')} more than {LONGEST:,} characters.",
+            "Leave out the column.",
         )
     scrubbed = _scrubbed(column.name, texts, identifiers, secret, options, progress)
     plausible = _plausible(column.name, scrubbed.notes, options)
@@ -182,7 +185,7 @@ def _plausible(name: str, notes: Sequence[str | None], options: NotePolicy) -> P
     try:
         return generalise_column(notes, TermHierarchy(options.terms), options.t)
     except ValueError as problem:
-        raise ExtractRefused("QG605", f"{name}: {problem}.", "Correct terms in the policy.") from None
+        raise ExtractRefused("QG605", f"{name}: {problem}.", "Correct `terms` in the policy.") from None
 
 
 def _check(name: str, leaving: Sequence[str | None], identifiers: Identifiers) -> int:
@@ -192,9 +195,10 @@ def _check(name: str, leaving: Sequence[str | None], identifiers: Identifiers) -
     if found.any:
         raise ExtractRefused(
             "QG605",
-            f"{name}: identifiers are left in scrubbed texts: in {found.own:,} those of their own record, in "
-            f"{found.anybody:,} those of somebody.",
-            "Nothing was written. Say what the identifier columns are (kind in the policy), or leave the column out.",
+            f"{name}: scrubbed texts still contain identifiers: {found.own:,} those of their own record, "
+            f"{found.anybody:,} those of anybody.",
+            "Nothing was written. Say what the identifier columns contain (`kind` in the policy), or leave out the "
+            "column.",
         )
     return found.searched
 
@@ -202,12 +206,12 @@ def _check(name: str, leaving: Sequence[str | None], identifiers: Identifiers) -
 def _silent(name: str, identifiers: Identifiers) -> list[str]:
     if identifiers.kinds:
         return []
-    return [f"{name}: the policy has no identifier column, so that names were found by rules and dictionaries alone."]
+    return [f"{name}: the policy has no identifier column, so names were found only by rules and dictionaries."]
 
 
 def _meaning(options: NotePolicy) -> str:
-    terms = f"; terms are so general that {options.t:,} texts or more are plausible" if options.t else ""
+    terms = f"; terms are so general that at least {options.t:,} texts are plausible" if options.t else ""
     return (
-        f"free text without what names people: {_TAGS[options.tags]}; {_DATES[options.dates]}; 90+ stands for greater "
-        f"ages, [***] for what no tag may stand for{terms}"
+        f"free text with identifiers removed: {_TAGS[options.tags]}; {_DATES[options.dates]}; 90+ stands for higher "
+        f"ages, [***] for anything else that was removed{terms}"
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extract_spec import A_KIND, Kind, invalid
 from querygate.core.types import Ints
@@ -30,21 +31,24 @@ def check_looked_up(policy: Policy, kind: Kind, named: frozenset[str]) -> None:
     if policy.release is None:
         raise ExtractRefused(
             "QG605",
-            f"The policy has no table [release], which says what {A_KIND[kind]} may risk.",
-            "Ask for a k-anonymous extract, or have the dataset published under a policy with [release].",
+            f"The policy has no table [release], which sets the risk of {A_KIND[kind]}.",
+            "Request a k-anonymous extract, or ask the custodian to publish the dataset with a policy that has "
+            "[release].",
         )
     told = sorted(named & {column.name for column in policy.named("quasi-identifier")})
     if told:
-        raise invalid("where", f"{A_KIND[kind]} takes no condition on {told[0]}: it would tell more than its cells")
+        raise invalid(
+            "where", f"{A_KIND[kind]} cannot have a condition on {told[0]}: it would reveal more than its cells"
+        )
 
 
 def looked_up(policy: Policy, register: Population | None) -> tuple[ReleasePolicy, Population, list[ColumnPolicy]]:
     """What the policy says of it, the population, and the quasi-identifiers that are to leave and that it has."""
     if policy.release is None or register is None:
-        raise ExtractRefused("QG605", "There is no population to look records up in.", "Name one in [release].")
+        raise ExtractRefused("QG605", "The policy names no population to look up records in.", "Name one in [release].")
     linked = [column for column in policy.named("quasi-identifier") if column.name in register.values]
     if not linked:
-        raise invalid("columns", "none of them is one that the population has", *register.values)
+        raise invalid("columns", "none of them is in the population", *register.values)
     return policy.release, register, linked
 
 
@@ -55,9 +59,9 @@ def lay_into_cells(state: PublicationState, rows: RecordReader, where: str) -> P
     except ConfigError as problem:
         if problem.code != "QG803":
             raise
-        raise ExtractRefused("QG605", "No records are selected.", "Select more.") from None
+        raise ExtractRefused("QG605", "The request selects no records.", "Select more records.") from None
     state = code(state)
-    state.progress.begin(Step.DIVIDE, "laying records into cells")
+    state.progress.begin(Step.DIVIDE, "assigning records to cells")
     state.staging.prepare([column.name for column in quasi_identifiers(state.policy)], [])
     state, table = read_table(state, by_record=False)
     state = with_classes(state, table, np.arange(table.counts.size, dtype=np.int64))
@@ -76,8 +80,8 @@ def check_strays(published: Mapping[str, ClassColumn], members: pa.Table, classe
     if strays:
         raise ExtractRefused(
             "QG605",
-            f"What was made does not keep its promise: {strays} values stray.",
-            "Nothing was written. Tell the makers of the product.",
+            f"The extract does not keep its guarantee: {counted(strays, 'value is', 'values are')} wrong.",
+            "Nothing was written. Report this fault to the makers of QueryGate.",
         )
 
 

@@ -107,7 +107,7 @@ def fits(spec: ExtractSpec, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
             found[str(model)] = fit(model, columns, levels)
         except Unfit as problem:
             raise ExtractRefused(
-                "QG605", f"The model {model} cannot be fitted to the records: {problem}.", "Ask for another model."
+                "QG605", f"The model {model} cannot be fitted to the records: {problem}.", "Request another model."
             ) from None
     return found
 
@@ -166,11 +166,11 @@ def _excess(trial: RecipeTrial, limits: Mapping[str, float]) -> float:
 
 def _refused(best: RecipeTrial, limits: Mapping[str, float]) -> ExtractRefused:
     told = ", ".join(
-        f"{share} {best.worst(share):.1%} where {limit:.1%} is asked" for share, limit in sorted(limits.items())
+        f"{share} {best.worst(share):.1%} (requested: at most {limit:.1%})" for share, limit in sorted(limits.items())
     )
     return ExtractRefused(
         "QG605",
-        f"Nothing that was tried keeps what the request asks for. The nearest, {best.recipe} with "
-        f"k = {best.recipe.k}, changes: {told}.",
-        "Ask for less, for a smaller k, or for fewer terms in the models.",
+        f"No method that was tried meets the requested tolerances. The closest, {best.recipe} with k = "
+        f"{best.recipe.k}, changes: {told}.",
+        "Relax the tolerances, use a smaller k, or use fewer terms in the models.",
     )

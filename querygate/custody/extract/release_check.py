@@ -137,6 +137,6 @@ def _floats(column: pa.ChunkedArray) -> Any:
 def _broken(column: ColumnPolicy) -> ExtractRefused:
     return ExtractRefused(
         "QG605",
-        f"What was made does not keep the cells of {column.name}.",
-        "Nothing was written. Tell the makers of the product.",
+        f"The extract does not keep the cells of {column.name}.",
+        "Nothing was written. Report this fault to the makers of QueryGate.",
     )

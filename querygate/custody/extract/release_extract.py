@@ -55,7 +55,7 @@ def make_release(
     finally:
         state.staging.close()
     looked, matches = look_up(protected.table, linked, register)
-    progress("looking records up in the population")
+    progress("looking up records in the population")
     ground, problem = _ground(linked, protected.raw, register)
     found = _figures(policy, looked, ground, problem, year)
     found["population"] = {"people": int(register.persons.sum()), "columns": [column.name for column in linked]}
@@ -64,10 +64,10 @@ def make_release(
     if looked.risk > threshold * (1 + ROOM):
         raise ExtractRefused(
             "QG605",
-            f"The average risk over the population is {looked.risk:.4g}, above the threshold of {threshold:.4g}"
-            f"{' (Safe Harbor on the same records)' if release.threshold == SAFE_HARBOR else ''}; the greatest is "
-            f"{looked.greatest:.4g}, and the fewest people who match a record are {looked.k_map}.",
-            "Publish under a coarser policy; `querygate policy search` finds some. Or leave columns out.",
+            f"The average risk over the population is {looked.risk:.4g}, above the threshold of "
+            f"{threshold:.4g}{' (Safe Harbor on the same records)' if release.threshold == SAFE_HARBOR else ''}; the "
+            f"maximum is {looked.greatest:.4g}, and the fewest people who match a record are {looked.k_map}.",
+            "Publish with a coarser policy (`querygate policy search` finds some), or leave out columns.",
         )
     kept = GuaranteeCheck(
         f"average risk of at most {threshold:.4g}", "average risk over the population", looked.risk, True
@@ -108,8 +108,8 @@ def _figures(
         yardstick, does = harbor(ground, year)
         safe, intact = ground.study.measure(yardstick), ground.study.measure(ground.lattice.finest)
         words.append(
-            f"Under Safe Harbor ({'; '.join(rules(yardstick)) or 'which joins nothing here'}) the average would be "
-            f"{safe.risk:.3g}, and with all values as they are {intact.risk:.3g}."
+            f"Under Safe Harbor ({'; '.join(rules(yardstick)) or 'which changes nothing here'}) the average would be "
+            f"{safe.risk:.3g}, and with unchanged values {intact.risk:.3g}."
         )
     elif wanted == SAFE_HARBOR and problem is not None:
         raise ExtractRefused(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.counted import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.types import Floats, Ints
@@ -163,7 +164,10 @@ def _told(protected: ProtectedRecords, policy: Policy) -> tuple[list[dict[str, A
             lines.append({"column": column.name, "kind": "values", **line})
             words.append(explain_values_told(values, column.name))
     more = len(words) - SAID
-    return lines, [*words[:SAID], f"{more} more columns are in the figures."] if more > 0 else words
+    return lines, [
+        *words[:SAID],
+        f"{counted(more, 'more column is', 'more columns are')} in the figures.",
+    ] if more > 0 else words
 
 
 def risk_of_synthetic(

@@ -132,8 +132,8 @@ def _members(text: str, column: ColumnPolicy, known: frozenset[str]) -> frozense
     if not found <= known:
         raise ExtractRefused(
             "QG605",
-            f"What was made tells something of {column.name} that nobody can read.",
-            "Nothing was written. Tell the makers of the product.",
+            f"The extract contains a value of {column.name} that cannot be read back.",
+            "Nothing was written. Report this fault to the makers of QueryGate.",
         )
     return found
 
@@ -154,12 +154,12 @@ class Yardstick:
 
 
 _DOES = {
-    "": "stays as it is",
+    "": "unchanged",
     "drop": "goes",
-    "zip3": "three digits, 000 for areas of few people",
-    "year": "the year alone",
-    "birth year": "the year alone, 90 and over together",
-    "age": "90 and over together",
+    "zip3": "three digits, 000 for areas with few people",
+    "year": "year only",
+    "birth year": "year only, 90 and over combined",
+    "age": "90 and over combined",
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from querygate.core.counted import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.progress import Progress
 from querygate.core.types import DISCRETE, Ints
@@ -147,7 +148,7 @@ def _study(linked: Sequence[RegisterColumn], register: Population) -> Study:
     """The people whose values may be told, and the records, in the columns in which some record has a value."""
     told = [one for one in linked if one.is_told]
     if not told:
-        raise ExtractRefused("QG605", "No record has a value that the population has.", "Ask for other columns.")
+        raise ExtractRefused("QG605", "No record has a value that occurs in the population.", "Request other columns.")
     able = np.logical_and.reduce([one.able for one in told])
     people = {one.quasi.name: one.people[able] for one in told}
     records = {one.quasi.name: one.records for one in told}
@@ -161,19 +162,21 @@ def _check_able(ground: _Ground) -> None:
         raise ExtractRefused(
             "QG605",
             f"The population lists {study.people:,} people who could match, and the file has {study.records:,} "
-            "records: whoever matches is in it.",
-            "Name the whole population that the file is a part of, with its values spelled as the source does, and "
-            "the count column where a row stands for several people.",
+            "records: everybody who matches is in it.",
+            "Name the whole population that the file is part of, with values spelled as in the source, and the count "
+            "column if a row stands for several people.",
         )
     if study.prevalence > ground.limit * (1 + ROOM):
         raise ExtractRefused(
             "QG605",
-            f"{study.prevalence:.4g} of the population are in the file, above the greatest instance risk of "
-            f"{ground.limit:.4g}: no way of publishing has less.",
+            f"A share of {study.prevalence:.4g} of the population is in the file, above the maximum instance risk of "
+            f"{ground.limit:.4g}: no extract can have a lower risk.",
             "Select fewer records, name a larger population, or raise release.instance in the policy.",
         )
     if study.records < k:
-        raise ExtractRefused("QG605", f"Fewer records than k = {k} are selected.", "Select more, or lower k.")
+        raise ExtractRefused(
+            "QG605", f"The request selects fewer than k = {k} records.", "Select more records, or lower k."
+        )
 
 
 def _rules(ground: _Ground) -> Rules:
@@ -220,14 +223,14 @@ def _promises(ground: _Ground, found: InstanceRisk, k: int) -> tuple[GuaranteeCh
     harbor = ground.harbor.risk
     at_most = [
         ("average instance risk R", found.average_instance, harbor.average_instance, _HARBOR),
-        ("greatest instance risk r", found.greatest_instance, harbor.greatest_instance, _HARBOR),
+        ("maximum instance risk r", found.greatest_instance, harbor.greatest_instance, _HARBOR),
     ]
     if ground.bound is not None:
-        at_most.append(("greatest instance risk r", found.greatest_instance, ground.bound, "as the policy says"))
-    of_k = "" if ground.k is None else f" with {ground.k} records or more"
+        at_most.append(("maximum instance risk r", found.greatest_instance, ground.bound, "set in the policy"))
+    of_k = "" if ground.k is None else f" with at least {ground.k} records"
     kept = [
         GuaranteeCheck(
-            f"at least {ground.enough:,} classes, as many as Safe Harbor makes of the same records{of_k}",
+            f"at least {ground.enough:,} classes, as many as Safe Harbor gives on the same records{of_k}",
             "classes in the columns of the population",
             found.classes,
             found.classes >= ground.enough,
@@ -249,19 +252,19 @@ def _check(ground: _Ground, made: Partition, looked: FileRisk, kept: Sequence[Gu
     if made.risk.classes != found.classes or any(abs(one - two) > ROOM for one, two in told):
         raise ExtractRefused(
             "QG605",
-            "What was made does not keep its promise: its risks are not those that were counted on it.",
-            "Nothing was written. Tell the makers of the product.",
+            "The extract does not keep its guarantee: its measured risks differ from the computed ones.",
+            "Nothing was written. Report this fault to the makers of QueryGate.",
         )
     broken = [one for one in kept if not one.holds]
     if broken:
         first = broken[0]
-        bound = "" if ground.bound is None else f" and at most {ground.bound:.4g} by the policy"
+        bound = "" if ground.bound is None else f" and at most {ground.bound:.4g} under the policy"
         raise ExtractRefused(
             "QG605",
-            f"The file would not keep its promise: {first.measure} {first.figure:.4g}, and not {first.promise}. It has "
-            f"{found.classes:,} classes against {harbor.classes:,} of Safe Harbor, R {found.average_instance:.4g} "
-            f"against {harbor.average_instance:.4g}, and r up to {found.greatest_instance:.4g} against "
-            f"{harbor.greatest_instance:.4g}{bound}.",
+            f"The extract would not keep its guarantee: {first.measure} is {first.figure:.4g}, not {first.promise}. "
+            f"It has {found.classes:,} classes (Safe Harbor: {harbor.classes:,}), R {found.average_instance:.4g} "
+            f"(Safe Harbor: {harbor.average_instance:.4g}), and r up to {found.greatest_instance:.4g} (Safe Harbor: "
+            f"{harbor.greatest_instance:.4g}{bound}).",
             f"{'; '.join(_advice(ground))}.",
         )
 
@@ -269,11 +272,11 @@ def _check(ground: _Ground, made: Partition, looked: FileRisk, kept: Sequence[Gu
 def _advice(ground: _Ground) -> list[str]:
     celled = [one.column.name for one in ground.linked if one.column.edges or one.column.groups]
     return [
-        "Ask for fewer columns, select fewer records, or name a larger population",
+        "Request fewer columns, select fewer records, or name a larger population",
         *(["raise release.instance in the policy"] if ground.bound is not None else []),
         *(["lower k"] if ground.k is not None else []),
         *(
-            [f"make the policy's cells of {', '.join(celled)} finer, which Safe Harbor tells as it does"]
+            [f"make the policy's cells of {', '.join(celled)} finer, since Safe Harbor leaves them unchanged"]
             if celled
             else []
         ),
@@ -318,12 +321,12 @@ def _notes(found: Mapping[str, Any]) -> list[str]:
     words = []
     if found["population"]["left_out"]:
         words.append(
-            f"{found['population']['left_out']:,} people of the population are not counted: a value of theirs is "
-            "unknown or not public, and they match nothing that is told."
+            f"{counted(found['population']['left_out'], 'person', 'people')} in the population cannot be counted: with "
+            "an unknown or non-public value, they match nothing in the extract."
         )
     if found["unknown"]:
         words.append(
-            f"The population does not have {', '.join(found['unknown'])}: told at the cells of the policy, they count "
-            "as known to nobody."
+            f"The population does not contain {', '.join(found['unknown'])}: generalised to the cells of the policy, "
+            "these columns count as unknown to everybody."
         )
     return words

@@ -35,9 +35,9 @@ from querygate.methods.sequences import (
 LETTERS = frozenset("ACGTRYSWKMBDHVN-?")
 UNKNOWN = "?"
 MEANINGS = {
-    "iupac": "aligned DNA, the same in {k} records or more{within}: A, C, G, T as they are; R, Y, S, W, K, M one of "
+    "iupac": "aligned DNA, the same in at least {k} records{within}: A, C, G, T unchanged; R, Y, S, W, K, M one of "
     "two bases, B, D, H, V one of three, N any base, - a gap, ? a base or a gap or no sequence at all (IUPAC-IUB)",
-    "dnala": "aligned DNA, the same in {k} records or more{within}: A, C, G, T as they are; R, Y, S, W, K, M one of "
+    "dnala": "aligned DNA, the same in at least {k} records{within}: A, C, G, T unchanged; R, Y, S, W, K, M one of "
     "two bases, B, D, H, V one of three, - a gap, N any base or a gap or no sequence at all",
 }
 
@@ -120,21 +120,21 @@ def _check_aligned(name: str, texts: Sequence[str | None]) -> None:
     """Texts say how many, never which: the order of the records is nobody's."""
     known = [text for text in texts if text is not None]
     if not known:
-        raise ExtractRefused("QG605", f"{name}: no record has a sequence.", "Leave the column out.")
+        raise ExtractRefused("QG605", f"{name}: no record has a sequence.", "Leave out the column.")
     lengths = Counter(map(len, known))
     if len(lengths) > 1:
         other = len(known) - max(lengths.values())
         raise ExtractRefused(
             "QG605",
-            f"{name}: {other:,} of {len(known):,} sequences have another length than the rest.",
-            "Align the sequences in the source, with - for gaps, or leave the column out.",
+            f"{name}: {other:,} of {len(known):,} sequences differ in length from the rest.",
+            "Align the sequences in the source, with - for gaps, or leave out the column.",
         )
     strange = sum(1 for text in known if not LETTERS.issuperset(text.upper()))
     if strange:
         raise ExtractRefused(
             "QG605",
-            f"{name}: {strange:,} of {len(known):,} sequences have letters that are none of DNA.",
-            "Use the IUPAC letters ACGT RYSWKM BDHV N, - for a gap and ? for unknown; T for U.",
+            f"{name}: {strange:,} of {len(known):,} sequences contain letters that are not DNA.",
+            "Use the IUPAC letters ACGT RYSWKM BDHV N, - for a gap and ? for unknown; write T for U.",
         )
 
 
@@ -202,8 +202,8 @@ def _check(
     if smallest < k or not found.holds:
         raise ExtractRefused(
             "QG605",
-            f"{name}: what was made does not keep its promise: {smallest:,} records have the same sequence where "
-            f"{k:,} should, {found.uncovered:,} letters misstate what stood there.",
-            "Nothing was written. Choose another method, and tell the makers of the product.",
+            f"{name}: the extract does not keep its guarantee: {smallest:,} records have the same sequence, not "
+            f"{k:,}, and {found.uncovered:,} letters are wrong.",
+            "Nothing was written. Use another method, and report this fault to the makers of QueryGate.",
         )
     return smallest

@@ -147,7 +147,7 @@ def price(state: NoisyState, way: Way) -> NoisyState:
     """A statement costs one epsilon, which its numbers share: each group holds other people, each number the same."""
     most, asked = state.options.epsilon_per_query, state.request.options.epsilon
     if asked is not None and not 0 < asked <= most:
-        raise NotPermitted("QG306", f"epsilon lies above 0 and at most at {most}.", "Leave it out for the most.")
+        raise NotPermitted("QG306", f"epsilon must be above 0 and at most {most}.", "Leave it out to use the maximum.")
     epsilon = float(asked if asked is not None else most)
     mechanism = MECHANISMS.get(state.options.mechanism)
     part = share(epsilon, state.plan.number)
@@ -198,7 +198,7 @@ def record(state: NoisyState, way: Way) -> NoisyState:
     rows = arranged(rows, state.plan.plan)
     left = min(way.noise.left(way.noise.scopes(state.request.principal, state.catalog)).values())
     notes = list(state.plan.plan.notes)
-    notes += [] if state.spent else ["This was asked before: the same answer again, at no cost."]
+    notes += [] if state.spent else ["This question was asked before: you get the same answer again, at no cost."]
     body: AnswerBody = {
         "query_id": state.query_id,
         "dataset": state.catalog.dataset,

@@ -165,8 +165,8 @@ def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
     if domain is None:
         raise UnsupportedSQL(
             "QG216",
-            "One person may change this number without limit.",
-            "Aggregate a column with a public domain, or cut it: LEAST(x, 200).",
+            "One person could change this number without limit.",
+            "Aggregate a column with a public domain, or limit it, for example LEAST(x, 200).",
         )
     low, high = domain
     steps = COARSEST if release.kind == "quantile" else FINEST
@@ -205,7 +205,7 @@ def _groups(
     if limits is not None and math.prod(map(len, values)) > limits.max_groups:
         raise UnsupportedSQL(
             "QG212",
-            f"These make more than {limits.max_groups:,} groups, and noise is told of all of them.",
+            f"These columns form more than {limits.max_groups:,} groups, and noise must be added to every one.",
             "Group by fewer columns, or in wider steps.",
         )
     return itertools.product(*values)

@@ -7,8 +7,8 @@ diversity = [{ kind = "entropy", l = 2 }, { kind = "t-closeness", t = 0.3 }]
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
 
+from querygate.core.json_body import from_json
 from querygate.core.types import DISCRETE
 from querygate.custody.policy.durations import Duration
 from querygate.custody.policy.model import ColumnPolicy, DiversityPolicy
@@ -58,7 +58,7 @@ def read_diversity(table: TomlTable, column: ColumnPolicy) -> tuple[DiversityPol
         found = [_read(part, column) for part in parts]
     read = tuple(diversity for diversity in found if diversity is not None)
     if len(set(read)) < len(read):
-        table.fail("diversity", "names one guarantee twice", "a list of different guarantees")
+        table.fail("diversity", "names one guarantee twice", "a list of distinct guarantees")
     return read
 
 
@@ -77,9 +77,11 @@ def _read(table: TomlTable, column: ColumnPolicy) -> DiversityPolicy | None:
             table.fail(key, f"is not a parameter of kind {kind}", listed(taken))
     if column.values and (numbers.get("l") or numbers.get("p") or 0) > len(column.values):
         table.fail(
-            "l" if "l" in numbers else "p", "is more than the column has values", f"at most {len(column.values)}"
+            "l" if "l" in numbers else "p",
+            "is more than the number of values of the column",
+            f"at most {len(column.values)}",
         )
-    return DiversityPolicy(cast(Any, kind), **cast(Any, numbers), **_further(table, kind, column))
+    return from_json(DiversityPolicy, {"kind": kind, **numbers, **_further(table, kind, column)})
 
 
 def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
@@ -91,7 +93,7 @@ def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
     return Bound(least=1 if key == "e" else 0, whole=True)
 
 
-def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, Any]:
+def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, object]:
     match kind:
         case "t-closeness":
             return {"distance": _distance(table, column)}
@@ -119,12 +121,14 @@ def _groups(table: TomlTable, column: ColumnPolicy) -> tuple[tuple[str, tuple[st
         return ()
     for name, values in raw.items():
         if not all(isinstance(value, str) for value in values) or len(set(values)) < len(values):
-            table.fail("groups", f"{name} is not a list of distinct texts", accepted)
+            table.fail("groups", f"{name} is not a list of distinct strings", accepted)
             return ()
         if column.values and not set(values) <= set(column.values):
             table.fail("groups", f"{name} has a value that the column does not have", listed(column.values))
         if name == NO_WISH or name in column.values or "|" in name:
-            table.fail("groups", f"{name} is not a name for a group", "a name that is no value, without a bar |")
+            table.fail(
+                "groups", f"{name} is not a name for a group", "a name that is not a value and contains no bar |"
+            )
     return tuple(sorted((name, tuple(sorted(values))) for name, values in raw.items()))
 
 
@@ -137,5 +141,5 @@ def check_wishes(top: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
                 top.problems.add(
                     ("columns", column.name, "diversity", "by"),
                     f"{diversity.by} is not a column that stays in the vault",
-                    "a column that has a table [columns.NAME] with role withheld or identifier",
+                    "a column with a table [columns.NAME] and role withheld or identifier",
                 )

@@ -10,10 +10,18 @@ import csv
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+from querygate.core.counted import counted
 from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
-from querygate.custody.policy.model import CodesPolicy, ColumnPolicy, Protection, ProtectPolicy, UtilityPolicy
+from querygate.custody.policy.model import (
+    CodesPolicy,
+    ColumnPolicy,
+    Protection,
+    ProtectPolicy,
+    UtilityKind,
+    UtilityPolicy,
+)
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 SYSTEMS = ("icd9cm", "icd10cm", "ccs", "flat")
@@ -36,11 +44,11 @@ MOST_KNOWN = 4
 CATEGORY = {"icd9cm": 2, "icd10cm": 4}
 """The level of three-character categories, where it is not the nearest."""
 
-_SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file beside the policy"
-_ROWS = "rows `code;ancestor;...;root`, one for each code, all of one length, with the same root"
-_SETS = "a list of lists of texts, or the name of a .csv file beside the policy with one set of codes in each row"
+_SYSTEM = f"{listed(SYSTEMS)}, or the name of a .csv file next to the policy"
+_ROWS = "rows `code;ancestor;...;root`, one per code, all of the same length, with the same root"
+_SETS = "a list of lists of strings, or the name of a .csv file next to the policy with one set of codes per row"
 _SHARE = Bound(above=0, most=0.999)
-_CODES = "a list of texts: codes, or groups of the system, which stand for all their codes"
+_CODES = "a list of strings: codes, or groups of the system, which stand for all their codes"
 _RULES = 'a list of tables such as { known = ["401.2"], secret = ["295.00"] }'
 _PARAMETERS: dict[Protection, tuple[str, ...]] = {
     "k^m": ("m", "k"),
@@ -70,12 +78,12 @@ def read_codes(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     protect = _protect(table)
     method = table.choice("method", METHODS[protect.kind][0])
     if method is not None and method not in METHODS[protect.kind]:
-        table.fail("method", f"does not protect what kind {protect.kind} asks for", listed(METHODS[protect.kind]))
+        table.fail("method", f"does not protect what kind {protect.kind} requires", listed(METHODS[protect.kind]))
     codes = CodesPolicy(
         system=system,
         rows=rows,
         separator=separator,
-        unknown=cast(Any, table.choice("unknown", "refuse")),
+        unknown=table.word("unknown", "refuse"),
         method=str(method),
         protect=protect,
         utility=_utility(table),
@@ -90,7 +98,7 @@ def check_visits(top: TomlTable, columns: tuple[ColumnPolicy, ...]) -> None:
         visits = column.codes.protect.column if column.codes else ""
         if visits and (visits not in known or known[visits].role != "withheld"):
             path = ("columns", column.name, "protect", "column")
-            top.problems.add(path, "names no withheld column", "a column of the policy with role withheld")
+            top.problems.add(path, "does not name a withheld column", "a column of the policy with role withheld")
 
 
 # -- which codes there are -----------------------------------------------------------------------------------------
@@ -116,14 +124,14 @@ def _values(table: TomlTable, system: str) -> tuple[str, ...]:
     """The codes of a flat system: nothing else says which there are, and the data must not."""
     if system != "flat":
         if "values" in table:
-            table.fail("values", "does not go with a system that lists its codes", 'nothing, or system = "flat"')
+            table.fail("values", "cannot be combined with a system that lists its codes", 'nothing, or system = "flat"')
         return ()
     raw = table.raw.get("values")
     if not isinstance(raw, list) or not raw or not all(isinstance(v, str) and v.strip() for v in raw):
-        table.fail("values", "is missing or no list of texts", "a list of distinct texts: the public list of codes")
+        table.fail("values", "is missing or not a list of strings", "a list of distinct strings: the public code list")
         return ()
     if len({value.strip() for value in raw}) < len(raw):
-        table.fail("values", "names a code twice", "a list of distinct texts: the public list of codes")
+        table.fail("values", "names a code twice", "a list of distinct strings: the public code list")
     return tuple(sorted(value.strip() for value in raw))
 
 
@@ -148,14 +156,14 @@ def _protect(table: TomlTable) -> ProtectPolicy:
         sensitive=_names(given, "sensitive", _CODES) if "sensitive" in wanted else (),
         share=float(given.required("share", _SHARE) or 0) if "share" in wanted else 0.0,
         rules=_rules(given) if "rules" in wanted else (),
-        look_for=cast(Any, given.choice("look_for", "rest") or "rest"),
+        look_for=given.word("look_for", "rest"),
     )
 
 
 def _names(given: TomlTable, key: str, accepted: str) -> tuple[str, ...]:
     raw = given.raw.get(key)
     if not isinstance(raw, list) or not raw or not all(isinstance(one, str) and one.strip() for one in raw):
-        given.fail(key, "is missing" if raw is None else "is no list of texts", accepted)
+        given.fail(key, "is missing" if raw is None else "is not a list of strings", accepted)
         return ()
     return tuple(sorted({one.strip() for one in raw}))
 
@@ -164,17 +172,21 @@ def _rules(given: TomlTable) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], .
     """Rules from what is known to what is secret; a code is one or the other, the same in all of them."""
     raw = given.raw.get("rules")
     if not isinstance(raw, list) or not raw or not all(_is_rule(one) for one in raw):
-        given.fail("rules", "is missing" if raw is None else "is no list of rules", _RULES)
+        given.fail("rules", "is missing" if raw is None else "is not a list of rules", _RULES)
         return ()
     sides = ("known", "secret")
     rules = [tuple(tuple(sorted({code.strip() for code in rule[side]})) for side in sides) for rule in raw]
     both = {code for known, _ in rules for code in known} & {code for _, secret in rules for code in secret}
     if both:
-        given.fail("rules", f"take {min(both)} as known in one place and as secret in another", "codes on one side")
+        given.fail(
+            "rules",
+            f"use {min(both)} as known in one place and as secret in another",
+            "each code either as known or as secret",
+        )
     return tuple(sorted({(known, secret) for known, secret in rules}))
 
 
-def _is_rule(raw: Any) -> bool:
+def _is_rule(raw: object) -> bool:
     return (
         isinstance(raw, dict)
         and set(raw) == {"known", "secret"}
@@ -185,19 +197,19 @@ def _is_rule(raw: Any) -> bool:
 
 def _utility(table: TomlTable) -> UtilityPolicy:
     given = table.table("utility")
-    kind = given.choice("kind", "level")
+    kind = cast("UtilityKind | None", given.choice("kind", "level"))
     _check_parameters(given, kind, _UTILITY.get(str(kind), ()))
     if kind == "none":
         return UtilityPolicy(kind="none")
     system = str(table.raw.get("system"))
     if kind == "diseases" and system not in _WITH_DISEASES:
-        given.fail("kind", "diseases are listed in codes of ICD-9-CM", f"groups, or system {listed(_WITH_DISEASES)}")
+        given.fail("kind", "diseases are listed as ICD-9-CM codes", f"groups, or system {listed(_WITH_DISEASES)}")
     usual = 0 if kind == "groups" else CATEGORY.get(system, 1)
     return UtilityPolicy(
-        kind=cast(Any, kind or "level"),
+        kind=kind or "level",
         level=int(given.number("level", Bound(least=1, whole=True)) or usual),
         groups=_groups(given) if kind == "groups" else (),
-        spare=cast(Any, given.choice("spare", "none") or "none"),
+        spare=given.word("spare", "none"),
     )
 
 
@@ -205,8 +217,8 @@ def _groups(given: TomlTable) -> tuple[tuple[str, ...], ...]:
     groups = _sets(given, "groups")
     twice = [code for code, number in Counter(c for group in groups for c in group).items() if number > 1]
     if twice:
-        what = f"puts {len(twice):,} codes into several groups, the first of them {twice[0]}"
-        given.fail("groups", what, "groups that have no code in common")
+        what = f"puts {counted(len(twice), 'code')} into several groups, the first of them {twice[0]}"
+        given.fail("groups", what, "groups without common codes")
     return groups
 
 
@@ -219,20 +231,20 @@ def _check_parameters(given: TomlTable, kind: str | None, accepted: tuple[str, .
 def _sets(given: TomlTable, key: str) -> tuple[tuple[str, ...], ...]:
     """Sets of codes, written here or in the rows of a file; spaces around codes, and codes told twice, do not count."""
     raw = given.raw.get(key)
-    found: list[list[Any]] = []
+    found: list[list[object]]
     if isinstance(raw, str) and raw.lower().endswith(".csv"):
         found = [list(row) for row in _file(given, key, raw, _SETS)]
     elif isinstance(raw, list) and raw and all(isinstance(one, list) for one in raw):
         found = raw
     else:
-        given.fail(key, "is missing" if raw is None else "is no list of sets of codes", _SETS)
+        given.fail(key, "is missing" if raw is None else "is not a list of sets of codes", _SETS)
         return ()
     if not all(isinstance(code, str) for one in found for code in one):
-        given.fail(key, "holds something else than texts", _SETS)
+        given.fail(key, "contains something other than strings", _SETS)
         return ()
-    sets = [tuple(sorted({code.strip() for code in one} - {""})) for one in found]
+    sets = [tuple(sorted({str(code).strip() for code in one} - {""})) for one in found]
     if not all(sets):
-        given.fail(key, f"has {sum(1 for one in sets if not one):,} sets without any code", _SETS)
+        given.fail(key, f"has {counted(sum(1 for one in sets if not one), 'set')} without any code", _SETS)
     return tuple(sorted(set(sets)))
 
 

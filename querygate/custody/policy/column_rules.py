@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
-from querygate.core.types import DISCRETE
+from querygate.core.types import DISCRETE, Role, Type
 from querygate.custody.policy.class_guarantees import check_wishes, read_diversity
 from querygate.custody.policy.code_columns import check_visits, read_codes
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
-from querygate.custody.policy.model import PUBLISHED, TRANSFORMED, ColumnPolicy, Number
+from querygate.custody.policy.model import PUBLISHED, TRANSFORMED, Carry, ColumnPolicy, Number
 from querygate.custody.policy.number_rules import check_carry
 from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.release_cells import read_edges, read_groups
@@ -21,7 +21,7 @@ from querygate.custody.policy.text_columns import read_identifier, read_transfor
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
 NUMBERS = ("integer", "number", "date", "timestamp")
-TEXT_INSTEAD = "role withheld; or map it to few categories, or give it a hierarchy, with type category"
+TEXT_INSTEAD = "role withheld; or map it to a few categories, or give it a hierarchy, with type category"
 SHOWN = ("quasi-identifier", "sensitive", "public")
 
 APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -56,7 +56,7 @@ def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
     read = [_column(TomlTable(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
     columns = tuple(column for column in read if column is not None)
     if len(columns) == len(read) and not any(column.role == "quasi-identifier" for column in columns):
-        accepted = "at least one column with role quasi-identifier (nothing would be protected without)"
+        accepted = "at least one column with role quasi-identifier (otherwise nothing would be protected)"
         top.fail("columns", "has no quasi-identifier", accepted)
     check_wishes(top, columns)
     check_visits(top, columns)
@@ -68,7 +68,7 @@ def _check_names(top: TomlTable, names: list[str]) -> None:
     counts = Counter(name.lower() for name in names)
     for name in names:
         if counts[name.lower()] > 1:
-            accepted = "published names that differ by more than case, as SQL cannot tell them apart"
+            accepted = "published names that differ by more than upper and lower case, because SQL ignores case"
             top.problems.add(("columns", name), "is published twice", accepted)
 
 
@@ -78,18 +78,18 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
     if role is None:
         return None
     if role in TRANSFORMED:
-        return _texts(table, ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, "text"), table.text("title")))
+        return _texts(table, ColumnPolicy(table.path[-1], cast(Role, role), cast(Type, "text"), table.text("title")))
     needs_type = role in PUBLISHED
     is_codes = role == "codes"
     kind = table.choice("type", "codes" if is_codes else None) if needs_type or "type" in table else None
     if kind is not None and (kind == "codes") != is_codes:
-        what = f"does not go with role {role}: lists of codes have both role and type codes"
+        what = f"cannot be combined with role {role}: code lists have both role and type codes"
         table.fail("type", what, "codes" if is_codes else "another type, or role codes")
         kind = None
     if needs_type and kind == "text":
-        table.fail("type", "text can hold anything about anybody and is never published", TEXT_INSTEAD)
+        table.fail("type", "free text can contain anything about anybody and is never published", TEXT_INSTEAD)
         kind = None
-    column = ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, kind), table.text("title"))
+    column = ColumnPolicy(table.path[-1], cast(Role, role), cast("Type | None", kind), table.text("title"))
     if needs_type and kind is None:
         return column  # what the other keys may be depends on the type
     _check_applies(table, column)
@@ -110,7 +110,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
 def _texts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """A column of texts that are changed before they leave."""
     if table.raw.get("type", "text") != "text":
-        table.fail("type", f"does not go with role {column.role}", "text, or nothing")
+        table.fail("type", f"cannot be combined with role {column.role}", "text, or nothing")
     _check_applies(table, column)
     return read_identifier(table, read_transformed(table, column))
 
@@ -120,7 +120,7 @@ def _check_applies(table: TomlTable, column: ColumnPolicy) -> None:
         if key in table and not (column.role in roles and column.type in types):
             what = f"does not apply to role {column.role}" + (f", type {column.type}" if column.type else "")
             if key == "k":
-                what += " (the one of the file: write k above the first [table])"
+                what += " (the k of the file: write k above the first [table])"
             table.fail(key, what, f"for role {' or '.join(roles)} with type {' or '.join(types)}")
 
 
@@ -134,7 +134,7 @@ def _category(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
         raw = table.raw["values"]
         is_list = isinstance(raw, list) and raw and all(isinstance(value, str) for value in raw)
         if not is_list or len(set(raw)) < len(raw):
-            table.fail("values", "is not a list of distinct texts", "a list of distinct texts, one at least")
+            table.fail("values", "is not a list of distinct strings", "a list of at least one distinct string")
         else:
             column = replace(column, values=tuple(sorted(raw)))
     if "hierarchy" in table and column.role in ("quasi-identifier", "sensitive"):
@@ -156,7 +156,7 @@ def _number(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 
 
 def _domain(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
-    accepted = f"[low, high], two {_values(column)}, low below high"
+    accepted = f"[low, high], two {_values(column)} with low below high"
     if "domain" not in table:
         if column.role != "public":
             table.fail("domain", "is missing", accepted)
@@ -184,13 +184,13 @@ def _cuts(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     if "cuts" not in table:
         return column
     cuts = table.increasing("cuts", str(column.type))
-    accepted = f"strictly increasing {_values(column)} inside the domain, its ends left out"
+    accepted = f"strictly increasing {_values(column)} inside the domain, without its ends"
     if cuts is None:
         table.fail("cuts", "is not an increasing list", accepted)
     elif column.low is None or column.high is None:
         return column
     elif not all(column.low < cut < column.high for cut in cuts):
-        table.fail("cuts", f"leaves the domain {_shown_domain(column)}", accepted)
+        table.fail("cuts", f"is outside the domain {_shown_domain(column)}", accepted)
     else:
         column = replace(column, cuts=cuts)
         _check_edges(table, column, "cuts")
@@ -206,7 +206,7 @@ def _sensitive(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
         written = _read_bins(table, column)
     elif carry is not None and "bins" in table:
         table.fail("bins", f"does not apply to carry {carry}", 'for carry = "bins"')
-    column = replace(column, carry=cast(Any, carry))
+    column = replace(column, carry=cast("Carry | None", carry))
     if column.grid is None:
         return column
     two_steps = min(2 * column.grid, _width(column))
@@ -246,9 +246,9 @@ def _fit_bins(table: TomlTable, column: ColumnPolicy, bins: Number | tuple[Numbe
         narrowest = exact(bins)
     if not fits:
         accepted = f"edges within it, or a width of at most {_shown_width(column)}"
-        table.fail("bins", f"leaves the domain {_shown_domain(column)}", accepted)
+        table.fail("bins", f"is outside the domain {_shown_domain(column)}", accepted)
     elif narrowest < exact(guard):
-        accepted = f"width at least {guard}, the guard e (silent: two grid steps), up to the domain's ends"
+        accepted = f"a width of at least {guard}, the guard e (default: two grid steps), up to the ends of the domain"
         table.fail("bins", "has a bin narrower than the guard", accepted)
     else:
         column = replace(column, bins=bins)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from querygate.core.counted import counted
 from querygate.custody.policy.model import HierarchyPolicy
 from querygate.custody.policy.toml_reader import TomlTable, listed
 
 PRESETS = ("digits", "icd9cm", "icd10cm", "dates", "ages")
 MOST_ROWS = 100_000
-ACCEPTED = f"{listed(PRESETS)}, or the name of a .csv file beside the policy"
-_ROWS = "rows `value;ancestor;...;root`, one for each value, all of one length, with the same root"
+ACCEPTED = f"{listed(PRESETS)}, or the name of a .csv file next to the policy"
+_ROWS = "rows `value;ancestor;...;root`, one per value, all of the same length, with the same root"
 
 
 def read_hierarchy(table: TomlTable, folder: Path) -> HierarchyPolicy | None:
@@ -27,7 +28,7 @@ def read_hierarchy(table: TomlTable, folder: Path) -> HierarchyPolicy | None:
         table.fail("hierarchy", "is neither a rule nor a file", ACCEPTED)
         return None
     if "values" in table:
-        table.fail("values", "does not go with a hierarchy from a file", "nothing: the file lists the values")
+        table.fail("values", "cannot be combined with a hierarchy from a file", "nothing: the file lists the values")
     try:
         rows = read_rows(folder / raw)
     except OSError as error:
@@ -72,5 +73,5 @@ def fault_of(rows: tuple[tuple[str, ...], ...]) -> str:
     if short:
         return f"has rows of different lengths: {short:,} of {len(rows):,} are shorter than the longest"
     if twice:
-        return f"has several rows for one value: {twice:,} rows repeat one"
+        return f"has several rows for one value: {counted(twice, 'row repeats', 'rows repeat')} one"
     return f"ends in {roots:,} different roots" if roots > 1 else ""

@@ -7,16 +7,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Literal, cast
 
 from querygate.core.types import folded
-from querygate.custody.policy.model import ColumnPolicy, JoinPolicy, KMapPolicy, ReferencePolicy
+from querygate.custody.policy.model import (
+    ColumnPolicy,
+    JoinKind,
+    JoinPolicy,
+    KMapPolicy,
+    ReferencePolicy,
+    ReferenceType,
+)
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 NAME = "[a-z][a-z0-9_]{0,62}"
 _FILE = r"(?i).+\.(csv|tsv|parquet)(\.gz)?"
 _SOME_TEXT = r"[\s\S]*\S[\s\S]*"
-_A_LIST = "a list of distinct names of columns, one at least"
+_A_LIST = "a list of at least one distinct column name"
 
 
 def read_references(top: TomlTable, dataset: str) -> tuple[ReferencePolicy, ...]:
@@ -24,11 +31,13 @@ def read_references(top: TomlTable, dataset: str) -> tuple[ReferencePolicy, ...]
     found = []
     for name, table in _tables(top, "references"):
         if name == dataset:
-            top.problems.add(table.path, "has the name of the dataset", "another name, as SQL cannot tell them apart")
+            top.problems.add(
+                table.path, "is the name of the dataset", "another name, because SQL could not distinguish them"
+            )
         key = table.text("key", _SOME_TEXT)
         columns = _typed(table)
         _check_apart(table, "columns", [key, *(column for column, _ in columns)])
-        found.append(ReferencePolicy(name, read_file(table), key, cast(Any, columns)))
+        found.append(ReferencePolicy(name, read_file(table), key, columns))
     return tuple(found)
 
 
@@ -45,9 +54,10 @@ def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPol
                 )
         taken = [other.name for other in found if {*map(folded, other.columns)} & {*map(folded, brought)}]
         if taken:
-            table.fail("columns", f"brings a column that join.{taken[0]} brings too", "each column from one table")
-        kind, many = table.choice("kind", "left"), table.choice("many", "refuse")
-        found.append(JoinPolicy(name, source, _pairs(table), brought, cast(Any, kind), cast(Any, many)))
+            table.fail("columns", f"brings a column that join.{taken[0]} also brings", "each column from one table")
+        kind: JoinKind = table.word("kind", "left")
+        many: Literal["refuse"] = table.word("many", "refuse")
+        found.append(JoinPolicy(name, source, _pairs(table), brought, kind, many))
     return tuple(found)
 
 
@@ -68,7 +78,7 @@ def read_linked(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[str,
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     named = _names(table, "columns") if "columns" in table else ()
     if not set(named) <= set(quasi):
-        table.fail("columns", "names what is no quasi-identifier", listed(quasi))
+        table.fail("columns", "names something that is not a quasi-identifier", listed(quasi))
     return () if set(named) == set(quasi) else named
 
 
@@ -93,11 +103,11 @@ def read_file(table: TomlTable, key: str = "file") -> str:
     raw = table.raw.get(key)
     if isinstance(raw, str) and "://" not in raw and re.fullmatch(_FILE, raw):
         return raw
-    table.fail(key, "is not the name of a file" if key in table else "is missing", "a .csv, .tsv or .parquet file")
+    table.fail(key, "is not a file name" if key in table else "is missing", "a .csv, .tsv or .parquet file")
     return ""
 
 
-def _typed(table: TomlTable) -> tuple[tuple[str, str], ...]:
+def _typed(table: TomlTable) -> tuple[tuple[str, ReferenceType], ...]:
     """A list of columns of texts, or a table that gives each column its type."""
     raw = table.raw.get("columns")
     if not isinstance(raw, dict) or not raw:
@@ -105,8 +115,8 @@ def _typed(table: TomlTable) -> tuple[tuple[str, str], ...]:
     types = table.problems.vocabulary.accepted("references.*.columns")
     for name, kind in raw.items():
         if not isinstance(kind, str) or kind not in types:
-            table.fail("columns", f"the type of {name} is not an accepted text", listed(types))
-    return tuple((name, str(kind)) for name, kind in raw.items())
+            table.fail("columns", f"the type of {name} is not accepted", listed(types))
+    return tuple((name, cast(ReferenceType, kind)) for name, kind in raw.items())
 
 
 def _names(table: TomlTable, key: str) -> tuple[str, ...]:
@@ -123,7 +133,7 @@ def _pairs(table: TomlTable) -> tuple[tuple[str, str], ...]:
     raw = table.raw.get("on")
     is_table = isinstance(raw, dict) and raw and all(isinstance(name, str) and name for name in raw.values())
     if not is_table or not isinstance(raw, dict):
-        accepted = 'the columns to compare, as { its_column = "column of the main source" }'
+        accepted = 'the columns to compare, such as { its_column = "column of the main source" }'
         table.fail("on", "is not a table of names" if "on" in table else "is missing", accepted)
         return ()
     return tuple(raw.items())
@@ -133,5 +143,7 @@ def _check_apart(table: TomlTable, key: str, names: Iterable[str]) -> None:
     twice = [name for name, count in Counter(map(folded, names)).items() if count > 1]
     if twice:
         table.fail(
-            key, f"names {listed(twice)} twice", "names that differ by more than case, as SQL cannot tell them apart"
+            key,
+            f"names {listed(twice)} twice",
+            "names that differ by more than upper and lower case, because SQL ignores case",
         )

@@ -17,7 +17,7 @@ def read_noise(
     """What is written there; None where the policy knows no noisy answers."""
     if "laplace" not in modes:
         if "laplace" in top:
-            top.fail("laplace", "is written, but no answer is of that mode", 'answers.modes = ["interval", "laplace"]')
+            top.fail("laplace", "is set, but no answers use that mode", 'answers.modes = ["interval", "laplace"]')
         return None
     if "laplace" not in top:
         top.fail("laplace", "is missing", "a table [laplace] with epsilon_per_query, epsilon_total, epsilon_per_user")
@@ -31,16 +31,16 @@ def read_noise(
     limits = {"epsilon_total": total, "epsilon_per_user": user, "epsilon_per_project": project}
     for key, limit in limits.items():
         if limit is not None and limit < each:
-            table.fail(key, "is less than one question costs", f"at least epsilon_per_query ({each})")
+            table.fail(key, "is less than the cost of one question", f"at least epsilon_per_query ({each})")
     delta = float(table.number("delta", Bound(least=0, most=1e-3)) or 0.0)
     mechanism = table.choice("mechanism", "geometric") or "geometric"
     if mechanism.startswith("gaussian") != (delta > 0):
-        table.fail("delta", "fits the Gaussian mechanisms, and only those", '0, or mechanism = "gaussian-discrete"')
+        table.fail("delta", "applies to the Gaussian mechanisms only", '0, or mechanism = "gaussian-discrete"')
     rows = int(table.number("rows_per_person", Bound(least=1, most=1000, whole=True)) or 1)
     named = table.text("person") if "person" in table else person
     known = [column.name for column in columns if column.role == "identifier"]
     if named and named not in known:
-        table.fail("person", "is not an identifier", listed(known) or "a column with role identifier: there is none")
+        table.fail("person", "is not an identifier", listed(known) or "a column with role identifier (there is none)")
     if rows > 1 and not named:
-        table.fail("rows_per_person", "needs a column that tells persons apart", 'person = "COLUMN"')
+        table.fail("rows_per_person", "needs a column that identifies persons", 'person = "COLUMN"')
     return NoiseOptions(each, total, user, None if project is None else float(project), delta, mechanism, named, rows)

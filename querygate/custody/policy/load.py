@@ -12,20 +12,27 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
 
 from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy.code_columns import METHODS as CODE_METHODS
 from querygate.custody.policy.column_rules import read_columns
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
 from querygate.custody.policy.laplace import read_noise
-from querygate.custody.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions, ColumnPolicy, Policy
+from querygate.custody.policy.model import (
+    AnonymiseOptions,
+    AnswerOptions,
+    AuditOptions,
+    ClassMethod,
+    ClassMoments,
+    ColumnPolicy,
+    Policy,
+)
 from querygate.custody.policy.number_rules import check_moments, moments_warnings
 from querygate.custody.policy.public_edges import bin_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
-from querygate.custody.policy.toml_reader import Bound, Problems, TomlTable, Vocabulary, dotted
+from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, Vocabulary, dotted
 from querygate.custody.policy.version_rules import read_person, read_republish
 from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
 
@@ -134,8 +141,8 @@ def accepted_keys() -> tuple[str, ...]:
     return tuple(f"{table}.{key}".lstrip(".") for table in KEYS for key in VOCABULARY.accepted(table))
 
 
-def _toml(text: str, name: str) -> dict[str, Any]:
-    remedy = "The policy file is TOML; see https://toml.io for the notation."
+def _toml(text: str, name: str) -> RawTable:
+    remedy = "Correct the TOML; see https://toml.io for the syntax."
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -155,8 +162,8 @@ def _policy(top: TomlTable) -> Policy:
     dataset = top.text("dataset", NAME)
     k = int(top.required("k", Bound(least=2, whole=True)) or 0)
     columns = read_columns(top)
-    class_moments = anonymise.choice("class_moments", "none")
-    method = anonymise.choice("method", "auto")
+    class_moments: ClassMoments = anonymise.word("class_moments", "none")
+    method: ClassMethod = anonymise.word("method", "auto")
     check_method(anonymise, method, columns)
     check_moments(anonymise, class_moments, k, columns)
     check_tight(anonymise, columns)
@@ -168,10 +175,10 @@ def _policy(top: TomlTable) -> Policy:
         title=top.text("title"),
         unit=top.text("unit"),
         anonymise=AnonymiseOptions(
-            method=cast(Any, method),
-            edges=cast(Any, anonymise.choice("edges", "grid")),
-            class_moments=cast(Any, class_moments),
-            search=cast(Any, anonymise.choice("search", "guarded")),
+            method=method,
+            edges=anonymise.word("edges", "grid"),
+            class_moments=class_moments,
+            search=anonymise.word("search", "guarded"),
             statistics=read_statistics(anonymise, columns),
             max_width=read_max_width(anonymise, columns),
             largest_k=read_largest_k(anonymise),
@@ -180,7 +187,7 @@ def _policy(top: TomlTable) -> Policy:
             modes=modes,
             min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
         ),
-        audit=AuditOptions(on_differencing=cast(Any, audit.choice("on_differencing", "alert"))),
+        audit=AuditOptions(on_differencing=audit.word("on_differencing", "alert")),
         references=read_references(top, dataset),
         joins=read_joins(top, columns),
         k_map=read_population(top, columns),
@@ -194,10 +201,13 @@ def _policy(top: TomlTable) -> Policy:
 def _warnings(policy: Policy) -> Iterator[str]:
     """What the custodian may choose, but should not choose unknowingly."""
     if policy.anonymise.edges == "tight":
-        yield "anonymise.edges: tight: class edges are real people's values"
+        yield "anonymise.edges: tight: class edges are values of real people"
     yield from moments_warnings(policy.anonymise.class_moments)
     if policy.republish.few_changes == "report":
-        yield "republish.few_changes: report: who has two versions and knows who came or left reads their values"
+        yield (
+            "republish.few_changes: report: anyone who has two versions and knows who came or left can read their "
+            "values"
+        )
     for column in policy.named("sensitive", "note"):
         for key, warning in _column_warnings(column):
             yield f"{dotted(('columns', column.name, key))}: {warning}"
@@ -205,13 +215,13 @@ def _warnings(policy: Policy) -> Iterator[str]:
 
 def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
     if column.note is not None:
-        yield "role", "note: scrubbed of names and numbers, but a text may identify somebody by what it tells"
+        yield "role", "note: names and numbers are removed, but the content of a text may still identify somebody"
         if column.note.dates == "shift":
-            yield "dates", "shift: days are told, moved; this is not Safe Harbor"
+            yield "dates", "shift: dates are published, moved by some days; this is not Safe Harbor"
         return
     if not column.is_numeric and not column.diversity:
-        yield "diversity", "not set: a class may be homogeneous, and then tells the value of everyone in it"
+        yield "diversity", "not set: a class may be homogeneous, and then reveals the value of everyone in it"
     if column.guard == 0:
-        yield "guard", "0 is off: a class may show the values of its members as narrowly as one bin or one grid step"
+        yield "guard", "0 is off: a class may reveal the values of its members as closely as one bin or one grid step"
     if column.carry == "bins" and len(bin_edges(column)) == 2:
-        yield "bins", "one bin covers the whole domain: nothing is told about this column beyond its domain"
+        yield "bins", "one bin covers the whole domain: nothing but the domain is published about this column"

@@ -18,7 +18,7 @@ LEAST_K_EXACT = 10
 def check_carry(table: TomlTable, column: ColumnPolicy) -> None:
     """Intervals that follow the data need a guard: without one they end where values are."""
     if column.carry in ("univariate", "joint") and column.guard == 0:
-        table.fail("guard", f"0 is off, and carry {column.carry} is refused without a guard", "a number above 0")
+        table.fail("guard", f"0 is off, and carry {column.carry} needs a guard", "a number above 0")
 
 
 def check_moments(anonymise: TomlTable, wanted: str | None, k: int, columns: Iterable[ColumnPolicy]) -> None:
@@ -27,10 +27,12 @@ def check_moments(anonymise: TomlTable, wanted: str | None, k: int, columns: Ite
         return
     bare = [c.name for c in columns if has_moments(c) and not c.guard]
     if bare:
-        what = f"{wanted} needs a guard, and {', '.join(bare)} has none"
+        what = f"{wanted} needs a guard, but {', '.join(bare)} has none"
         anonymise.fail("class_moments", what, "none, or a guard above 0 for every sensitive number")
     if wanted == "exact" and k < LEAST_K_EXACT:
-        anonymise.fail("class_moments", f"exact needs k of {LEAST_K_EXACT}", f"none, rounded, or k >= {LEAST_K_EXACT}")
+        anonymise.fail(
+            "class_moments", f"exact needs a k of at least {LEAST_K_EXACT}", f"none, rounded, or k >= {LEAST_K_EXACT}"
+        )
 
 
 def has_moments(column: ColumnPolicy) -> bool:
@@ -41,6 +43,6 @@ def has_moments(column: ColumnPolicy) -> bool:
 def moments_warnings(wanted: str) -> Iterator[str]:
     if wanted == "exact":
         yield (
-            "anonymise.class_moments: exact: all members of a class but one, who pool their values, know the value of "
-            "the last exactly"
+            "anonymise.class_moments: exact: if all members of a class but one pool their values, they know the last "
+            "value exactly"
         )

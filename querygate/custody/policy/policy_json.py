@@ -32,5 +32,5 @@ def read_policy(text: str) -> Policy:
     """The policy; ValueError where the text is none, or one of another format."""
     body = json.loads(text)
     if not isinstance(body, dict) or body.get("format") != FORMAT:
-        raise ValueError("not a policy that was kept by this version of the product")
+        raise ValueError("not a policy written by this version of QueryGate")
     return from_json(Policy, body["policy"])

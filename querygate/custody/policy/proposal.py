@@ -36,10 +36,10 @@ WORDY = 4.0
 WELL_KNOWN, NAMED, UNSURE = range(3)
 """How sure it is what a column means: a quantity of medicine, a name that says so, none of it."""
 
-MISSED = "Most records miss it, and every class would need enough that do not: classes would be large."
-ALIKE = "Most records have the same value, and every class would need others: classes would be large."
-AGAIN = "Another column tells the {once} already, and two together would tell more."
-OVER = f"Left out: {MOST_QUASI} quasi-identifiers and {MOST_SENSITIVE} sensitive columns are enough to begin with."
+MISSED = "Missing in most records. Every class would need enough records that have it, so classes would be large."
+ALIKE = "Most records have the same value. Every class would need others, so classes would be large."
+AGAIN = "Another column already gives the {once}, and the two together would reveal more."
+OVER = f"Left out: {MOST_QUASI} quasi-identifiers and {MOST_SENSITIVE} sensitive columns are enough to start with."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def choose_k(rows: int) -> int:
 def _empty(c: ColumnFigures, k: int) -> Proposal | None:
     if c.distinct > 1 or (c.distinct == 1 and c.missing):
         return None
-    return Proposal(c.name, "withheld", why=("Nothing in it differs between records: it would tell nothing.",))
+    return Proposal(c.name, "withheld", why=("The same in every record, so it carries no information.",))
 
 
 def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
@@ -89,11 +89,13 @@ def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
     if sign is None or (column_names.says(column_names.AGE, c.name)):
         return None
     by = ["its name says so"] if sign.named else []
-    by += [f"{sign.share:.0%} of the values look like it"] if sign.share >= 0.01 else []
+    by += [f"{sign.share:.0%} of the values match the pattern"] if sign.share >= 0.01 else []
     why = [f"Likely {_article(sign.kind)}: {' and '.join(by)}."]
     if sign.kind == "record number" and 1 < c.distinct < NEARLY_UNIQUE * c.known:
         per = c.known / c.distinct
-        why.append(f"{per:.1f} records share a value: if it stands for a person, k would count records and not people.")
+        why.append(
+            f"{per:.1f} records share a value on average: if it identifies a person, k would count records, not people."
+        )
     return Proposal(c.name, "identifier", why=tuple(why), warning=_article(sign.kind))
 
 
@@ -101,7 +103,7 @@ def _compact_date(c: ColumnFigures, k: int) -> Proposal | None:
     if c.matches.get("compact date", 0) < 0.99 or c.distinct < CODED:
         return None
     what = "date of birth" if column_names.says(column_names.BIRTH, c.name) else "date"
-    why = f"Likely a {what} written as eight digits, which reads as a number."
+    why = f"Likely a {what} written as eight digits, which is read as a number."
     return Proposal(
         c.name, "withheld", why=(why, "To publish it, write it as 2024-01-31 in the source."), warning=f"a {what}"
     )
@@ -112,9 +114,12 @@ def _date(c: ColumnFigures, k: int) -> Proposal | None:
     if kind is None or c.low is None or c.high is None:
         return None
     is_birth = column_names.says(column_names.BIRTH, c.name)
-    why = ["Others may know the day: edges are coarse, and cuts are public."]
+    why = ["Others may know the date: edges are coarse, and cuts are public."]
     if is_birth:
-        why = ["Likely a date of birth, which with sex and place names most people: years are the finest to publish."]
+        why = [
+            "Likely a date of birth, which identifies most people together with sex and place: publish at most the "
+            "year."
+        ]
     keys = date_keys(kind, int(c.low), int(c.high), yearly=is_birth)
     if not is_birth:
         return Proposal(c.name, "quasi-identifier", kind, keys, tuple(why))
@@ -123,12 +128,13 @@ def _date(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _free_text(c: ColumnFigures, k: int) -> Proposal | None:
-    found = [f"{sign.share:.1%} of the values hold {_article(sign.kind)}" for sign in traces(c.contains)]
+    found = [f"{sign.share:.1%} of the values contain {_article(sign.kind)}" for sign in traces(c.contains)]
     if c.words < WORDY or (c.distinct <= FEW and not found) or c.all_are("number") or c.all_are("timestamp"):
         return None
     why = [
-        f"Free text ({c.words:.0f} words on average): it can hold anything about anybody, so no query reaches it.",
-        "To let it leave in extracts that name it, scrubbed of names, dates and numbers, give it role note.",
+        f"Free text ({c.words:.0f} words on average): it can contain anything about anybody, so queries cannot reach "
+        "it.",
+        "To release it in extracts that name it, with names, dates and numbers removed, give it role note.",
     ]
     reasons = (*why, *(f"{text}." for text in found))
     return Proposal(c.name, "withheld", why=reasons, warning="free text", offer="note")
@@ -138,11 +144,11 @@ def _sequence(c: ColumnFigures, k: int) -> Proposal | None:
     if c.matches.get("sequence", 0.0) < 0.98:
         return None
     why = (
-        "Likely sequences of DNA, which name people: no query reaches them.",
-        "To let them leave in extracts that name them, generalised until k records have the same, give it role "
-        "sequence; they must be aligned.",
+        "Likely DNA sequences, which identify people: queries cannot reach them.",
+        "To release them in extracts that name them, generalised until k records are the same, give the column role "
+        "sequence; the sequences must be aligned.",
     )
-    return Proposal(c.name, "withheld", why=why, warning="a sequence of DNA", offer="sequence")
+    return Proposal(c.name, "withheld", why=why, warning="a DNA sequence", offer="sequence")
 
 
 def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
@@ -153,9 +159,9 @@ def _code_list(c: ColumnFigures, k: int) -> Proposal | None:
         return None
     title = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM"}[system]
     why = (
-        f"Likely lists of codes of {title}: {several:.0%} of the values are several of them.",
-        "Published as sets of generalised codes. Say in `protect` what others may know of them, and in `utility` which "
-        "codes may go together.",
+        f"Likely code lists of {title}: {several:.0%} of the values contain several codes.",
+        "Published as sets of generalised codes. Say in `protect` what others may know about them, and in `utility` "
+        "which codes may be merged.",
     )
     keys = {"system": toml_text(system)} | ({} if lists >= NEARLY_ALL else {"separator": toml_text(mark)})
     return Proposal(c.name, "codes", keys=keys, why=why, rank=(NAMED, c.missing))
@@ -177,14 +183,14 @@ def _age(c: ColumnFigures, k: int) -> Proposal | None:
     if not column_names.says(column_names.AGE, c.name) or not in_years:
         return None
     keys = {"domain": "[0, 120]", "grid": "1", "cuts": "[10, 20, 30, 40, 50, 60, 70, 80, 90]"}
-    why = ("Age: cut at decades, which questions are aligned with.",)
+    why = ("Age, with cuts at decades: questions by decade get exact counts.",)
     return Proposal(c.name, "quasi-identifier", "integer", keys, why, rank=(NAMED, c.missing), once="age")
 
 
 def _boolean(c: ColumnFigures, k: int) -> Proposal | None:
     if not c.all_are("boolean") or c.distinct != 2:
         return None
-    return _published(c, "boolean", {}, ["Two values that read as false and true."], "quasi-identifier")
+    return _published(c, "boolean", {}, ["Two values that mean false and true."], "quasi-identifier")
 
 
 def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:
@@ -198,10 +204,13 @@ def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:
     ):
         return None
     title = {"icd9cm": "ICD-9-CM", "icd10cm": "ICD-10-CM"}[system]
-    why = [f"Likely codes of {title}: {share:.0%} of the values look like it."]
+    why = [f"Likely codes of {title}: {share:.0%} of the values match the pattern."]
     if c.distinct <= FEW:
         return replace(_category(c, k), why=tuple(why), role="sensitive")
-    why.append("So many codes that a rare one names a person: generalised along the chapters, like what others know.")
+    why.append(
+        "With so many codes, a rare one identifies a person: generalised along the chapters, like other "
+        "knowledge of attackers."
+    )
     keys, rank = {"hierarchy": toml_text(system)}, (NAMED, c.missing)
     return Proposal(c.name, "quasi-identifier", "category", keys, tuple(why), rank=rank, once="diagnosis")
 
@@ -210,7 +219,7 @@ def _postcode(c: ColumnFigures, k: int) -> Proposal | None:
     if not column_names.says(column_names.POSTCODE, c.name) or c.distinct > 100_000:
         return None
     keys = {"hierarchy": '"digits"'}
-    why = "Likely postcodes: generalised by leaving out digits from the right."
+    why = "Likely postcodes: generalised by dropping digits from the right."
     return Proposal(c.name, "quasi-identifier", "category", keys, (why,), rank=(NAMED, 0))
 
 
@@ -221,10 +230,13 @@ def _number(c: ColumnFigures, k: int) -> Proposal | None:
     few = c.distinct <= CODED and not column_names.says(column_names.AMOUNT, c.name)
     if whole and (few or column_names.says(column_names.CODE, c.name) or c.high - c.low < 4):
         return None  # codes, and what has too few steps to be an interval
-    why = [f"{'Whole numbers' if whole else 'Numbers'}; the domain is rounded outward, so that its ends are nobody's."]
+    why = [
+        f"{'Whole numbers' if whole else 'Numbers'}; the domain is rounded outward, so that its ends are not real "
+        "values."
+    ]
     domain, known = domain_of(c.name, c.low, c.high, whole=whole)
     if known:
-        why = [f"{'Whole numbers' if whole else 'Numbers'}; the domain is what is usual for such a quantity."]
+        why = [f"{'Whole numbers' if whole else 'Numbers'}; the domain is the usual range of this quantity."]
     found = _published(c, "integer" if whole else "number", number_keys(domain, whole=whole), why, "sensitive")
     found = replace(found, rank=(WELL_KNOWN, 0)) if known else found
     if found.role == "sensitive" and c.missing > MOSTLY * c.rows:
@@ -245,7 +257,7 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
             "here. They will be public names at publication; join them to others in the source if they should not."
         )
     if c.all_are("integer"):
-        why.append("Whole numbers of few values, taken for codes: if they measure something, give it type and domain.")
+        why.append("Whole numbers with few values, probably codes: if they measure something, set type and domain.")
     found = _published(c, "category", keys, why, "quasi-identifier")
     if found.role == "sensitive" and max(c.largest, c.missing) > NEARLY_ALL * c.rows:
         return replace(found, role="withheld", offer="sensitive", why=(*why, ALIKE))
@@ -260,10 +272,13 @@ def _rest(c: ColumnFigures, k: int) -> Proposal:
     read = max(("number", "date", "timestamp"), key=lambda kind: c.readable.get(kind, 0))
     share = c.readable.get(read, 0) / max(1, c.known)
     if MOSTLY <= share < 1:
-        why = f"{share:.1%} of the values read as {read}: to publish it, leave the others empty in the source."
+        why = (
+            f"{share:.1%} of the values can be read as {read}: to publish the column, leave the others empty in the "
+            "source."
+        )
         return Proposal(c.name, "withheld", why=(why,))
-    why = f"{c.distinct:,} different texts: give it a hierarchy, or map it to few categories, to publish it."
-    return Proposal(c.name, "withheld", why=(why,), warning="a text of many values")
+    why = f"{c.distinct:,} distinct texts: to publish the column, give it a hierarchy or map it to a few categories."
+    return Proposal(c.name, "withheld", why=(why,), warning="text with many different values")
 
 
 RULES: tuple[Rule, ...] = (
@@ -276,23 +291,23 @@ def _published(c: ColumnFigures, kind: str, keys: dict[str, str], why: list[str]
     """A column to publish, in the role that its name or its type suggests."""
     rank = NAMED
     if column_names.says(column_names.FINER_AGE, c.name):
-        return Proposal(c.name, "withheld", kind, keys, (*why, "Likely an age, finer than in years."))
+        return Proposal(c.name, "withheld", kind, keys, (*why, "Likely an age, finer than years."))
     if column_names.says(column_names.QUASI, c.name):
         role: Role = "quasi-identifier"
         why = [*why, "Others could know it about a person."]
     elif column_names.says(column_names.SENSITIVE, c.name):
         role = "sensitive"
-        why = [*why, "Not to be learned about a person."]
+        why = [*why, "Must not be learned about a person."]
     else:
         role, rank = default, UNSURE
-        why = [*why, "Its name says nothing about its role: decide."]
+        why = [*why, "The name does not suggest a role: decide."]
     if role == "sensitive" and kind in ("category", "boolean"):
         keys = {**keys, "diversity": '{ kind = "distinct", l = 2 }'}
     return Proposal(c.name, role, kind, keys, tuple(why), rank=(rank, 0))
 
 
 def _with_figures(proposal: Proposal, c: ColumnFigures) -> Proposal:
-    values = "1 value" if c.distinct == 1 else f"{c.distinct:,} different values"
+    values = "1 value" if c.distinct == 1 else f"{c.distinct:,} distinct values"
     figures = f"{values}; missing in {c.missing:,} of {c.rows:,} records."
     return replace(proposal, why=(figures, *proposal.why))
 

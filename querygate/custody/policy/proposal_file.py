@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from querygate.core.counted import counted
 from querygate.custody.policy.proposal import Proposal
 from querygate.custody.policy.proposal_domains import toml_text
 from querygate.custody.policy.toml_reader import dotted
@@ -27,9 +28,7 @@ def dataset_name(source: str) -> str:
 def write_policy(dataset: str, rows: int, proposals: Sequence[Proposal], k: int) -> str:
     """The text of the file."""
     lines = [*_head(rows, proposals), f"dataset = {toml_text(dataset)}", f"k = {k}"]
-    lines.append(
-        '# unit = "person"  # if one row is one person; where people have several rows, k does not count people'
-    )
+    lines.append('# unit = "person"  # if each row is one person; if people have several rows, k does not count people')
     for proposal in proposals:
         lines += ["", *_column(proposal)]
     return "\n".join(lines) + "\n"
@@ -38,16 +37,18 @@ def write_policy(dataset: str, rows: int, proposals: Sequence[Proposal], k: int)
 def _head(rows: int, proposals: Sequence[Proposal]) -> Iterator[str]:
     by_role = {role: [p for p in proposals if p.role == role] for role in ROLES}
     counts = ", ".join(f"{len(found)} {role}" for role, found in by_role.items() if found)
-    yield f"# A proposal from {rows:,} records and {len(proposals)} columns: {counts}."
+    yield f"# Proposed from {counted(rows, 'record')} and {counted(len(proposals), 'column')}: {counts}."
     yield from _comment(
-        "Look at every column before publishing. Figures beside the columns are of the raw data: this file is for the "
-        "custodian alone until they are taken out."
+        "Check every column before publishing. The figures next to the columns come from the raw data: keep this file "
+        "private until you remove them."
     )
     for p in proposals:
         if p.warning:
             yield f"# Found: {dotted([p.name])} is likely {p.warning}."
     if not by_role["quasi-identifier"]:
-        yield from _comment("No column looks like something others know of people: a policy needs one at least.")
+        yield from _comment(
+            "No column looks like something others know about people; a policy needs at least one quasi-identifier."
+        )
     yield ""
 
 

@@ -28,7 +28,9 @@ def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
     figures = survey(source, PATTERNS)
     rows = figures[0].rows if figures else 0
     if rows < 2:
-        raise ConfigError("QG802", "The source has no rows to propose a policy from.", "Name a source that holds data.")
+        raise ConfigError(
+            "QG802", "The source has no rows to propose a policy from.", "Name a source that contains data."
+        )
     k = choose_k(rows)
     columns = propose(figures, k)
     dataset = dataset_name(name)

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
+from querygate.core.counted import counted
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked
 from querygate.custody.policy.model import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
 from querygate.custody.policy.public_edges import MAX_EDGES
 from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
 
-_GROUPS = "a list of lists of texts, each value in exactly one of them"
+_GROUPS = "a list of lists of strings, each value in exactly one of them"
 _RISK = Bound(above=0, most=1)
 
 
@@ -25,7 +26,7 @@ def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     accepted = f"increasing {VALUES[kind]} within the domain; a cell begins at each"
     for key in ("grid", "cuts"):
         if key in table:
-            table.fail(key, "does not go with edges, which are the cells", "nothing: take the line out")
+            table.fail(key, "cannot be combined with edges, which define the cells", "nothing: remove the line")
     edges = table.increasing("edges", kind)
     if edges is None:
         table.fail("edges", "is not an increasing list", accepted)
@@ -34,7 +35,7 @@ def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
         return column
     if edges and not column.low <= edges[0] <= edges[-1] <= column.high:
         shown = listed(show_value(kind, end) for end in (column.low, column.high))
-        table.fail("edges", f"leaves the domain [{shown}]", accepted)
+        table.fail("edges", f"is outside the domain [{shown}]", accepted)
         return column
     if len(edges) > MAX_EDGES - 2:
         table.fail("edges", f"makes more than {MAX_EDGES:,} edges", "fewer edges")
@@ -44,20 +45,21 @@ def read_edges(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
 def read_groups(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
     """The column with its groups. They tell its public values too, where `values` does not."""
     if "hierarchy" in table:
-        table.fail("hierarchy", "does not go with groups, which are what is published", "one of the two")
+        table.fail("hierarchy", "cannot be combined with groups, which define what is published", "one of the two")
     raw = table.raw["groups"]
     is_list = isinstance(raw, list) and raw and all(isinstance(group, list) and group for group in raw)
     if not is_list or not all(isinstance(value, str) for group in raw for value in group):
-        table.fail("groups", "is not a list of lists of texts, none of them empty", _GROUPS)
+        table.fail("groups", "is not a list of non-empty lists of strings", _GROUPS)
         return column
     counts = Counter(value for group in raw for value in group)
     if twice := sum(1 for count in counts.values() if count > 1):
-        table.fail("groups", f"has {twice:,} values more than once", _GROUPS)
+        table.fail("groups", f"has {counted(twice, 'value')} more than once", _GROUPS)
     known = set(column.values)
     if known and (absent := known - set(counts)):
         table.fail("groups", f"leaves out {len(absent):,} of its values, such as {min(absent)}", _GROUPS)
     if known and (strange := set(counts) - known):
-        table.fail("groups", f"has {len(strange):,} values that are not public, such as {min(strange)}", _GROUPS)
+        what = counted(len(strange), "value that is not public", "values that are not public")
+        table.fail("groups", f"has {what}, such as {min(strange)}", _GROUPS)
     groups = tuple(sorted(tuple(sorted(set(group))) for group in raw))
     return replace(column, values=tuple(sorted(counts)), groups=groups)
 
@@ -66,7 +68,9 @@ def check_tight(anonymise: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
     """Tight class edges are people's values, and so finer than any cell."""
     celled = [column.name for column in columns if column.edges]
     if celled and anonymise.raw.get("edges") == "tight":
-        anonymise.fail("edges", f"does not go with the public cells of {celled[0]}", "grid, or columns without edges")
+        anonymise.fail(
+            "edges", f"cannot be combined with the public cells of {celled[0]}", "grid, or columns without edges"
+        )
 
 
 def read_release(top: TomlTable, columns: Iterable[ColumnPolicy]) -> ReleasePolicy | None:

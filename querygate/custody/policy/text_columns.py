@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
+from querygate.core.counted import counted
 from querygate.custody.policy.hierarchy_rules import MOST_ROWS, read_rows
-from querygate.custody.policy.model import ColumnPolicy, NotePolicy, SequencePolicy
+from querygate.custody.policy.model import ColumnPolicy, NotePolicy, SequenceMethod, SequencePolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable
 
 KINDS = (
@@ -29,8 +30,8 @@ KEYS = {
 }
 """The keys of each role, apart from role, type and title."""
 
-_TERMS = "rows `term;parent`, one parent for each term, without circles"
-_FILE = "the name of a .csv file beside the policy"
+_TERMS = "rows `term;parent`, one parent per term, without cycles"
+_FILE = "the name of a .csv file next to the policy"
 _T = Bound(least=2, most=1_000_000, whole=True)
 
 
@@ -59,10 +60,10 @@ def _note(table: TomlTable) -> NotePolicy:
     t = int(table.number("t", _T) or 0)
     if ("t" in table) != ("terms" in table):
         there, missing = ("t", "terms") if "t" in table else ("terms", "t")
-        table.fail(missing, f"is missing, and {there} means nothing without it", "both, or neither")
+        table.fail(missing, f"is missing, and {there} has no effect without it", "both, or neither")
     return NotePolicy(
-        dates=cast(Any, table.choice("dates", "year")) or "year",
-        tags=cast(Any, table.choice("tags", "keyed")) or "keyed",
+        dates=table.word("dates", "year"),
+        tags=table.word("tags", "keyed"),
         unknown_words=_switch(table, "unknown_words", default=True),
         earliest_year=int(table.number("earliest_year", Bound(least=1800, most=2200, whole=True)) or 0),
         terms=terms,
@@ -84,7 +85,7 @@ def _terms(table: TomlTable) -> tuple[tuple[str, str], ...]:
         return ()
     raw = table.raw["terms"]
     if not isinstance(raw, str) or not raw.lower().endswith(".csv"):
-        table.fail("terms", "is no file", _FILE)
+        table.fail("terms", "is not a file", _FILE)
         return ()
     try:
         rows = read_rows(table.problems.folder / raw)
@@ -111,12 +112,12 @@ def _fault_of(rows: tuple[tuple[str, ...], ...]) -> str:
         return f"has no rows or more than {MOST_ROWS:,}"
     wrong = sum(1 for row in rows if len(row) != 2 or not all(any(map(str.isalnum, cell)) for cell in row))
     if wrong:
-        return f"has {wrong:,} rows that are not a term and its parent"
+        return f"has {counted(wrong, 'row that is', 'rows that are')} not a term and its parent"
     pairs = {(_plain(row[0]), _plain(row[1])) for row in rows}
     parent = dict(pairs)
     if len(parent) < len(pairs):
         return f"gives a second parent to {len(pairs) - len(parent):,} of its terms"
-    return "goes round in a circle" if _has_circle(parent) else ""
+    return "contains a cycle" if _has_circle(parent) else ""
 
 
 def _plain(term: str) -> str:
@@ -142,15 +143,15 @@ def _has_circle(parent: dict[str, str]) -> bool:
 def _sequence(table: TomlTable) -> SequencePolicy:
     method = table.choice("method", SEQUENCE_METHODS[0]) or SEQUENCE_METHODS[0]
     if method not in SEQUENCE_METHODS:
-        table.fail("method", "is not one for sequences", ", ".join(SEQUENCE_METHODS))
+        table.fail("method", "is not a method for sequences", ", ".join(SEQUENCE_METHODS))
     bins = int(table.number("bins", Bound(least=1, most=100_000, whole=True)) or 0)
     if ("bins" in table) != (method == "bins"):
         what = "is missing" if method == "bins" else f"does not apply to method {method}"
         table.fail("bins", what, 'a whole number of at least 1, with method = "bins"')
     return SequencePolicy(
-        method=cast(Any, method),
-        lattice=cast(Any, table.choice("lattice", "iupac")) or "iupac",
+        method=cast(SequenceMethod, method),
+        lattice=table.word("lattice", "iupac"),
         k=int(table.number("k", Bound(least=2, most=100_000, whole=True)) or 0),
-        within=cast(Any, table.choice("within", "file")) or "file",
+        within=table.word("within", "file"),
         bins=bins,
     )

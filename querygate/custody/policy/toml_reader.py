@@ -14,11 +14,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar, cast
 
 from querygate.core.errors import ConfigError
 from querygate.core.timestamps import DAY_US, moment_of, moment_text, read_moment
 from querygate.custody.policy.model import Number
+
+Word = TypeVar("Word", bound=str)
+RawTable: TypeAlias = dict[str, Any]
+"""A table of a file as TOML has it: texts, numbers, flags, moments, lists and tables, nothing of it checked."""
 
 INT64 = 2**63 - 1
 LARGEST = 1e300  # leaves room for doubling a step; nothing measured comes near
@@ -28,7 +32,7 @@ VALUES = {
     "integer": "whole numbers of 64 bits",
     "number": "finite numbers up to 1e300 in size",
     "date": "dates such as 2024-01-31",
-    "timestamp": "moments such as 2024-01-31T12:00:00",
+    "timestamp": "timestamps such as 2024-01-31T12:00:00",
 }
 """What a value of each numeric type may be, for the reader of an error."""
 
@@ -155,7 +159,7 @@ class Problems:
         if word in accepted:
             return True
         if kind == "key" and word in self.vocabulary.accepted(""):
-            what = f"unknown key here (it belongs to the file: write {word} above the first [table])"
+            what = f"unknown key here (it belongs at the top of the file: write {word} above the first [table])"
         elif near := get_close_matches(word, accepted, 1):
             what = f"unknown {kind} (did you mean {json.dumps(near[0])}?)"
         else:
@@ -180,7 +184,7 @@ class TomlTable:
         self.path = path
         self.pattern = pattern
         self.problems = problems
-        self.raw: dict[str, Any] = raw if isinstance(raw, dict) else {}
+        self.raw: RawTable = raw if isinstance(raw, dict) else {}
         self.is_table = isinstance(raw, dict)
         if not self.is_table:
             problems.add(path, "must be a table", f"keys {listed(problems.vocabulary.accepted(pattern))}")
@@ -202,7 +206,7 @@ class TomlTable:
         raw = self.raw.get(key, "" if pattern is None else None)
         if isinstance(raw, str) and (pattern is None or re.fullmatch(pattern, raw)):
             return raw
-        self.fail(key, self._fault(key), "a text" if pattern is None else f"a text that matches {pattern}")
+        self.fail(key, self._fault(key), "a string" if pattern is None else f"a string that matches {pattern}")
         return ""
 
     def choice(self, key: str, default: str | None = None) -> str | None:
@@ -215,15 +219,19 @@ class TomlTable:
             return raw
         return None
 
+    def word(self, key: str, default: Word) -> Word:
+        """The same where there is a default, which stands in after a problem, too."""
+        return cast(Word, self.choice(key, default) or default)
+
     def choices(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """A list of distinct words of `key`."""
         raw = self.raw.get(key, list(default))
         words = listed(self.problems.vocabulary.accepted(self._pattern(key)))
         if not isinstance(raw, list) or not raw or not all(isinstance(word, str) for word in raw):
-            self.fail(key, "must be a list of texts, and not an empty one", f"a list of {words}")
+            self.fail(key, "must be a non-empty list of strings", f"a list of {words}")
             return default
         if len(set(raw)) < len(raw):
-            self.fail(key, "names something twice", f"a list of distinct texts from {words}")
+            self.fail(key, "names something twice", f"a list of distinct strings from {words}")
         for word in raw:
             self.problems.is_word((*self.path, key), self._pattern(key), word, f"choice {json.dumps(word)}")
         return tuple(raw)
@@ -256,4 +264,4 @@ class TomlTable:
         return f"{self.pattern}.{key}" if self.pattern else key
 
     def _fault(self, key: str) -> str:
-        return "is not an accepted text" if key in self else "is missing"
+        return "is not an accepted string" if key in self else "is missing"

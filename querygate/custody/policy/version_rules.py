@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
 
 from querygate.custody.policy.model import ColumnPolicy, RepublishOptions
 from querygate.custody.policy.toml_reader import TomlTable, listed
@@ -14,13 +13,13 @@ def read_person(top: TomlTable, columns: Sequence[ColumnPolicy]) -> str:
     person = top.text("person")
     known = [column.name for column in columns if column.role == "identifier"]
     if person and person not in known:
-        top.fail("person", "is not an identifier", listed(known) or "a column with role identifier: there is none")
+        top.fail("person", "is not an identifier", listed(known) or "a column with role identifier (there is none)")
     return person
 
 
 def read_republish(top: TomlTable) -> RepublishOptions:
     table = top.table("republish")
     return RepublishOptions(
-        on_overlap=cast(Any, table.choice("on_overlap", "refuse")),
-        few_changes=cast(Any, table.choice("few_changes", "refuse")),
+        on_overlap=table.word("on_overlap", "refuse"),
+        few_changes=table.word("few_changes", "refuse"),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
-from querygate.custody.policy.model import ColumnPolicy, StatisticPolicy
+from querygate.custody.policy.model import ColumnPolicy, StatisticKind, StatisticPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count": 0}
@@ -19,7 +19,7 @@ def read_statistics(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[
     """The list `statistics`; none where the file is silent."""
     raw = table.raw.get("statistics", [])
     if not isinstance(raw, list):
-        table.fail("statistics", "is not a list of texts", f"a list of {_accepted(columns)}")
+        table.fail("statistics", "is not a list of strings", f"a list of {_accepted(columns)}")
         return ()
     return tuple(statistic for _, statistic in _distinct(table, "statistics", raw, columns))
 
@@ -28,7 +28,7 @@ def read_max_width(table: TomlTable, columns: Sequence[ColumnPolicy]) -> tuple[t
     """The table `max_width`: a width for each statistic it names."""
     raw = table.raw.get("max_width", {})
     if not isinstance(raw, dict):
-        table.fail("max_width", "must be a table", 'a width for each statistic, as { "mean(x)" = 5 }')
+        table.fail("max_width", "must be a table", 'a width per statistic, such as { "mean(x)" = 5 }')
         return ()
     found = []
     for text, statistic in _distinct(table, "max_width", list(raw), columns):
@@ -54,17 +54,18 @@ def check_method(table: TomlTable, method: str | None, columns: Sequence[ColumnP
     """A method for one number needs a policy with one."""
     quasi = [column for column in columns if column.role == "quasi-identifier"]
     if method == "univariate" and not (len(quasi) == 1 and quasi[0].is_numeric):
-        table.fail("method", "univariate divides one number", "for policies with one quasi-identifier, not a category")
+        table.fail(
+            "method", "univariate divides a single number", "for policies with one quasi-identifier, not a category"
+        )
 
 
 def _distinct(
-    table: TomlTable, key: str, raw: list[Any], columns: Sequence[ColumnPolicy]
+    table: TomlTable, key: str, raw: Sequence[object], columns: Sequence[ColumnPolicy]
 ) -> Iterator[tuple[str, StatisticPolicy]]:
     """What is named, as written and as read, each once; problems for what cannot be read."""
     seen = set()
     for text in raw:
-        found = _parsed(text, columns) if isinstance(text, str) else None
-        if found is None:
+        if not isinstance(text, str) or (found := _parsed(text, columns)) is None:
             table.fail(key, f"{text!r} is not a statistic of this policy", _accepted(columns))
         elif found in seen:
             table.fail(key, f"names {found} twice", "each statistic once")
@@ -80,7 +81,7 @@ def _parsed(text: str, columns: Sequence[ColumnPolicy]) -> StatisticPolicy | Non
     if kind not in KINDS or (bool(inside) and not inside.endswith(")")) or bool(inside) != bool(KINDS[kind]):
         return None
     names = _named(inside[:-1], {column.name for column in _numeric(columns)}, KINDS[kind])
-    return None if names is None else StatisticPolicy(cast(Any, kind), names)
+    return None if names is None else StatisticPolicy(cast(StatisticKind, kind), names)
 
 
 def _named(text: str, known: set[str], number: int) -> tuple[str, ...] | None:

@@ -45,7 +45,7 @@ def own_intervals(column: ColumnPolicy, profile: Profile, k: int) -> NumberCodes
     except Infeasible as infeasible:
         raise ConfigError(
             "QG803",
-            f"Column {column.name}: even all its values together do not make an interval of {infeasible.guarantee}.",
+            f"Column {column.name}: even all its values together do not give an interval of {infeasible.guarantee}.",
             "Carry it in bins, or lower its guard in the policy.",
         ) from None
     groups = np.searchsorted(starts, np.arange(grid.size), side="right") - 1

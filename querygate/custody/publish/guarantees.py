@@ -80,7 +80,7 @@ def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolic
                 return TreeCloseness(sensitive, float(wanted.t or 0), _levels(state, column))
             return Closeness(sensitive, float(wanted.t or 0), ordered=wanted.distance == "ordered")
         case _:
-            raise ValueError(f"{wanted.kind} is no guarantee of one column")
+            raise ValueError(f"{wanted.kind} is not a guarantee for a single column")
 
 
 def _values(state: PublicationState, column: ColumnPolicy) -> Sensitive:

@@ -200,7 +200,7 @@ def divided(
         raise ConfigError(
             "QG803",
             f"Even all records together do not satisfy {infeasible.guarantee}.",
-            "Relax it in the policy, or withhold the column.",
+            "Relax the guarantee in the policy, or withhold the column.",
         ) from None
     except Unsuitable as unsuitable:
         remedy = 'Choose another method in the policy: method = "auto" always works.'

@@ -52,14 +52,14 @@ def person_of(policy: Policy, key: str) -> Person:
     if not policy.person:
         raise ConfigError(
             "QG801",
-            "The policy does not say which column tells persons apart.",
-            'Name it: person = "..." above the first table, of a column with role identifier.',
+            "The policy does not say which column identifies persons.",
+            'Name a column with role identifier: person = "..." above the first table.',
         )
     if any(policy.person in join.columns for join in policy.joins):
         raise ConfigError(
             "QG801",
-            f"person: {policy.person} is brought by a join.",
-            "Delete the person in both tables, publish with --on-overlap sticky, and retire the versions before.",
+            f"person: {policy.person} comes from a joined table.",
+            "Delete the person in both tables, publish with --on-overlap sticky, and retire the earlier versions.",
         )
     return policy.person, key
 
@@ -82,8 +82,8 @@ def delete_person(
     if not held:
         raise ConfigError(
             "QG804",
-            f"No version of {dataset} has rows of that person.",
-            f"The key is compared with {person[0]} as a text. If this finishes an earlier deletion, all is done.",
+            f"No version of {dataset} contains rows of that person.",
+            f"The key is compared with {person[0]} as text. If you are finishing an earlier deletion, it is complete.",
         )
     begin(tuple(held), sum(held.values()))
     served = shelf.served(dataset)
@@ -104,8 +104,8 @@ def _rows_left(policy: Policy, shelf: Vaults, served: int, person: Person) -> So
     if policy.joins:
         raise ConfigError(
             "QG801",
-            "The policy joins other tables, and the vault has their rows joined already.",
-            "Name the source: --source. Rows of the person are left out of it.",
+            "The policy joins other tables, and the vault only has the joined rows.",
+            "Name the source with --source. Rows of the person are left out.",
         )
     withheld = [column.name for column in policy.columns]
     return shelf.without(policy.dataset, served, withheld, person)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
@@ -112,7 +113,7 @@ def go_with_earlier(
 
     Raises ConfigError QG803 with a plan where they do not, and the policy does not say how to go on.
     """
-    state.progress.say("laying versions together")
+    state.progress.say("comparing versions")
     k, met = state.policy.k, meeting.met()
     if _is_fine(met, meeting, handling, k):
         return replace(state, retire=handling.retire)
@@ -168,7 +169,7 @@ def measure(
     if not _is_fine(met, meeting, handling, k):
         raise ConfigError(
             "QG803",
-            "The verifier found that the release would not keep: groups of all versions together.",
+            "The verifier found that the release would break a promise: groups of all versions together.",
             "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
         )
     by_version = dict(zip(meeting.versions, map(Overlap.of, pairwise(met, k)), strict=True))
@@ -195,7 +196,7 @@ def _refusal(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> ConfigError:
     """What was found, and every way on, with figures."""
-    state.progress.say("trying ways on")
+    state.progress.say("trying alternatives")
     state = replace(state, progress=StepProgress())  # nothing is published after this
     gone, new = meeting.changed
     is_known = meeting.by_person or 0 in (gone, new)
@@ -203,33 +204,33 @@ def _refusal(
     plan = []
     if not is_known:
         lines.append(
-            f"{gone:,} records of {_versions(meeting.versions)} are not in the new version as they were, and {new:,} "
-            "of the new one were not in them. Who is new and who has only changed cannot be told."
+            f"{counted(gone, 'record')} of {_versions(meeting.versions)} changed or disappeared in the new version, "
+            f"and {new:,} of the new version were not there before. It is not known who is new and who only changed."
         )
-        plan.append('name the column that tells persons apart: person = "..." above the first table, role identifier')
+        plan.append('name the column that identifies persons: person = "..." above the first table, role identifier')
     elif state.rows <= MOST_RECORDS:
         plan += _tried(state, meeting, handling, before, redivide)
         plan += _accepted(state, meeting, handling, before, redivide)
     which = _to_retire(before.met, meeting, handling, state.policy.k) or meeting.versions
     plan.append(
-        f'retire {_versions(which)}: republish.on_overlap = "retire", or --on-overlap retire this once. What is '
-        "retired is never served again; what it answered remains known to those who asked"
+        f'retire {_versions(which)}: republish.on_overlap = "retire", or --on-overlap retire this once. A '
+        "retired version is never served again, but those who asked still know its answers"
     )
-    return ConfigError("QG803", "\n".join(lines), "Ways on:\n" + "\n".join(f"- {step}." for step in plan))
+    return ConfigError("QG803", "\n".join(lines), "Options:\n" + "\n".join(f"- {step}." for step in plan))
 
 
 def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: VersionHandling) -> list[str]:
     lines = [
-        f"Laid over {_versions(meeting.versions)}, the new version would tell people apart in groups below k = {k}"
+        f"Combined with {_versions(meeting.versions)}, the new version would separate people in groups below k = {k}"
     ]
-    lines[0] += " or with too few different values:"
+    lines[0] += " or with too few distinct values:"
     if verdict.divided.parts:
         lines.append(f"  {_counted(verdict.divided, 'part')} of earlier classes")
     if verdict.left.parts and not handling.few_changes:
-        lines.append(f"  {_counted(verdict.left, 'group')} that some left")
+        lines.append(f"  {_counted(verdict.left, 'group')} that some people left")
     if verdict.came.parts and not handling.few_changes:
-        lines.append(f"  {_counted(verdict.came, 'group')} that came")
-    lines.append(f"The smallest group that stays has {verdict.smallest:,}.")
+        lines.append(f"  {_counted(verdict.came, 'group')} of people who came")
+    lines.append(f"The smallest remaining group has {verdict.smallest:,}.")
     return lines
 
 
@@ -251,7 +252,7 @@ def _tried(
             plan.append(f"raise k to {wanted}: mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}")
             break
     else:
-        plan += [f"raise k further: none up to {larger[-1]} would do"] if larger else []
+        plan += [f"raise k further: no k up to {larger[-1]} is enough"] if larger else []
     return plan
 
 
@@ -262,7 +263,7 @@ def _accepted(
     came, left = before.verdict.came.people, before.verdict.left.people
     if handling.few_changes or not came + left:
         return []
-    plan = ["wait until more people have come, so that they can have classes of their own"] if came else []
+    plan = ["wait until more people have come, so that they can form their own classes"] if came else []
     step = 'accept that a few came or left: republish.few_changes = "report"'
     if before.verdict.divided.parts:
         lenient = replace(handling, few_changes=True)
@@ -270,7 +271,10 @@ def _accepted(
         if found is None:
             return plan
         step += f' with on_overlap = "sticky", mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}'
-    return [*plan, f"{step}. Whoever has two versions and knows who came or left then reads these people's values"]
+    return [
+        *plan,
+        f"{step}. Anyone who has two versions and knows who came or left can then read these people's values",
+    ]
 
 
 def _try(
@@ -293,8 +297,7 @@ def _try(
 
 
 def _counted(small: SmallParts, part: str) -> str:
-    people = "1 person" if small.people == 1 else f"{small.people:,} people"
-    return f"{people} in {small.parts:,} {part}{'s' * (small.parts != 1)}"
+    return f"{counted(small.people, 'person', 'people')} in {counted(small.parts, part)}"
 
 
 def _versions(versions: Sequence[int]) -> str:

@@ -51,19 +51,21 @@ class WidthLimits:
     def refusal(self, table: Table, tried: Trial, make: Make) -> ConfigError:
         """Says by how much the limits are missed, and what would do."""
         missed = [
-            f"{statistic}: {_shown(tried.widths[str(statistic)])} wide, at most {limit:g} wanted"
+            f"{statistic}: {_shown(tried.widths[str(statistic)])} wide, limit {limit:g}"
             for statistic, limit in self.limits
             if tried.widths[str(statistic)] > limit
         ]
-        detail = f"With k = {tried.k} and {table.records:,} records the limits of max_width cannot be kept. "
+        detail = f"With k = {tried.k} and {table.records:,} records, the limits of max_width cannot be met. "
         ways = [*self._by_k(table, tried, make), *self._by_dropping(table, tried, make), self._by_width(tried)]
-        return ConfigError("QG803", detail + "; ".join(missed) + ".", "What would do:\n" + "\n".join(ways))
+        return ConfigError(
+            "QG803", detail + "; ".join(missed) + ".", "Each of these would be enough:\n" + "\n".join(ways)
+        )
 
     def _by_k(self, table: Table, tried: Trial, make: Make) -> Iterator[str]:
         """A smaller k; and more records, because twice the records at twice the k have boxes of the same width."""
         smaller = self._smaller_k(tried.k, make)
         if smaller is None:
-            yield f"No smaller k alone: even with k = 2 there is {self._widths(make(2)[1])}."
+            yield f"A smaller k alone is not enough: even k = 2 gives {self._widths(make(2)[1])}."
             return
         records = -(-table.records * tried.k // smaller)
         yield f"k = {smaller}."
@@ -94,7 +96,7 @@ class WidthLimits:
                 continue
             rest = tuple(a for a in table.attributes if a is not attribute)
             other = make(tried.k, replace(table, attributes=rest))[1]
-            verdict = "" if self.excess(other) <= 1 else " (not enough alone)"
+            verdict = "" if self.excess(other) <= 1 else " (not enough on its own)"
             yield f"Without the quasi-identifier {attribute.name}: {self._widths(other)}{verdict}."
 
     def _widths(self, tried: Trial) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from querygate.core.counted import counted
 from querygate.custody.publish_report.report_body import Advice, PublishReport
 
 COVERED = 0.5
@@ -29,8 +30,8 @@ def _of_soundness(body: PublishReport) -> Iterator[tuple[str, str]]:
     for line in body.statistics:
         if not line.holds:
             yield (
-                f"The truth of {line.statistic} is outside the range that is served.",
-                "That is a fault of the product. Retire the version and report it, with the policy.",
+                f"The true value of {line.statistic} is outside the served range.",
+                "This is a fault of QueryGate. Retire the version and report the fault, with the policy.",
             )
 
 
@@ -40,11 +41,11 @@ def _of_disclosure(body: PublishReport) -> Iterator[tuple[str, str]]:
         column, records = line.column, line.records
         if not records:
             continue
-        share = f"{records:,} records ({records / rows:.1%}) in {line.classes:,} classes"
+        share = f"{counted(records, 'record')} ({records / rows:.1%}) in {counted(line.classes, 'class', 'classes')}"
         if line.kind == "values":
             yield (
-                f"{share} share one value of {column} with their whole class: who finds the class knows it.",
-                f'Ask for different values: diversity = {{ kind = "distinct", l = 2 }} in [columns.{column}].',
+                f"{share} share one value of {column} with their whole class: anyone who finds the class knows it.",
+                f'Require different values: diversity = {{ kind = "distinct", l = 2 }} in [columns.{column}].',
             )
         else:
             yield (
@@ -57,8 +58,10 @@ def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
     k = body.headline.k
     if k < SMALL_K:
         yield (
-            f"The smallest class has {k}: who knows that somebody is in the data guesses right one time in {k}.",
-            "Choose k of 5 at least, 10 where people are easily recognised; the map of risk and utility has the price.",
+            f"The smallest class has {k} records: anyone who knows that a person is in the data guesses right once in "
+            f"{k} times.",
+            "Choose a k of at least 5, or 10 if people are easily recognised; the map of risk and utility shows the "
+            "cost.",
         )
 
 
@@ -66,9 +69,9 @@ def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
     told = body.versions.together.came + body.versions.together.left if body.versions else 0
     if told:
         yield (
-            f"{told:,} people came or left in groups below k: who has both versions and knows of their coming or going "
-            "reads their values.",
-            "Wait until more people have come, or retire the version before.",
+            f"{counted(told, 'person', 'people')} came or left in groups below k: anyone who has both versions and "
+            "knows who came or left can read their values.",
+            "Wait until more people have come, or retire the previous version.",
         )
 
 
@@ -76,21 +79,22 @@ def _of_use(body: PublishReport) -> Iterator[tuple[str, str]]:
     for line in body.widths:
         if line.role == "quasi-identifier" and line.share > COVERED:
             yield (
-                f"{line.column} is hardly told: a class covers {line.share:.0%} of its domain on average.",
-                f"Raise its weight, give it cuts, leave out another quasi-identifier, or lower k; if nobody asks for "
-                f"{line.column}, withhold it, and the other columns become sharper.",
+                f"{line.column} is published with little detail: a class covers {line.share:.0%} of its domain on "
+                "average.",
+                "Raise its weight, give it cuts, leave out another quasi-identifier, or lower k. If nobody needs "
+                f"{line.column}, withhold it to make the other columns sharper.",
             )
     for answer in body.statistics:
         low, high = answer.domain or (0.0, 0.0)
         share = (answer.width or 0) / ((high - low) or 1) if answer.domain else 0.0
         if share > VAGUE:
             yield (
-                f"{answer.statistic} is answered with a range of {share:.0%} of its domain.",
+                f"The range of {answer.statistic} covers {share:.0%} of its domain.",
                 "Name it in anonymise.statistics, or carry the number in narrower bins or with class moments.",
             )
     largest = body.class_sizes.largest
     if body.headline.ncp > HEAPED and largest > HEAPED * body.headline.rows:
         yield (
-            f"One class has {largest:,} records, {largest / body.headline.rows:.0%} of all.",
-            "Look for a column with few values or many missing ones among the quasi-identifiers, or relax a guarantee.",
+            f"One class has {largest:,} records, {largest / body.headline.rows:.0%} of all records.",
+            "Look for a quasi-identifier with few values or many missing values, or relax a guarantee.",
         )

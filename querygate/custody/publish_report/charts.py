@@ -273,7 +273,7 @@ def codes(lines: Sequence[CodeReport]) -> Figure | None:
     for (left, right), (line, measures) in zip(panels, measured, strict=True):
         _found(left, line, measures)
         _lost(right, measures)
-    panels[-1][0].set_xlabel("codes that are known", fontsize=9)
+    panels[-1][0].set_xlabel("number of known codes", fontsize=9)
     return figure
 
 

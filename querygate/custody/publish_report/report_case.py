@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from querygate.core.ports import Native, PublishedVersion, Source, StagingTables
-from querygate.core.types import Bools, Catalog, Column, Floats, Ints, NumberColumns
+from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
@@ -66,7 +66,7 @@ class ReportCase:
         return tuple(column for column in self.catalog.columns if column.role == "quasi-identifier")
 
     @cached_property
-    def cells(self) -> NumberColumns:
+    def cells(self) -> Arrays:
         """The cells as they are served, with `box`: the class as an outsider sees it."""
         return self.written.cells([column.index for column in self.quasi])
 

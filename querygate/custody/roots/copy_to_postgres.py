@@ -36,7 +36,7 @@ def copy_store(
     unknown = sorted(set(datasets) - set(here))
     if unknown:
         known = ", ".join(here) or "none"
-        raise ConfigError("QG804", f"There is nothing published of {', '.join(unknown)}.", f"Datasets here: {known}.")
+        raise ConfigError("QG804", f"No version of {', '.join(unknown)} is published.", f"Datasets here: {known}.")
     shelf = PostgresVersionWriter(location)
     done = []
     for dataset in datasets or here:
@@ -60,7 +60,7 @@ def _copy_dataset(
         raise ConfigError(
             "QG804",
             f"Version {served} of {dataset} in PostgreSQL was published from another site.",
-            "Copy into a schema of its own: postgresql://user@host/database#schema.",
+            "Copy into another schema: postgresql://user@host/database#schema.",
         )
     for version in missing:
         progress(f"{dataset}: copying version {version}")

@@ -96,13 +96,13 @@ class SiteExtractBuilder:
         vault = version_file(site.vault / spec.dataset, catalog.version)
         if not vault.exists():
             raise ExtractRefused(
-                "QG605", "The raw rows of the version served are not in the vault.", "Publish the dataset again."
+                "QG605", "The vault does not have the raw rows of the served version.", "Publish the dataset again."
             )
         with closing(ReportRows(vault, memory_mb=site.settings["publish_memory_mb"])) as rows:
             found = read_kept_policy(rows.policy())
             if found is None:
                 raise ExtractRefused(
-                    "QG605", "The version served did not keep its policy.", "Publish the dataset again."
+                    "QG605", "The policy of the served version was not stored.", "Publish the dataset again."
                 )
             policy, base_dir = found
             secret, native = vault_key(site.vault, KEY_FILE), self._opened.gate.native
@@ -251,7 +251,7 @@ def write(case: ExtractCase, extract: Extract, spec: ExtractSpec, folder: Path) 
 
 def _k_anonymous(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
     if spec.method and spec.method not in METHODS:
-        raise invalid("method", "not a way to make classes", *METHODS)
+        raise invalid("method", "is not a method for making classes", *METHODS)
     make = partial(
         make_k_anonymous,
         policy,

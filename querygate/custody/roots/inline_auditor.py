@@ -88,7 +88,7 @@ class _Dataset:
             except (UnauditableStatement, Unanswerable) as problem:
                 return [], str(problem)
             except ConfigError as problem:
-                logger.error("the inline audit cannot be made: %s", problem.detail)
+                logger.error("the inline audit failed: %s", problem.detail)
                 return [], problem.detail
             found = ledger.judge(user, sets, views_of(self._opened), self._pending.values())
             self._pending[query_id] = user, sets

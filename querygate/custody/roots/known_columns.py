@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+
+import pyarrow as pa
 
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Source
@@ -28,7 +29,7 @@ class Columns:
     def columns(self) -> tuple[str, ...]:
         return self._names
 
-    def batches(self, columns: Sequence[str]) -> Any:
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         return self._source.batches([name for name in columns if name in self._names])
 
     def reading(self) -> AbstractContextManager[None]:
@@ -41,8 +42,8 @@ def open_structure(site: Site, catalog: Catalog) -> Structure:
     if not path.exists():
         raise ConfigError(
             "QG804",
-            f"The raw records of {catalog.dataset}, version {catalog.version}, are not in this site's vault.",
-            "Run it where the version was published.",
+            f"This site's vault does not have the raw records of {catalog.dataset}, version {catalog.version}.",
+            "Run the command where the version was published.",
         )
     records = DuckDBRecords(Columns(open_source(f"duckdb:{path}#rows"), known_columns(catalog)))
     return Structure(records, catalog)

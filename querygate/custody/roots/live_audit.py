@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 from querygate.control.alerts import Alerts
 from querygate.control.log_tail import AnsweredQuery, follow
 from querygate.core.audit_records import Unanswerable
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
 from querygate.custody.roots.known_columns import open_structure
@@ -24,14 +26,14 @@ from querygate.site.open_gate import OpenSite
 from querygate.sql.logged_statement import UnauditableStatement
 
 SAID = {
-    "small": "is about so few",
-    "pair": "differs by so few from",
-    "linear": "with earlier ones fixes the total of so few",
-    "tied": "with earlier ones ties so few to each other",
-    "cap": "is one of more different sets than can be followed",
+    "small": "is about too few",
+    "pair": "differs by too few from",
+    "linear": "with earlier answers determines the total of too few",
+    "tied": "with earlier answers links too few with each other",
+    "cap": "is one of more distinct sets than can be followed",
 }
 
-Alert = Mapping[str, Any]
+Alert: TypeAlias = Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class LiveAudit:
         """What an answer made known. It is taken in whatever comes of it."""
         ledger = self._ledger(entry.version)
         if ledger is None:
-            raise Unanswerable(f"The raw records of version {entry.version} are not in the vault.")
+            raise Unanswerable(f"The vault does not have the raw records of version {entry.version}.")
         sets = ledger.structure.sets(entry.sql)
         found = ledger.judge(entry.user, sets, views_of(self._opened)) if judge else []
         ledger.take(entry.user, entry.query_id, sets)
@@ -124,8 +126,10 @@ def make_alert(dataset: str, entry: AnsweredQuery, found: ViewFinding) -> Alert:
 
 def explain_alert(alert: Alert) -> str:
     """The alert in a sentence or two."""
-    people = "1 record" if alert["records"] == 1 else f"{alert['records']} records"
-    beside = {WHOLE: " everybody", ITSELF: " another group of itself"}.get(alert["with"], f" {alert['with'] or ''}")
-    said = f"{alert['query']} of {alert['user']} {SAID[alert['rule']]}{beside}".rstrip()
+    people = counted(int(str(alert["records"])), "record")
+    beside = {WHOLE: " everybody", ITSELF: " another of its own groups"}.get(
+        str(alert["with"]), f" {alert['with'] or ''}"
+    )
+    said = f"{alert['query']} of {alert['user']} {SAID[str(alert['rule'])]}{beside}".rstrip()
     told = f": {people}" if alert["records"] else ""
     return f"{said}{told}. View: {alert['view']}; {alert['dataset']}, version {alert['version']}; {alert['id']}."

@@ -33,8 +33,8 @@ def open_budgets(opened: OpenSite) -> Budgets:
     except ImportError:
         raise ConfigError(
             "QG805",
-            "The setting `budgets` names a PostgreSQL server, and the driver for it is not installed.",
-            "Install QueryGate with the extra for it: pip install 'querygate[postgres]'.",
+            "The setting `budgets` names a PostgreSQL server, but the PostgreSQL driver is not installed.",
+            "Install it with: pip install 'querygate[postgres]'.",
         ) from None
     return PostgresBudgets(location, ComposedAccounting())
 

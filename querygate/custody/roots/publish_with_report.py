@@ -114,8 +114,8 @@ def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
         raise ConfigError(
             "QG804",
             f"There is no report on {'any version' if wanted is None else f'version {wanted}'} of {dataset}.",
-            f"Versions that have one: {listed}. A report is made by `querygate publish`; it goes when its version is "
-            "retired, and when somebody who was in it is deleted.",
+            f"Versions with a report: {listed}. `querygate publish` makes a report; it is removed when its version is "
+            "retired, or when somebody in it is deleted.",
         )
     return shelf.report(dataset, wanted)
 

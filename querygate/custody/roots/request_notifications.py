@@ -40,12 +40,12 @@ def write(notice: Mapping[str, Any]) -> str:
     >>> print(write({"request": "x_1", "dataset": "trial", "state": "in_review"}))
     Subject: QueryGate: request x_1 is in review
     <BLANKLINE>
-    The request x_1 for an extract of trial is in review. See `querygate export show x_1`.
+    The extract request x_1 for trial is in review. See `querygate export show x_1`.
     <BLANKLINE>
     """
     request, state = notice["request"], said(notice["state"])
     return (
-        f"Subject: QueryGate: request {request} is {state}\n\nThe request {request} for an extract of "
+        f"Subject: QueryGate: request {request} is {state}\n\nThe extract request {request} for "
         f"{notice['dataset']} is {state}. See `querygate export show {request}`.\n"
     )
 
@@ -75,7 +75,7 @@ class InBackground:
                 self._wanted = False
             try:
                 for channel, waiting, why in send_waiting(self._site):
-                    logger.warning("%s: %s. Waiting for the next time: %s.", channel, why, waiting)
+                    logger.warning("%s: %s. Still to be sent: %s.", channel, why, waiting)
             except Exception as error:
                 logger.warning("notices cannot be sent (%s)", type(error).__name__)
 

@@ -85,12 +85,12 @@ def assess_dataset(
     store, vault = open_shelf(opened).files(dataset, catalog.version)
     if not vault.exists():
         raise ConfigError(
-            "QG804", "The raw rows of the version served are not in the vault.", "Publish the dataset again."
+            "QG804", "The vault does not have the raw rows of the served version.", "Publish the dataset again."
         )
     with closing(ReportRows(vault, memory_mb=opened.site.settings["publish_memory_mb"])) as rows:
         found = read_kept_policy(rows.policy())
         if found is None:
-            raise ConfigError("QG804", "The version served did not keep its policy.", "Publish the dataset again.")
+            raise ConfigError("QG804", "The policy of the served version was not stored.", "Publish the dataset again.")
         policy, beside = found
         register = _register(policy, asked, beside)
         _check_disease(policy, asked.disease, register)
@@ -135,7 +135,7 @@ class _Assessing:
 
     def __post_init__(self) -> None:
         if not self.raw.num_rows:
-            raise ConfigError("QG802", "The source has no records.", "Name a source that has some.")
+            raise ConfigError("QG802", "The source has no records.", "Name a source that contains records.")
         _check_anybody(self.policy, self.asked.disease, self.raw)
 
     def against_release(self, released: Path) -> RiskReport:
@@ -144,7 +144,7 @@ class _Assessing:
         private = check_released(self.policy, table.column_names)
         if not table.num_rows or table.num_rows > self.raw.num_rows:
             what = "no records" if not table.num_rows else "more records than the source"
-            raise ConfigError("QG802", f"The release has {what}.", "Name the release that was made of this source.")
+            raise ConfigError("QG802", f"The release has {what}.", "Name a release made from this source.")
         return self.against_table("release", table, _of_private(private))
 
     def against_policy(self, rows: ReportRows, own: Population | None) -> RiskReport:
@@ -159,7 +159,7 @@ class _Assessing:
             )
         except ExtractRefused as problem:
             remedy = f"{problem.remedy} Or name a release with --released."
-            raise ConfigError("QG803", f"The policy's classes cannot be made: {problem.detail}", remedy) from None
+            raise ConfigError("QG803", f"The policy's classes cannot be formed: {problem.detail}", remedy) from None
         return self.against_table("policy", made.table, ())
 
     def against_table(self, after: After, table: pa.Table, notes: Sequence[str]) -> RiskReport:
@@ -197,8 +197,8 @@ def _of_private(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"The release has columns that the policy never publishes: {', '.join(names)}. People may be found by them at "
-        "once; the figures below leave them out."
+        f"The release has columns that the policy never publishes: {', '.join(names)}. People may be found directly "
+        "through them; the figures below do not include them."
     ]
 
 
@@ -206,8 +206,8 @@ def _of_unread(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     return [
-        f"What the release tells of {', '.join(names)} cannot be looked up in the register, so nothing is measured "
-        "against it after."
+        f"The released values of {', '.join(names)} cannot be looked up in the register, so the release was not "
+        "measured against it."
     ]
 
 
@@ -245,7 +245,7 @@ def _read_release(path: Path) -> pa.Table:
         found = [path / name for name in FILES if (path / name).is_file()]
         if not found:
             raise ConfigError(
-                "QG802", f"{path} has no extract in it.", f"Name a file, or a folder with {' or '.join(FILES)}."
+                "QG802", f"{path} does not contain an extract.", f"Name a file, or a folder with {' or '.join(FILES)}."
             )
         file = found[0]
     source = open_source(str(file))
@@ -261,8 +261,8 @@ def _check_not_synthetic(report: Path) -> None:
     if isinstance(body, Mapping) and body.get("kind") == "condensed":
         raise ConfigError(
             "QG802",
-            "The records of this extract are synthetic: none is anybody's, so nobody is found by them.",
-            "Look at the extract's own report: it tells how near they lie to real ones.",
+            "The records of this extract are synthetic: they belong to nobody, so nobody can be found through them.",
+            "See the extract's own report: it shows how close they are to real records.",
         )
 
 
@@ -270,7 +270,7 @@ def _register(policy: Policy, asked: RiskOptions, beside: Path) -> Population | 
     """The register that was named, in the quasi-identifiers that it has; else that of the policy."""
     if not asked.population:
         if asked.count:
-            raise ConfigError("QG801", "--count is of a population, and none is named.", "Add --population.")
+            raise ConfigError("QG801", "--count needs a population, and none is named.", "Add --population.")
         return _some(_own_population(policy, beside) or read_register(policy, _opening(beside)))
     source = open_source(asked.population)
     there, quasi = source.columns(), policy.named("quasi-identifier")
@@ -278,14 +278,16 @@ def _register(policy: Policy, asked: RiskOptions, beside: Path) -> Population | 
     if not shared:
         raise ConfigError(
             "QG802",
-            "The population has no quasi-identifier of the policy.",
-            f"It needs at least one of {', '.join(column.name for column in quasi)}, spelled so.",
+            "The population contains none of the policy's quasi-identifiers.",
+            f"Give it at least one of the columns {', '.join(column.name for column in quasi)}, with this spelling.",
         )
     if asked.count and asked.count not in there:
         raise ConfigError("QG802", f"The population has no column {asked.count}.", f"Accepted: {', '.join(there)}.")
     if asked.count in [column.name for column in quasi]:
         raise ConfigError(
-            "QG802", f"--count: {asked.count} tells what people are, not how many.", "Name another column, or none."
+            "QG802",
+            f"--count: {asked.count} describes people, and is not a number of people.",
+            "Name another column, or leave out --count.",
         )
     return _some(read_people("--population", shared, "the file", asked.count, lambda _: source))
 
@@ -301,7 +303,7 @@ def _opening(beside: Path) -> Beside:
 
 def _some(population: Population | None) -> Population | None:
     if population is not None and not population.persons.any():
-        raise ConfigError("QG802", "The population lists nobody.", "Name a register that has people.")
+        raise ConfigError("QG802", "The population contains nobody.", "Name a register that contains people.")
     return population
 
 
@@ -314,8 +316,8 @@ def _check_disease(policy: Policy, disease: DiseaseScope | None, register: Popul
     if register is None:
         raise ConfigError(
             "QG801",
-            "Whether being in the file discloses something is measured against a population, and none is named.",
-            "Add --population, or [k_map] to the policy.",
+            "The risk of being in the file is measured against a population, and none is named.",
+            "Add --population, or add [k_map] to the policy.",
         )
     accepted = [column.name for column in policy.named("sensitive")]
     if disease.column and disease.column not in accepted:

@@ -151,7 +151,7 @@ def public_values(column: ColumnPolicy, people: Population) -> tuple[str, ...]:
     if not found:
         raise ConfigError(
             "QG801",
-            f"columns.{column.name}.values: neither the policy nor the population says which values there are.",
+            f"columns.{column.name}.values: neither the policy nor the population says which values exist.",
             "List them in `values`.",
         )
     return found

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
+from querygate.core.safe_harbor import OLD
 from querygate.core.types import Bools, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy
@@ -20,8 +22,6 @@ from querygate.methods.policy_search import LatticeAttribute, LatticeCubes, Latt
 
 MOST_CELLS = 2**22
 """Cells of a cube: two of them, and what is remembered of sums, are held in memory."""
-
-OLD = 90
 
 
 class StudyWithMissing(LatticeCubes):
@@ -71,7 +71,7 @@ def lay_out(
     if cells > MOST_CELLS:
         raise ConfigError(
             "QG801",
-            f"The values of {', '.join(axis.column.name for axis in axes)} make {cells:,} combinations, more than "
+            f"The values of {', '.join(axis.column.name for axis in axes)} give {cells:,} combinations, more than "
             f"{MOST_CELLS:,}.",
             "Name fewer columns, or give some of them edges, groups or a wider grid.",
         )
@@ -80,17 +80,17 @@ def lay_out(
         if count:
             raise ConfigError(
                 "QG802",
-                f"Column {name}: {count:,} records have a value that is not public.",
+                f"Column {name}: {counted(count, 'record has', 'records have')} a value that is not public.",
                 "Widen the domain, declare the values in `values`, or correct the source.",
             )
     population, _ = _cube(axes, people)
     if not file.any():
-        raise ConfigError("QG802", "The source has no records.", "Name a source that holds data.")
+        raise ConfigError("QG802", "The source has no records.", "Name a source that contains data.")
     if not (population[file > 0] > 0).any():
         raise ConfigError(
             "QG802",
             "Nobody in the population matches any record.",
-            "Spell its values as the source does, and give the count column where a row stands for several people.",
+            "Spell its values as the source does, and name the count column if a row stands for several people.",
         )
     study = StudyWithMissing(PolicyLattice(tuple(axis.attribute for axis in axes)), file, population)
     total = int(people.persons.sum())
@@ -120,7 +120,7 @@ def harbor(ground: LatticeStudy, year: int) -> tuple[LatticePolicy, dict[str, st
 def _treatment(axis: Axis) -> str:
     found = looks_like(axis.column, [value for group in axis.members for value in group])
     if found is None:
-        return "as it is"
+        return "unchanged"
     return "drop" if found.treatment == "zip3" and axis.attribute.kind != "zip" else found.treatment
 
 

@@ -7,17 +7,18 @@ that is published otherwise, but holds such values as they are, stays out as wel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
+from querygate.core.safe_harbor import OLD
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.search.axes import Axis, looks_like, make_axis
-from querygate.custody.search.lattice_study import OLD, kept_by
+from querygate.custody.search.lattice_study import kept_by
 from querygate.custody.search.policy_edits import with_cells, with_groups
 from querygate.methods.policy_search import IDENTIFIERS, PolicyLattice, Suggestion
 
@@ -33,13 +34,10 @@ class Decision:
     does: str
     why: str
 
-    def to_dict(self) -> dict[str, str]:
-        return asdict(self)
-
 
 def harboured(
-    policy: Policy, raw: Mapping[str, Any], people: Population | None, year: int
-) -> tuple[dict[str, Any], tuple[Decision, ...]]:
+    policy: Policy, raw: RawTable, people: Population | None, year: int
+) -> tuple[RawTable, tuple[Decision, ...]]:
     """The tables of the policy file after Safe Harbor, and a decision for each column that looks like something."""
     columns = {name: dict(table) for name, table in raw["columns"].items()}
     decided = []
@@ -53,8 +51,8 @@ def harboured(
     if not any(table.get("role") == "quasi-identifier" for table in columns.values()):
         raise ConfigError(
             "QG801",
-            "No quasi-identifier is left after Safe Harbor.",
-            "Safe Harbor drops all of them; look at the columns, and rename those that it takes for something else.",
+            "No quasi-identifier remains after Safe Harbor.",
+            "Safe Harbor drops all of them; check the columns, and rename those that were mistaken for something else.",
         )
     return {**raw, "columns": columns}, tuple(decided)
 
@@ -64,25 +62,29 @@ def _may_be_old(column: ColumnPolicy) -> bool:
 
 
 def _treated(
-    column: ColumnPolicy, table: Mapping[str, Any], found: Suggestion, people: Population | None, year: int
-) -> tuple[dict[str, Any], str]:
+    column: ColumnPolicy, table: RawTable, found: Suggestion, people: Population | None, year: int
+) -> tuple[RawTable, str]:
     out = {"role": "identifier", **{key: table[key] for key in _KEPT if key in table}}
     if found.treatment == "drop":
         return out, "left out"
     if column.role != "quasi-identifier":
-        return out, "left out: only a quasi-identifier is told coarsely"
+        return out, "left out: only a quasi-identifier can be generalised"
     if column.edges or column.groups:
-        return dict(table), "as the policy's cells say; look whether they are coarse enough"
+        return dict(table), "as in the policy's cells; check that they are coarse enough"
     if found.treatment == "zip3" and column.is_numeric:
-        return out, "left out: write ZIP codes as texts to tell three digits"
+        return out, "left out: write ZIP codes as text to publish three digits"
     if not column.is_numeric and found.treatment != "zip3":
-        return out, "left out: write it as a number or a date to tell it coarsely"
+        return out, "left out: write it as a number or a date to generalise it"
     axis = make_axis(column, people or Population({}, {}, np.zeros(0, dtype=np.int64)), fixed=False)
     spans = _spans(axis, found.treatment, year)
     if found.treatment != "zip3":
         return with_cells(table, axis, spans), _DOES[found.treatment]
     alone = sum(1 for start, end in spans if end - start == 1)
-    more = f"; {alone:,} areas have one listed ZIP code, which tells it whole: list more in `values`" if alone else ""
+    more = (
+        f"; {counted(alone, 'area has', 'areas have')} one listed ZIP code, which reveals it: list more in `values`"
+        if alone
+        else ""
+    )
     return with_groups(table, axis, spans), _DOES[found.treatment] + more
 
 
@@ -92,8 +94,8 @@ def _spans(axis: Axis, treatment: str, year: int) -> tuple[tuple[int, int], ...]
 
 
 _DOES = {
-    "zip3": "three digits; those of few people together as 000",
+    "zip3": "three digits; areas with few people combined as 000",
     "year": "the year",
-    "birth year": "the year of birth, 90 and over together",
-    "age": "single ages, 90 and over together",
+    "birth year": "the year of birth, 90 and over combined",
+    "age": "single ages, 90 and over combined",
 }

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from querygate.core.ports import StagingTables
-from querygate.core.types import Catalog, Column, Ints
+from querygate.core.types import Arrays, Catalog, Column, Ints
 from querygate.custody.codes.code_reader import read_texts, utility_groups
 from querygate.custody.codes.code_systems import CodeSystem, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
@@ -29,7 +29,7 @@ class WrittenCodes(Protocol):
 
 
 def measure_codes(
-    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Mapping[str, Any], staging: StagingTables
+    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Arrays, staging: StagingTables
 ) -> Iterator[GuaranteeCheck]:
     """Every promise about every list of codes; what is a matter of yes or no has no measure."""
     for column in (column for column in catalog.columns if column.is_codes):
@@ -46,7 +46,7 @@ def measure_codes(
         yield GuaranteeCheck(f"items of {name} lie inside groups", "", broken, broken == 0)
 
 
-def _told(written: WrittenCodes, column: Column, cells: Mapping[str, Any]) -> PublishedCodeSets | None:
+def _told(written: WrittenCodes, column: Column, cells: Arrays) -> PublishedCodeSets | None:
     """What was written; None where items are not sets of codes from the public list."""
     codes, of_code, of_set, held = written.code_sets(column.index)
     entries = list(zip(of_code.tolist(), codes, strict=True))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from querygate.core.ports import StagingTables
-from querygate.core.types import Ints
+from querygate.core.types import Array, Bools, Ints
 from querygate.custody.codes.code_reader import known_sets, listed_rules, sensitive_codes
 from querygate.custody.codes.code_systems import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
@@ -64,15 +63,17 @@ def measure_known(
     if asked.kind != "uncertainty":
         who = "knows codes" if asked.look_for == "rest" else "looks for whole known sets of codes"
         kept.append(
-            GuaranteeCheck(f"k = {k} for whoever {who} of {name}", found_measure(name, asked), fewest, fewest >= k)
+            GuaranteeCheck(f"k = {k} for anyone who {who} of {name}", found_measure(name, asked), fewest, fewest >= k)
         )
     if asked.look_for == "whole":
         share = _open(known_sets(column, system, staging), system, told, k)
         kept.append(
-            GuaranteeCheck("no k for whoever looks for what is left of such sets", open_measure(name), share, True)
+            GuaranteeCheck(
+                "no k for anyone who looks for the remaining part of such sets", open_measure(name), share, True
+            )
         )
     if asked.share:
-        promise = f"no sensitive code of {name} is told with a confidence above {asked.share:g}"
+        promise = f"no sensitive code of {name} is inferred with a confidence above {asked.share:g}"
         kept.append(GuaranteeCheck(promise, told_measure(name), surest, surest <= asked.share + ROUNDING))
     return kept
 
@@ -143,7 +144,7 @@ class _Finder:
             for item in items:
                 self._rows_of.setdefault(item, []).append(row)
 
-    def having(self, known: frozenset[int]) -> Any:
+    def having(self, known: frozenset[int]) -> Bools:
         """The rows that may have all of these codes, those apart that are published nowhere."""
         found = np.ones(self._rows, dtype=np.bool_)
         for code in known:
@@ -192,7 +193,9 @@ class _Walk:
         self.known, self.secret = known, secret
         self.fewest, self.surest = np.iinfo(np.int64).max, 0.0
 
-    def step(self, held: Any, secret: Any, weight: Ints, chosen: tuple[int, ...], left: int) -> None:
+    def step(
+        self, held: sparse.csr_matrix, secret: sparse.csr_matrix, weight: Ints, chosen: tuple[int, ...], left: int
+    ) -> None:
         """Rows are what the chosen items lead to. Each item behind the last of them is added to them, all at once; and
         then, where more may be known, one by one."""
         first = chosen[-1] + 1 if chosen else 0
@@ -206,7 +209,7 @@ class _Walk:
             rows = columns.indices[columns.indptr[place] : columns.indptr[place + 1]]
             self.step(held[rows][:, place + 1 :], secret[rows], weight[rows], (*chosen, first + place), left - 1)
 
-    def judge(self, supports: Ints, joint: Any, chosen: Any) -> None:
+    def judge(self, supports: Ints, joint: Array, chosen: Array) -> None:
         """Of sets of items, a row each: how many records they lead to, and how many of those have each secret item.
         What is known already is not told."""
         if supports.size:
@@ -215,7 +218,7 @@ class _Walk:
             self.surest = max(self.surest, float((joint * told / supports[:, None]).max(initial=0.0)))
 
 
-def _matrix(held: Sequence[frozenset[int]], items: Sequence[int]) -> Any:
+def _matrix(held: Sequence[frozenset[int]], items: Sequence[int]) -> sparse.csr_matrix:
     """A row for each set, a column for each of the items."""
     place = {item: column for column, item in enumerate(items)}
     pairs = [(row, place[item]) for row, one in enumerate(held) for item in one if item in place]
@@ -228,7 +231,7 @@ def _fewest(held: Sequence[frozenset[int]], weight: Ints, most: int) -> int:
     return _fewest_of(_matrix(held, sorted({item for one in held for item in one})), weight, most)
 
 
-def _fewest_of(held: Any, weight: Ints, most: int) -> int:
+def _fewest_of(held: sparse.csr_matrix, weight: Ints, most: int) -> int:
     if not held.nnz:
         return int(weight.sum())
     weighted = sparse.csr_matrix(held.multiply(weight[:, None]))

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from querygate.core.block import ALL_NULLS
 from querygate.core.ports import StagingTables
-from querygate.core.types import Catalog, Column
+from querygate.core.types import Array, Arrays, Catalog, Column, Ints
 from querygate.custody.policy import ColumnPolicy, Policy
 
 QUARTERS = (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128)
@@ -30,7 +30,7 @@ NEARLY = 1.0 - 1e-8
 class MomentStore(Protocol):
     """A staged store file that may have moments."""
 
-    def moments(self, column: int) -> dict[str, Any]: ...
+    def moments(self, column: int) -> Arrays: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class PromiseCheck:
     holds: bool
 
 
-def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: dict[str, Any]) -> Iterator[PromiseCheck]:
+def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: Arrays) -> Iterator[PromiseCheck]:
     """A number's own intervals hold k records each, and none is narrower than its guard."""
     if wanted.carry != "univariate":
         return
@@ -59,7 +59,7 @@ def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: dict[st
 
 
 def check_moments(
-    written: MomentStore, catalog: Catalog, policy: Policy, cells: dict[str, Any], staging: StagingTables
+    written: MomentStore, catalog: Catalog, policy: Policy, cells: Arrays, staging: StagingTables
 ) -> Iterator[PromiseCheck]:
     """What is told about classes is true, and nobody is told too closely."""
     for column in catalog.columns:
@@ -85,14 +85,14 @@ _COLUMNS = ("class", "n", "sum_lo", "sum_hi", "var_lo", "var_hi")
 class Class:
     """Raw values of a class with their numbers of records, and the interval in which each is published."""
 
-    values: Any
-    counts: Any
-    low: Any
-    high: Any
+    values: Array
+    counts: Ints
+    low: Array
+    high: Array
     published: int  # records with a known value, as the cells have it
 
 
-def _classes(column: Column, cells: dict[str, Any], staging: StagingTables) -> Iterator[tuple[int, Class]]:
+def _classes(column: Column, cells: Arrays, staging: StagingTables) -> Iterator[tuple[int, Class]]:
     label, value, count = staging.class_values(column.name)
     null = np.asarray(cells.get(f"c{column.index}_null", np.zeros(len(cells["n"]), dtype=np.int64)))
     known = null != ALL_NULLS
@@ -130,7 +130,7 @@ class _Problems:
         self.broken: set[str] = set()
 
     def found(self) -> Iterator[PromiseCheck]:
-        for promise in ("counted", "true", "public", "shared by enough", "not told too closely"):
+        for promise in ("counted", "true", "public", "shared by enough", "not too close to the values"):
             yield PromiseCheck(f"moments of {self.column.name} are {promise}", promise not in self.broken)
 
     def look(self, group: Class | None, n: float, low: float, high: float, var_low: float, var_high: float) -> None:
@@ -146,14 +146,14 @@ class _Problems:
         if self.kind == "exact":
             least = 6 if told else 5
             if self._outside(group, low, high) < self.e * NEARLY:
-                self.broken.add("not told too closely")
+                self.broken.add("not too close to the values")
         else:
             least = max(self.k, 6) if told else self.k
             if not self._is_public(low, high):
                 self.broken.add("public")
             bands = (var_low, var_high, float(spread)) if told else None
             if self._left(group, float(total), low, high, int(n), bands) < self.e * NEARLY:
-                self.broken.add("not told too closely")
+                self.broken.add("not too close to the values")
         if n < least:
             self.broken.add("shared by enough")
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from querygate.core.errors import ConfigError
 from querygate.core.ports import StagingTables
-from querygate.core.types import Catalog, Column, Floats, Ints
+from querygate.core.types import Array, Arrays, Bools, Catalog, Column, Floats, Ints
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
@@ -32,13 +32,13 @@ from querygate.methods.anonymise import partition_check
 class Written(Protocol):
     """A staged store file, read back."""
 
-    def cells(self, quasi: Sequence[int]) -> dict[str, Any]: ...
+    def cells(self, quasi: Sequence[int]) -> Arrays: ...
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
 
     def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]: ...
 
-    def moments(self, column: int) -> dict[str, Any]: ...
+    def moments(self, column: int) -> Arrays: ...
 
     def catalog(self) -> Catalog: ...
 
@@ -111,12 +111,12 @@ def _check(holds: bool, promise: str) -> None:
     if not holds:
         raise ConfigError(
             "QG803",
-            f"The verifier found that the release would not keep: {promise}.",
+            f"The verifier found that the release would break a promise: {promise}.",
             "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
         )
 
 
-def _check_number(column: Column, policy: Policy, tight: bool, cells: dict[str, Any], staging: StagingTables) -> None:
+def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, staging: StagingTables) -> None:
     """Where the intervals of a numeric column may begin and end."""
     wanted, name = policy.column(column.name), column.name
     _check(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
@@ -161,7 +161,7 @@ def _sets(column: Column, written: Written) -> list[frozenset[str]]:
     return [frozenset(members) for members in sets.values()]
 
 
-def _check_cells(column: Column, edges: tuple[int | float, ...], low: Any, high: Any) -> None:
+def _check_cells(column: Column, edges: tuple[int | float, ...], low: Array, high: Array) -> None:
     """Every interval of a number with public cells begins at an edge and ends below one, or at the top of the domain.
 
     Read off the policy's edges alone, without the codes that were published by.
@@ -172,7 +172,7 @@ def _check_cells(column: Column, edges: tuple[int | float, ...], low: Any, high:
     _check(inside, f"{column.name} is published as whole cells")
 
 
-def _are_at(values: Any, edges: Any, places: Ints) -> bool:
+def _are_at(values: Array, edges: Array, places: Ints) -> bool:
     """Whether each value is the edge at its place."""
     return not len(values) or bool((edges[np.minimum(places, len(edges) - 1)] == values).all())
 
@@ -181,13 +181,13 @@ def _is_same(a: Floats, b: Floats) -> bool:
     return np.array_equal(a, b, equal_nan=True)
 
 
-def _intervals(column: Column, cells: dict[str, Any]) -> tuple[Any, Any, Any]:
+def _intervals(column: Column, cells: Arrays) -> tuple[Array, Array, Bools]:
     """Ends of a numeric column in each cell, and where it has any."""
     low, high = (np.ma.asarray(cells[f"c{column.index}_{end}"]) for end in ("lo", "hi"))
     return low.data, high.data, ~np.ma.getmaskarray(low)
 
 
-def _off(column: Column, cells: dict[str, Any], written: Written, staging: StagingTables) -> int:
+def _off(column: Column, cells: Arrays, written: Written, staging: StagingTables) -> int:
     """Published intervals or sets of a class that hold another number of raw rows than they say."""
     classes, counts = cells["class"], cells["n"]
     if not column.is_numeric:
@@ -199,7 +199,7 @@ def _off(column: Column, cells: dict[str, Any], written: Written, staging: Stagi
     return staging.intervals_off(column.name, classes, low, high, null, counts)
 
 
-def _width(column: Column, cells: dict[str, Any]) -> float:
+def _width(column: Column, cells: Arrays) -> float:
     low, high, known = _intervals(column, cells)
     widths: Floats = high[known].astype(np.float64) - low[known].astype(np.float64)
     weights = np.asarray(cells["n"])[known]

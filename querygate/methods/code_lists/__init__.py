@@ -6,7 +6,7 @@ Pure: arrays in, arrays out.
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
 from querygate.methods.code_lists.catalogue import METHODS, CodeMethod
-from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import CaseCounts, Disease, case_counts, gwas_diseases, surviving
 from querygate.methods.code_lists.km import cut_loss
@@ -36,7 +36,6 @@ __all__ = [
     "CodeMethod",
     "CodePrivacy",
     "CodeUtility",
-    "violations",
     "CaseCounts",
     "Disease",
     "case_counts",

@@ -12,14 +12,6 @@ the first asks nothing.
 A utility policy lists groups of codes. Codes may be published as one item only inside a group; a code outside every
 group stays alone. Codes that are `spared` are given up last: a group of which no code is suppressed can be counted
 exactly, and where something has to go from an itemset it is better something else.
-
->>> import numpy as np
->>> baskets = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=6)
->>> policy = CodePrivacy(((0, 1, 2),))
->>> violations(baskets, Items.unchanged(6), policy, k=2)
-((0, 1, 2),)
->>> violations(baskets, Items(np.array([0, 0, 1, 2, 3, 4])), policy, k=2)
-()
 """
 
 from __future__ import annotations
@@ -30,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
+from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.supports import Supports, TooMany, Unmet, rare_itemsets
 from querygate.methods.code_lists.unprotectable import Unprotectable
 
@@ -50,9 +42,9 @@ class CodePrivacy:
     def __post_init__(self) -> None:
         for place, itemset in enumerate(self.itemsets):
             if not itemset:
-                raise Unprotectable(f"Itemset {place} has no codes.", "Leave it out: it is known of everybody.")
+                raise Unprotectable(f"Itemset {place} has no codes.", "Remove it: everybody would match it.")
         if self.upto < 0:
-            raise Unprotectable(f"Sets of up to {self.upto} codes are none.", "Ask for 1 or more, or for 0: none.")
+            raise Unprotectable(f"Sets of up to {self.upto} codes do not exist.", "Use 1 or more, or 0 for none.")
         different = dict.fromkeys(tuple(sorted(set(itemset))) for itemset in self.itemsets)
         object.__setattr__(self, "itemsets", tuple(different))
 
@@ -69,7 +61,7 @@ class CodePrivacy:
     def all_itemsets(cls, most: int) -> CodePrivacy:
         """k^m-anonymity (Terrovitis et al. 2008): every set of up to m codes. They are found as they are needed."""
         if most < 1:
-            raise Unprotectable(f"Sets of up to {most} codes are none.", "Ask for 1 or more.")
+            raise Unprotectable(f"Sets of up to {most} codes do not exist.", "Use 1 or more.")
         return cls(upto=most)
 
     def literal(self) -> CodePrivacy:
@@ -80,8 +72,8 @@ class CodePrivacy:
         """Refuse what cannot be meant."""
         if not 1 <= k <= baskets.records:
             raise Unprotectable(
-                f"k = {k} with {baskets.records} records.",
-                "Take k from 1 to the number of records: none could have it.",
+                f"k is {k}, but there are {baskets.records} records.",
+                "Use a k from 1 to the number of records.",
             )
         _in_range(self.itemsets, baskets.size, "itemset")
 
@@ -111,7 +103,7 @@ class CodeUtility:
                 if seen.setdefault(code, place) != place:
                     raise Unprotectable(
                         f"Groups {seen[code]} and {place} both have code {code}.",
-                        "Join the two groups or take the code out of one: an item lies inside one group.",
+                        "Merge the two groups, or remove the code from one: an item must lie inside one group.",
                     )
         object.__setattr__(self, "groups", tuple(tuple(sorted(set(group))) for group in self.groups if group))
 
@@ -160,26 +152,6 @@ class CodeUtility:
         group[alone] = len(self.groups) + np.arange(alone.size)
         return group
 
-    def breaches(self, items: Items) -> tuple[tuple[int, ...], ...]:
-        """Items that do not lie inside one group."""
-        group = self.of(items.of.size)
-        return tuple(codes for codes in items.groups() if np.unique(group[list(codes)]).size > 1)
-
-
-def violations(baskets: Baskets, items: Items, privacy: CodePrivacy, k: int) -> tuple[tuple[int, ...], ...]:
-    """The itemsets that some records but fewer than k support. Of `upto`, those of the smallest size alone."""
-    if items.of.size != baskets.size:
-        raise Unprotectable(f"Items of {items.of.size} codes for {baskets.size}.", "Give each code its item.")
-    _in_range(privacy.itemsets, baskets.size, "itemset")
-    supports = Supports(baskets)
-    for codes in items.groups():
-        for code in codes[1:]:
-            supports.merge(codes[0], code)
-    for code in np.flatnonzero(items.of == SUPPRESSED).tolist():
-        supports.suppress(code)
-    unmet = Unmet(supports, (), k, privacy.residue)
-    return (*filter(unmet.unsafe, privacy.itemsets), *rare(baskets, items, privacy.upto, k))
-
 
 def rare(baskets: Baskets, items: Items, most: int, k: int) -> list[tuple[int, ...]]:
     """The smallest sets of up to so many items that fewer than k records have, each item as its smallest code.
@@ -191,7 +163,7 @@ def rare(baskets: Baskets, items: Items, most: int, k: int) -> list[tuple[int, .
         found = rare_itemsets(items.publish(baskets), most, k)
     except TooMany as error:
         raise Unprotectable(
-            f"All sets of up to {most} codes: {error}.", "Ask for smaller sets or list the itemsets."
+            f"All sets of up to {most} codes: {error}.", "Use smaller sets, or list the itemsets."
         ) from None
     return [tuple(smallest[item] for item in itemset) for itemset in found]
 
@@ -201,5 +173,5 @@ def _in_range(sets: Sequence[Sequence[int]], size: int, what: str) -> None:
         outside = [code for code in one if not 0 <= code < size]
         if outside:
             raise Unprotectable(
-                f"Code {outside[0]} of {what} {place} is none of the {size} codes.", "Codes are numbered from 0."
+                f"Code {outside[0]} of {what} {place} is not one of the {size} codes.", "Codes are numbered from 0."
             )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.confidence import above, check_share, part_of, sensitive_mask, together, without
@@ -37,8 +38,9 @@ def coherent(baskets: Baskets, sensitive: Ints, k: int, p: int, share: float) ->
     told = int(np.count_nonzero(above(secret.supports(), baskets.records, share)))
     if told:
         raise Unprotectable(
-            f"{told:,} sensitive codes are of more than a share {share:g} of all records, whatever is known of them.",
-            "Allow a larger share, or leave these codes out.",
+            f"{counted(told, 'sensitive code occurs', 'sensitive codes occur')} in more than a share of {share:g} of "
+            "all records, whatever else is known.",
+            "Allow a larger share, or leave out these codes.",
         )
     suppressed = np.zeros(baskets.size, dtype=np.bool_)
     for size in range(1, p + 1):

@@ -48,12 +48,12 @@ class NormalisedCodes:
     def notes(self) -> tuple[str, ...]:
         """What a custodian should read, in numbers."""
         told = (
-            (self.unknown, "are not in the code system: each is kept as a code of its own, in the group other"),
-            (self.headings, "name a group of codes: each is kept as one more code of that group"),
-            (self.mended, "had lost zeros in front, which were put back"),
-            (self.ambiguous, "may have lost zeros in front: they were taken as they are written"),
+            (self.unknown, "are not in the code system: each is kept as its own code, in the group other"),
+            (self.headings, "name a group of codes: each is kept as an extra code of that group"),
+            (self.mended, "had lost leading zeros, which were restored"),
+            (self.ambiguous, "may have lost leading zeros: they were kept as written"),
         )
-        return tuple(f"{len(texts):,} different texts {what}." for texts, what in told if texts)
+        return tuple(f"{len(texts):,} distinct texts {what}." for texts, what in told if texts)
 
 
 class _Reading(NamedTuple):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.types import Floats, Ints
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
 from querygate.methods.code_lists.km_refine import from_root
@@ -72,7 +73,10 @@ def _check(baskets: Baskets, labels: Ints, centres: Floats | None, k: int, m: in
     sizes = np.bincount(labels)
     small = int(np.count_nonzero((sizes > 0) & (sizes < k)))
     if small:
-        raise Unprotectable(f"{small:,} classes have fewer than k = {k:,} records.", "Form classes of k records first.")
+        raise Unprotectable(
+            f"{counted(small, 'class has', 'classes have')} fewer than k = {k:,} records.",
+            "Form classes of k records first.",
+        )
     check_enough(int(np.count_nonzero(np.diff(baskets.starts))), k)
     if m < 1:
         raise ValueError("m is at least 1")

@@ -91,6 +91,6 @@ class _Search:
         self.antecedents += antecedents
         if self.antecedents > self.most:
             raise Unprotectable(
-                f"More than {self.most:,} sets of codes of one size could tell of a sensitive code.",
-                "Bound the length of what may be known, allow a smaller rho, or publish fewer codes.",
+                f"More than {self.most:,} sets of codes of one size could reveal a sensitive code.",
+                "Limit how many codes may be known, use a smaller rho, or publish fewer codes.",
             )

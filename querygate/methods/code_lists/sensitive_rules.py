@@ -20,6 +20,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from querygate.core.counted import counted
 from querygate.core.types import Bools, Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.confidence import above, check_share, sensitive_mask
@@ -117,8 +118,9 @@ class _Splitter:
         )
         if broken:
             raise Unprotectable(
-                f"{broken:,} rules stay unprotected even where one item stands for all public codes.",
-                "Allow more confidence or a smaller k, or leave the secret codes of these rules out.",
+                f"{counted(broken, 'rule stays', 'rules stay')} unprotected even if one item stands for all "
+                "public codes.",
+                "Allow more confidence or a smaller k, or leave out the secret codes of these rules.",
             )
         done, waiting = [], [whole]
         while waiting:

@@ -43,7 +43,7 @@ def partitioned(baskets: Baskets, levels: Sequence[Ints], k: int) -> LocalItems:
     if k < 1:
         raise ValueError("k is at least 1")
     if 0 < baskets.records < k:
-        raise Unprotectable(f"There are {baskets.records:,} records, fewer than k = {k:,}.", "Ask for a smaller k.")
+        raise Unprotectable(f"There are {baskets.records:,} records, fewer than k = {k:,}.", "Use a smaller k.")
     tree = Subtrees.of(levels)
     filled = _filled(baskets, k)
     splitter = _Splitter(tree, tree.ordered(baskets), k)

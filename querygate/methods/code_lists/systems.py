@@ -64,7 +64,7 @@ def read_tree(text: str) -> CodeTree:
 def lines_of(system: str) -> Mapping[str, str]:
     """For each code of a system its row, as text: a hundred thousand codes are read faster than they make a tree."""
     if system not in LEVELS:
-        raise ValueError(f"there is no code system of this name; there are {', '.join(LEVELS)} and {FLAT}")
+        raise ValueError(f"there is no code system with this name; available: {', '.join(LEVELS)} and {FLAT}")
     packed = files("querygate.methods.code_lists").joinpath("data", f"{system}.csv.gz").read_bytes()
     return {line[: line.index(";")]: line for line in gzip.decompress(packed).decode().splitlines()}
 

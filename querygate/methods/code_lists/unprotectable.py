@@ -17,4 +17,4 @@ def check_enough(records: int, k: int) -> None:
     if k < 1:
         raise ValueError("k is at least 1")
     if 0 < records < k:
-        raise Unprotectable(f"{records:,} records have codes, fewer than k = {k:,}.", "Ask for a smaller k.")
+        raise Unprotectable(f"{records:,} records have codes, fewer than k = {k:,}.", "Use a smaller k.")

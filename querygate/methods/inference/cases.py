@@ -155,10 +155,10 @@ class _Log:
         """What speaks for intent. Analysts slide windows too: reasons to look and to talk, and no more."""
         users = set(held[0].users)
         if len(users) == 1 and len(queries) > 1:
-            yield "one user alone"
+            yield "a single user"
         reworded = self._rewordings(held, users)
         if reworded:
-            yield f"{reworded} {'rewording' if reworded == 1 else 'rewordings'} of a set that was asked already"
+            yield f"{reworded} {'rewording' if reworded == 1 else 'rewordings'} of an earlier query"
         gap = self._gap(held[0].queries)
         if gap is not None and gap <= SHORT:
             yield f"asked within {_span(gap)}"

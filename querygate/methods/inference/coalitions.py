@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from querygate.core.counted import counted
 from querygate.core.types import Ints
 from querygate.methods.inference.examine import Unexamined, examine
 from querygate.methods.inference.feasible_totals import Allowance, TotalBounds, narrowed, suspects
@@ -101,7 +102,7 @@ class _Search:
         better, skipped = narrowed(order, bounds, self._measures(), self.domains, self.allowance)
         by_old = {id(old): one for old, one in zip(order, better, strict=True)}
         if skipped:
-            reason = f"what all answers together leave open was not looked at for {skipped:,} findings"
+            reason = f"what all answers together leave possible was not examined for {counted(skipped, 'finding')}"
             self.left.append((view, Unexamined("", reason)))
         told = {(one.measure, finding.places.tobytes()) for finding in found for one in finding.inferred}
         more: list[Finding] = []

@@ -20,6 +20,7 @@ from itertools import islice
 
 import numpy as np
 
+from querygate.core.counted import counted
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.linear import PROBES, null_vectors, tied, zero
 from querygate.methods.inference.power_sums import with_squares
@@ -107,8 +108,8 @@ class _Search:
         self._near()
         if len(self.totals) > MOST_ROWS:
             self.left.append(
-                f"{len(self.totals):,} different sets are too many to combine: sets by themselves and in pairs were "
-                "looked at, larger combinations were not"
+                f"{len(self.totals):,} distinct sets are too many to combine: single sets and pairs were examined, "
+                "larger combinations were not"
             )
         else:
             self._combined()
@@ -169,8 +170,8 @@ class _Search:
         if cells.over.size > MOST_ENTRIES:
             rows, columns = cells.over.shape
             self.left.append(
-                f"{rows:,} sets over {columns:,} atoms are too many to combine: sets by themselves and in pairs were "
-                "looked at, larger combinations were not"
+                f"{rows:,} sets over {columns:,} atoms are too many to combine: single sets and pairs were examined, "
+                "larger combinations were not"
             )
             return
         probes = null_vectors(cells.over, PROBES)
@@ -178,7 +179,7 @@ class _Search:
             groups = cells.groups(pattern)
             missed = self._fixed(name, pattern, cells, groups, residues(groups.sums(probes)))
             if missed > 0:
-                self.left.append(f"{missed:,} more groups are fixed")
+                self.left.append(f"{counted(missed, 'more group is', 'more groups are')} determined")
 
     def _fixed(self, name: str, pattern: Pattern, cells: TotalCells, groups: PlaceGroups, probes: Floats) -> int:
         """Prove the groups that the probes show to be fixed; return how many were too many to prove."""

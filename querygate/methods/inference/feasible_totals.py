@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, vstack
 
+from querygate.core.counted import counted
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.examine import Unexamined, distinct
 from querygate.methods.inference.severity import Domain, Domains
@@ -207,7 +208,7 @@ def suspects(
             one = Inference(name, *whole_ends(*ends, domains.get(name)), "all answers together")
             if is_narrow(one, int(records[group]), domains):
                 found.append(_finding(view, one, int(records[group]), places, bounds.totals))
-    reason = f"what all answers together leave open was not looked at for {left:,} more groups"
+    reason = f"what all answers together leave possible was not examined for {counted(left, 'more group')}"
     return found, [Unexamined(system, reason)] if left else []
 
 

@@ -53,7 +53,7 @@ def name_minterms(found: Bools, names: Sequence[str]) -> tuple[str, ...]:
         true = [name for name, truth in zip(names, truths, strict=True) if truth]
         false = [f"NOT ({name})" for name, truth in zip(names, truths, strict=True) if not truth]
         few = len(names) <= 3
-        listed.append(" AND ".join([*true, *false] if few else [*true, "nothing else that was asked"]))
+        listed.append(" AND ".join([*true, *false] if few else [*true, "none of the other conditions"]))
     return tuple(listed)
 
 

@@ -56,7 +56,7 @@ def _repeats(totals: Sequence[QueryTotal], weights: Mapping[str, Ints]) -> Itera
         often = max(by_measure.values(), key=len)
         if len({total.query for total in often}) >= REPEATS:
             number = len({total.query for total in often})
-            note = f"{often[0].measure} of the same records was asked for {number} times."
+            note = f"{often[0].measure} of the same records was queried {number} times."
             yield _notice("averaging", often, weights, note)
 
 
@@ -70,7 +70,7 @@ def _groups(totals: Sequence[QueryTotal], weights: Mapping[str, Ints]) -> Iterat
                 told.setdefault((total.measure, total.mark), []).append(total)
     for same in told.values():
         who = "None" if same[0].low == 0 else "All"
-        yield _notice("group", same, weights, f"{who} of the records that were shown have: {same[0].measure}.")
+        yield _notice("group", same, weights, f"{who} of the selected records have: {same[0].measure}.")
 
 
 def _is_count_of_secret(total: QueryTotal) -> bool:
@@ -91,5 +91,5 @@ def _dominated(
         whole, largest, second = (part[same[0].members] for part in contributions[measure])
         top = np.sort(np.concatenate([largest, second]))[::-1]
         if top[0] > 0 and whole.sum() - top[0] - top[1] < top[0] * PERCENT / 100:
-            note = f"One record makes {top[0] / whole.sum():.0%} of the sum of {measure}."
+            note = f"One record makes up {top[0] / whole.sum():.0%} of the sum of {measure}."
             yield _notice("dominance", same, weights, note)

@@ -16,15 +16,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from querygate.core.types import Bools, Floats
+from querygate.core.types import Array, Bools, Floats
 from querygate.methods.model_fit.formula import Factor, Formula, Term
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
+Columns: TypeAlias = Mapping[str, Array]
 """By name: numbers (NaN is missing), or texts (None or an empty text is missing)."""
 
 Levels: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -85,18 +84,18 @@ def levels_of(formulas: Iterable[Formula], columns: Columns) -> dict[str, tuple[
     return found
 
 
-def missing(values: NDArray[Any]) -> Bools:
+def missing(values: Array) -> Bools:
     """Which values are not there."""
     if is_numeric(values):
         return np.asarray(~np.isfinite(values.astype(np.float64)))
     return np.array([value is None or value == "" or value != value for value in values], dtype=np.bool_)
 
 
-def is_numeric(values: NDArray[Any]) -> bool:
+def is_numeric(values: Array) -> bool:
     return values.dtype.kind in "biuf"
 
 
-def texts(values: NDArray[Any]) -> NDArray[Any]:
+def texts(values: Array) -> Array:
     """Values as texts of levels: a number as briefly as it can be told (2, not 2.0); a missing one as it is."""
     if not is_numeric(values):
         return values
@@ -104,21 +103,21 @@ def texts(values: NDArray[Any]) -> NDArray[Any]:
     return np.array([f"{value:.12g}" for value in different], dtype=object)[place]
 
 
-def indicators(column: str, values: NDArray[Any], wanted: Sequence[str]) -> Floats:
+def indicators(column: str, values: Array, wanted: Sequence[str]) -> Floats:
     """One column of 0 and 1 per level, NaN in each where the value is missing; Unfit if a value is not a level."""
     gone = missing(values)
     text = texts(values)
     hits = np.stack([(text == level) for level in wanted], axis=1) if wanted else np.zeros((values.size, 0))
     if not (hits.any(axis=1) | gone).all():
-        raise Unfit(f"{column} has values that the original has not")
+        raise Unfit(f"{column} has values that the original does not have")
     return np.where(gone[:, None], np.nan, hits)
 
 
-def _plain(known: NDArray[Any]) -> type:
+def _plain(known: Array) -> type:
     return np.float64 if is_numeric(known) else np.str_
 
 
-def _is_category(factor: Factor, values: NDArray[Any]) -> bool:
+def _is_category(factor: Factor, values: Array) -> bool:
     return factor.function == "C" or (factor.function is None and not is_numeric(values))
 
 
@@ -142,7 +141,7 @@ def _factor(factor: Factor, columns: Columns, levels: Levels) -> tuple[list[str]
     values = columns[factor.column]
     if _is_category(factor, values):
         known = levels[factor.column]
-        _check(len(known) > 1, f"{factor.column} has one value alone")
+        _check(len(known) > 1, f"{factor.column} has only one value")
         dummies = indicators(factor.column, values, known)[:, 1:]
         return [f"{factor}[{level}]" for level in known[1:]], dummies
     numbers = _numbers(factor.column, columns)
@@ -150,7 +149,7 @@ def _factor(factor: Factor, columns: Columns, levels: Levels) -> tuple[list[str]
         _check(bool((numbers[np.isfinite(numbers)] > 0).all()), f"{factor} of values that are not positive")
         numbers = np.log(numbers)
     if factor.function == "sqrt":
-        _check(bool((numbers[np.isfinite(numbers)] >= 0).all()), f"{factor} of values that are negative")
+        _check(bool((numbers[np.isfinite(numbers)] >= 0).all()), f"{factor} of negative values")
         numbers = np.sqrt(numbers)
     return [str(factor)], numbers[:, None]
 
@@ -167,10 +166,10 @@ def _event(column: str, columns: Columns, levels: Levels) -> Floats:
     values = columns[column]
     if is_numeric(values):
         numbers = _numbers(column, columns)
-        _check(bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all()), f"{column} has other values than 0 and 1")
+        _check(bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all()), f"{column} has values other than 0 and 1")
         return numbers
     known = levels[column]
-    _check(len(known) == 2, f"{column} has not two values")
+    _check(len(known) == 2, f"{column} does not have exactly two values")
     return indicators(column, values, known)[:, 1]
 
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import norm
@@ -22,6 +22,10 @@ from querygate.core.extract_spec import Family, RecipientModel
 from querygate.core.types import Floats
 from querygate.methods.model_fit.design_matrix import Columns, DesignMatrix, Levels, Unfit, design
 from querygate.methods.model_fit.formula import parse_formula
+
+if TYPE_CHECKING:
+    import pandas
+    from lifelines import CoxPHFitter
 
 INTERCEPT = "(Intercept)"
 LEVEL = 0.05
@@ -72,7 +76,7 @@ def _cox(made: DesignMatrix) -> Fit:
     return _by_normal("cox", made, made.names, coefficients, errors)
 
 
-def _largest_likelihood(frame: Any) -> Any:
+def _largest_likelihood(frame: pandas.DataFrame) -> CoxPHFitter:
     """The likelihood is concave, yet a full step of Newton's from a far start can overshoot: then shorter ones."""
     from lifelines import CoxPHFitter
     from lifelines.exceptions import ConvergenceError
@@ -80,7 +84,7 @@ def _largest_likelihood(frame: Any) -> Any:
     for step in STEPS:
         with suppress(ConvergenceError, np.linalg.LinAlgError):
             return CoxPHFitter().fit(frame, "time", "event", fit_options={"step_size": step})
-    raise Unfit("no largest likelihood was found")
+    raise Unfit("the fit did not converge")
 
 
 def _logistic(made: DesignMatrix) -> Fit:
@@ -90,9 +94,9 @@ def _logistic(made: DesignMatrix) -> Fit:
     try:
         found = Logit(made.response, _with_intercept(made)).fit(disp=0, maxiter=100)
     except (PerfectSeparationError, np.linalg.LinAlgError) as error:
-        raise Unfit("no largest likelihood was found") from error
+        raise Unfit("the fit did not converge") from error
     if not found.mle_retvals["converged"]:
-        raise Unfit("no largest likelihood was found")
+        raise Unfit("the fit did not converge")
     return _by_normal("logistic", made, (INTERCEPT, *made.names), found.params, found.bse)
 
 
@@ -113,7 +117,7 @@ def _by_normal(family: Family, made: DesignMatrix, names: tuple[str, ...], coeff
     own, spans = slice(len(names) - len(made.names), None), made.matrix.std(axis=0)
     effects = np.abs([coefficients[own] * spans, errors[own] * spans])
     if not (effects <= LARGEST_EFFECT).all():
-        raise Unfit("no largest likelihood was found")
+        raise Unfit("the fit did not converge")
     reach = float(norm.isf(LEVEL / 2)) * errors
     p = 2 * norm.sf(np.abs(coefficients / errors))
     low, high = coefficients - reach, coefficients + reach
@@ -134,13 +138,13 @@ def _check_estimable(made: DesignMatrix) -> None:
     if made.status is not None and made.response.min() < 0:
         raise Unfit("a time is negative")
     if np.ptp(made.response) == 0:
-        raise Unfit("the response has one value alone")
+        raise Unfit("the response has only one value")
     constant = [name for name, spread in zip(made.names, np.ptp(made.matrix, axis=0), strict=True) if spread == 0]
     if constant:
         raise Unfit(f"{constant[0]} does not vary")
     scaled = (made.matrix - made.matrix.mean(axis=0)) / made.matrix.std(axis=0)
     if np.linalg.matrix_rank(scaled) < wanted:
-        raise Unfit("a term is determined by the others")
+        raise Unfit("a term is determined by the other terms")
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def parse_formula(model: RecipientModel) -> Formula:
         reader.sign("+")
         terms.append(reader.term())
     if reader.next.kind != "end":
-        reader.fail("a formula goes on with + or : here")
+        reader.fail("a formula must continue with + or : here")
     _check_terms(terms, response, status)
     return Formula(model.family, response, status, tuple(terms))
 
@@ -109,9 +109,9 @@ def check_columns(formula: Formula, types: Mapping[str, Type]) -> None:
     for term in formula.terms:
         for factor in term.factors:
             if types[factor.column] == "codes":
-                raise _refused(f"{factor.column!r} is a list of codes.", "Use numbers and categories.")
+                raise _refused(f"{factor.column!r} is a code list.", "Use numbers and categories.")
             if factor.function in ("log", "sqrt") and types[factor.column] not in NUMERIC:
-                raise _refused(f"{factor}: {factor.column!r} is not a number.", f"Write {factor.column} alone.")
+                raise _refused(f"{factor}: {factor.column!r} is not a number.", f"Write only {factor.column}.")
 
 
 class _Reader:
@@ -128,7 +128,7 @@ class _Reader:
             found = _TOKENS.match(self.text, at)
             if found is None:
                 at += len(self.text[at:]) - len(self.text[at:].lstrip())
-                raise _refused(f"{self.text[at]!r} cannot be read.", _REMEDY, at)
+                raise _refused(f"{self.text[at]!r} is not allowed in a formula.", _REMEDY, at)
             kind = cast(Literal["name", "quoted", "sign", "end"], found.lastgroup)
             yield _Token(kind, found[kind], found.start(kind))
             at = found.end()
@@ -145,19 +145,19 @@ class _Reader:
 
     def sign(self, sign: str) -> None:
         if self.next.kind != "sign" or self.next.text != sign:
-            self.fail(f"a formula goes on with {sign} here")
+            self.fail(f"a formula must continue with {sign} here")
         self._take()
 
     def name(self) -> str:
         if self.next.kind not in ("name", "quoted"):
-            self.fail("a formula goes on with the name of a column here")
+            self.fail("a formula must continue with the name of a column here")
         return self._take().text
 
     def response(self, family: Family) -> tuple[str, str | None]:
         if family != "cox":
             return self.name(), None
         if self.next.kind != "name" or self.next.text != "Surv":
-            self.fail("the formula of a Cox model begins with Surv(time, event)")
+            self.fail("the formula of a Cox model must begin with Surv(time, event)")
         self._take()
         self.sign("(")
         time = self.name()
@@ -179,7 +179,7 @@ class _Reader:
         if self.next.text != "(" or self.next.kind != "sign":
             return Factor(name)
         if begin.kind != "name" or name not in get_args(Function):
-            raise _refused(f"{name[:60]!r} is not a function that can be used.", _REMEDY, begin.at)
+            raise _refused(f"{name[:60]!r} is not a supported function.", _REMEDY, begin.at)
         self.sign("(")
         column = self.name()
         self.sign(")")
@@ -196,9 +196,9 @@ def _check_terms(terms: list[Term], response: str, status: str | None) -> None:
     for term in terms:
         columns = [factor.column for factor in term.factors]
         if response in columns or status in columns:
-            raise _refused(f"{term}: the response cannot explain itself.", "Leave it out after the ~.")
+            raise _refused(f"{term}: the response cannot explain itself.", "Remove it after the ~.")
         if len(set(columns)) < len(columns) or frozenset(term.factors) in seen:
-            raise _refused(f"{term}: stands there twice.", "Leave it out.")
+            raise _refused(f"{term}: is repeated.", "Remove it.")
         seen.add(frozenset(term.factors))
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _TOKEN = re.compile(r"\w+")
@@ -60,8 +60,8 @@ class Score:
     token_f1: float
     same_kind: float
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def score(notes: Iterable[tuple[str, Sequence[Annotation], Sequence[TextSpan]]]) -> dict[IdentifierKind | None, Score]:

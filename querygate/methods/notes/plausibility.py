@@ -22,8 +22,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue
 from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 
 
@@ -58,7 +59,7 @@ class TermHierarchy:
                 for ancestor in self._upwards(term):
                     self._leaves[ancestor] += 1
         if not all(self._leaves.values()):
-            raise ValueError("the hierarchy goes round in a circle")
+            raise ValueError("the hierarchy contains a cycle")
         self.lengths = tuple(sorted({len(term) for term in self._spelt}, reverse=True))
 
     def __contains__(self, term: str) -> bool:
@@ -81,7 +82,7 @@ class TermHierarchy:
         while path[-1] in self._parent:
             path.append(self._parent[path[-1]])
             if len(path) > len(self._spelt):
-                raise ValueError("the hierarchy goes round in a circle")
+                raise ValueError("the hierarchy contains a cycle")
         return path
 
 
@@ -171,7 +172,7 @@ class PlausibleColumn:
     withheld: int
     bits: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "notes": len(self.notes),
             "t": self.t,
@@ -205,7 +206,7 @@ def generalise_column(notes: Sequence[str | None], hierarchy: TermHierarchy, t: 
 def explain_plausible(column: PlausibleColumn) -> str:
     """One sentence for those who decide."""
     return (
-        f"Each of {len(column.notes) - column.withheld:,} notes could have been at least {column.t:,} different ones; "
-        f"terms were made more general in {column.changed:,}, and {column.withheld:,} notes were withheld because no "
-        "generalisation hides enough."
+        f"Each of {counted(len(column.notes) - column.withheld, 'note')} could have been at least {column.t:,} "
+        f"different texts; terms were generalised in {column.changed:,}, and "
+        f"{counted(column.withheld, 'note was', 'notes were')} withheld because no generalisation hides enough."
     )

@@ -17,8 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
+from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, Finder, NameFinder
 from querygate.methods.notes.finders.dates import find_days
 from querygate.methods.notes.identifier_values import Own, People, record_values
@@ -164,7 +165,7 @@ class ScrubbedColumn:
     rules: dict[str, int]
     touched: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "notes": len(self.notes),
             "touched": self.touched,
@@ -215,6 +216,7 @@ def explain_scrubbed(column: ScrubbedColumn) -> str:
     """One sentence for those who decide."""
     total = sum(column.kinds.values())
     if not total:
-        return f"No identifier was found in {len(column.notes):,} notes."
+        return f"No identifier was found in {counted(len(column.notes), 'note')}."
     kinds = ", ".join(f"{count:,} {SAFE_HARBOR[kind].partition(': ')[2]}" for kind, count in column.kinds.items())
-    return f"{total:,} identifiers were replaced in {column.touched:,} of {len(column.notes):,} notes: {kinds}."
+    replaced = counted(total, "identifier was", "identifiers were")
+    return f"{replaced} replaced in {column.touched:,} of {len(column.notes):,} notes: {kinds}."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from querygate.core.counted import counted
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
 from querygate.methods.policy_search.policy_risk import PolicyRisk
 from querygate.methods.policy_search.search import PolicySolution, SearchResult
@@ -20,17 +20,17 @@ def rules(policy: LatticePolicy) -> tuple[str, ...]:
     >>> ages, sex = whole_numbers("age", 50, 54), LatticeAttribute("sex", ("F", "M"))
     >>> lattice = PolicyLattice((ages, sex, LatticeAttribute("race", ("White", "Black", "Asian"))))
     >>> rules(lattice.policy("1101" + "0" + "01"))
-    ('ages 52-53 together', 'sex not told', 'race White/Black together')
+    ('ages 52-53 combined', 'sex suppressed', 'race White/Black combined')
     """
     found = []
     for attribute in policy.lattice.attributes:
         spans = policy.spans(attribute.name)
         if len(spans) == 1 and len(attribute) > 1:
-            found.append(f"{attribute.name} not told")
+            found.append(f"{attribute.name} suppressed")
             continue
         merged = [label(attribute, start, end) for start, end in spans if end - start > 1]
         if merged:
-            found.append(f"{_several(attribute)} {', '.join(merged)} together")
+            found.append(f"{_several(attribute)} {', '.join(merged)} combined")
     return tuple(found)
 
 
@@ -44,25 +44,25 @@ def explain(solution: PolicySolution, yardstick: float | None = None) -> str:
     >>> from querygate.methods.policy_search.policy_lattice import PolicyLattice, whole_numbers
     >>> lattice = PolicyLattice((whole_numbers("age", 50, 54), LatticeAttribute("sex", ("F", "M"))))
     >>> explain(PolicySolution(lattice.policy("11011"), 0.875), 0.909)
-    'ages 52-53 together; all else intact; risk 0.875 of Safe Harbor 0.909'
+    'ages 52-53 combined; all else unchanged; risk 0.875 (Safe Harbor: 0.909)'
     """
     told = list(rules(solution.policy))
     whole = sum(len(attribute) > 1 for attribute in solution.policy.lattice.attributes)
-    rest = [] if len(told) == whole else ["all else intact" if told else "all intact"]
-    risk = f"risk {solution.risk:.3g}" + ("" if yardstick is None else f" of Safe Harbor {yardstick:.3g}")
+    rest = [] if len(told) == whole else ["all else unchanged" if told else "all unchanged"]
+    risk = f"risk {solution.risk:.3g}" + ("" if yardstick is None else f" (Safe Harbor: {yardstick:.3g})")
     return "; ".join([*told, *rest, risk])
 
 
 def explain_search(found: SearchResult) -> str:
     """What a search did, in one sentence."""
     if not found.solutions:
-        return f"Even a release that tells none of the attributes has a risk above {found.threshold:.3g}."
+        return f"Even a release without any of the attributes has a risk above {found.threshold:.3g}."
     best = found.best
     if len(best) == 1 and "0" not in best[0].policy.bits:
-        return f"All values may be told as they are: the risk of {best[0].risk:.3g} is within {found.threshold:.3g}."
+        return f"All values can be published unchanged: the risk of {best[0].risk:.3g} is within {found.threshold:.3g}."
     return (
-        f"{len(best)} of {len(found.solutions)} policies found with a risk of at most {found.threshold:.3g} tell more "
-        f"than any other of them in some way; {found.distinct:,} policies were measured."
+        f"{len(best)} of {len(found.solutions)} policies found with a risk of at most {found.threshold:.3g} keep more "
+        f"detail than any other of them in some way; {found.distinct:,} policies were measured."
     )
 
 
@@ -70,23 +70,23 @@ def explain_measured(measured: PolicyRisk) -> str:
     """The risk of a policy, and how far its register can be trusted, for a review board.
 
     >>> explain_measured(PolicyRisk(0.001, 0.25, 4, 454, 30162, 0, 12))
-    'Somebody of the population is found with a chance of 0.001 on average over 30,162 records, and at most 1 in 4; 12 \
-records are in classes that the register has fewer people for than the file, and count as if it had as many.'
+    'A person of the population is found with a probability of 0.001 on average over 30,162 records, and at most 1 in \
+4; 12 records are in classes with fewer people in the register than in the file, and count as if it had as many.'
     """
     text = (
-        f"Somebody of the population is found with a chance of {measured.risk:.3g} on average over "
+        f"A person of the population is found with a probability of {measured.risk:.3g} on average over "
         f"{measured.records:,} records, and at most 1 in {1 / measured.greatest:,.0f}"
     )
     few = measured.unmatched + measured.short
     if not few:
         return text + "."
     return (
-        f"{text}; {few:,} records are in classes that the register has fewer people for than the file, and count as "
-        "if it had as many."
+        f"{text}; {counted(few, 'record is', 'records are')} in classes with fewer people in the register than in the "
+        "file, and count as if it had as many."
     )
 
 
-def recode(policy: LatticePolicy, columns: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.str_]]:
+def recode(policy: LatticePolicy, columns: Mapping[str, Sequence[object]]) -> dict[str, NDArray[np.str_]]:
     """Columns of values as the policy publishes them; each must be an attribute of its lattice.
 
     >>> from querygate.methods.policy_search.policy_lattice import PolicyLattice, whole_numbers

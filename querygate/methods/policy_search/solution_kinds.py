@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
 from querygate.methods.policy_search.policy_risk import LatticeCubes
@@ -49,13 +50,13 @@ class SolutionKind:
     touched: dict[str, int]
     losses: dict[str, float]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "representative": self.representative.to_dict(),
             "rules": list(rules(self.representative.policy)),
             "members": len(self.members),
-            "touched": self.touched,
-            "losses": self.losses,
+            "touched": dict(self.touched),
+            "losses": dict(self.losses),
         }
 
 
@@ -100,10 +101,10 @@ def kinds(study: LatticeCubes, solutions: Sequence[PolicySolution], count: int =
 def explain_kind(kind: SolutionKind) -> str:
     """What a kind gives up, in one sentence; what fewer than a fifth of its policies touch is not named."""
     several = len(kind.members)
-    who = "1 policy joins" if several == 1 else f"{several} policies join"
+    who = counted(several, "policy merges", "policies merge")
     named = [(name, count) for name, count in kind.touched.items() if 5 * count >= several]
     if not named:
-        return f"{who} nothing that a record has."
+        return f"{who} no values that occur in the records."
     told = [name if count == several else f"{name} ({count} of them)" for name, count in named]
     return f"{who} values of {', '.join(told)}."
 

@@ -21,11 +21,11 @@ both kinds are counted, since a register that leaves people out makes the journa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats, Ints
 
 THRESHOLDS = (1 / 20, 1 / 11, 1 / 5, 1 / 3)
@@ -50,8 +50,8 @@ class Attack:
     expected: float
     above: tuple[Above, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "above": [asdict(one) for one in self.above]}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,8 @@ class Attackers:
     unmatched: int = 0  # records that nobody in the register matches
     short: int = 0  # records of classes that fewer people match than there are records
 
-    def to_dict(self) -> dict[str, Any]:
-        journalist = None if self.journalist is None else self.journalist.to_dict()
-        return {**asdict(self), "prosecutor": self.prosecutor.to_dict(), "journalist": journalist}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def attack(
@@ -136,16 +135,16 @@ def explain_attackers(found: Attackers) -> str:
 about 3 right (15.0 %).'
     """
     if not found.records:
-        return "There is no record in which anybody could be found."
+        return "There are no records in which anybody could be found."
     text = (
-        f"Somebody known to be among the {found.records:,} records is found with a chance of at most 1 in "
+        f"Somebody known to be among the {found.records:,} records is found with a probability of at most 1 in "
         f"{1 / found.prosecutor.greatest:,.0f}; guessing for all of them gets about {found.prosecutor.expected:,.0f} "
         f"right ({100 * found.prosecutor.average:.1f} %)"
     )
     if found.journalist is None:
         return text + "."
     if not found.journalist.greatest:
-        return text + ", and the register matches nobody."
+        return text + ", and no record matches anybody in the register."
     return (
         f"{text}, and somebody looked up in the register of the population with at most 1 in "
         f"{1 / found.journalist.greatest:,.0f} ({100 * found.journalist.average:.1f} % on average)."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 
 
@@ -22,8 +22,8 @@ class Driver:
     uniqueness_fall: float
     alone: float  # the average risk when this column is all that is known
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def leave_one_out(codes: Ints, names: Sequence[str]) -> tuple[Driver, ...]:
@@ -75,12 +75,12 @@ def explain_drivers(drivers: Sequence[Driver]) -> str:
     'birth drives the risk most: without it the average falls from 100.0 % to 25.0 %.'
     """
     if not drivers or drivers[0].average_fall <= 0:
-        return "No single column drives the risk: without any of them it is the same."
+        return "No single column drives the risk: it stays the same without any one of them."
     first = drivers[0]
     whole = first.average + first.average_fall
     return (
-        f"{first.column} drives the risk most: without it the average falls from {100 * whole:.1f} % "
-        f"to {100 * first.average:.1f} %."
+        f"{first.column} drives the risk most: without it, the average falls from {100 * whole:.1f} % to "
+        f"{100 * first.average:.1f} %."
     )
 
 

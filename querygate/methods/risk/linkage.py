@@ -19,11 +19,11 @@ Equal synthetic records cannot be told apart, so an attacker picks one of them a
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
@@ -44,8 +44,8 @@ class Linkage:
     row: float | None
     row_allowed: float
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def linkage(
@@ -95,8 +95,8 @@ and to the person in 3.0 %, where guessing within the cluster would in 5.0 %.'
         f"in {100 * found.cluster:.1f} % of cases"
     )
     if found.row is None:
-        return f"{text}, where chance would in {100 * found.cluster_by_chance:.1f} %."
+        return f"{text} (by chance: {100 * found.cluster_by_chance:.1f} %)."
     return (
-        f"{text}, and to the person in {100 * found.row:.1f} %, where guessing within the cluster would in "
-        f"{100 * found.row_allowed:.1f} %."
+        f"{text}, and to the person in {100 * found.row:.1f} % (guessing within the cluster: "
+        f"{100 * found.row_allowed:.1f} %)."
     )

@@ -28,12 +28,12 @@ It is one attacker, the simplest. One who knows how the records were made may do
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import mannwhitneyu
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats
 from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
@@ -61,8 +61,8 @@ class MembershipInference:
     def is_better_than_chance(self) -> bool:
         return self.chance < 1 - self.confidence
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "is_better_than_chance": self.is_better_than_chance}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {**to_json(self), "is_better_than_chance": self.is_better_than_chance}
 
 
 def membership(
@@ -124,11 +124,11 @@ def explain_membership(found: MembershipInference) -> str:
     'Who sees the synthetic data tells persons in it from persons not in it no better than by guessing: right for \
 50.0 % of pairs (43.2 % to 56.8 % with 95 % confidence; 400 persons in, 400 not).'
     """
-    better = "no better than by guessing"
+    better = "no better than guessing"
     if found.is_better_than_chance:
-        better = "better than by guessing" if found.auc_low > 0.5 else "perhaps a little better than by guessing"
+        better = "better than guessing" if found.auc_low > 0.5 else "perhaps a little better than guessing"
     return (
-        f"Who sees the synthetic data tells persons in it from persons not in it {better}: right for "
+        f"Somebody who sees the synthetic data can tell whether a person is in it {better}: right for "
         f"{100 * found.auc:.1f} % of pairs ({100 * found.auc_low:.1f} % to {100 * found.auc_high:.1f} % with "
-        f"{100 * found.confidence:.0f} % confidence; {found.members:,} persons in, {found.others:,} not)."
+        f"{100 * found.confidence:.0f} % confidence; {found.members:,} persons in it, {found.others:,} not)."
     )

@@ -28,11 +28,11 @@ that between originals, so the synthetic records are closer to persons than pers
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats
 from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
@@ -80,8 +80,8 @@ class Nearness:
         against = (self.holdout or self.original).middle
         return self.synthetic.middle / against if against else None
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "shares": SHARES, "ratio": self.ratio}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {**to_json(self), "shares": list(SHARES), "ratio": self.ratio}
 
 
 def nearness(
@@ -123,13 +123,13 @@ def _quantiles(values: Floats) -> tuple[float, ...]:
 
 def explain_nearness(found: Nearness) -> str:
     """One sentence for those who decide."""
-    begin = f"{100 * found.equal:.1f} % of the {found.synthetic.records:,} synthetic records equal an original one"
+    begin = f"{100 * found.equal:.1f} % of the {found.synthetic.records:,} synthetic records equal an original record"
     if found.ratio is None:
-        return f"{begin}; most originals equal another, so distances tell nothing."
-    against = "between originals" if found.holdout is None else "of persons held out"
+        return f"{begin}; most originals equal another one, so distances mean nothing."
+    against = "between originals" if found.holdout is None else "of held-out persons"
     verdict = "no closer to persons than" if found.ratio >= CLOSE else "closer to persons than"
-    others = "persons are to each other" if found.holdout is None else "persons held out are"
+    others = "persons are to each other" if found.holdout is None else "held-out persons are"
     return (
-        f"{begin}; the middle distance to the nearest original is {found.ratio:.2g} times that {against}, so the "
+        f"{begin}; the median distance to the nearest original is {found.ratio:.2g} times that {against}, so the "
         f"synthetic records are {verdict} {others}."
     )

@@ -29,8 +29,8 @@ to be missing, with the reason, and is never made up.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -84,10 +84,6 @@ class PopulationUniqueness:
         if self.share is None or not self.sample_share:
             return None
         return min(1.0, self.share / self.sample_share)
-
-    def to_dict(self) -> dict[str, Any]:
-        more = {"fraction": self.fraction, "share": self.share, "of_sample_uniques": self.of_sample_uniques}
-        return {**asdict(self), **more, "estimates": [asdict(one) for one in self.estimates]}
 
 
 def sample_uniqueness(sizes: Ints) -> float:
@@ -173,16 +169,16 @@ def explain_uniqueness(found: PopulationUniqueness) -> str:
     '40.0 % of the 100 records are alone in their combination; in the population of 1,000 about 10.0 % of people are \
 (estimate: pitman), so about 1 in 4 of those alone here is alone there, too.'
     """
-    begin = f"{found.sample_share:.1%} of the {found.records:,} records are alone in their combination"
+    begin = f"{found.sample_share:.1%} of the {found.records:,} records have a unique combination of values"
     begin = begin.replace("%", " %")
     if found.share is None:
-        return f"{begin}; how many people are alone in the population of {found.people:,} cannot be estimated."
+        return f"{begin}; how many people are unique in the population of {found.people:,} cannot be estimated."
     if found.chosen.method == "counted":
         return f"{begin}, and the records are the whole population."
     share = f"{found.share:.1%}".replace("%", " %")
     begin = (
-        f"{begin}; in the population of {found.people:,} about {share} of people are (estimate: {found.chosen.method})"
+        f"{begin}; in the population of {found.people:,} about {share} of people do (estimate: {found.chosen.method})"
     )
     if not found.of_sample_uniques:
         return f"{begin}."
-    return f"{begin}, so about 1 in {1 / found.of_sample_uniques:.0f} of those alone here is alone there, too."
+    return f"{begin}, so about 1 in {1 / found.of_sample_uniques:.0f} of those unique here is unique there too."

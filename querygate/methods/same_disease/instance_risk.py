@@ -18,11 +18,11 @@ out overstates the risk of some classes and may hide it in others.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats, Ints
 
 
@@ -66,10 +66,8 @@ class InstanceRisk:
         records = np.asarray(self.class_records, dtype=np.float64)
         return records / np.maximum(records, self.class_people)
 
-    def to_dict(self) -> dict[str, Any]:
-        told = asdict(self)
-        told.update(class_records=list(self.class_records), class_people=list(self.class_people))
-        return {"records": self.records, "classes": self.classes, "largest": self.largest, **told}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {"records": self.records, "classes": self.classes, "largest": self.largest, **to_json(self)}
 
 
 def instance_risk(records: Ints, people: Ints) -> InstanceRisk:
@@ -113,16 +111,16 @@ def explain_instance(found: InstanceRisk) -> str:
 people than there are records for 3 of them: it leaves people out, and their risk is taken as certain.'
     """
     if not found.records:
-        return "There is no record, so being in the file discloses nothing."
+        return "There are no records, so being in the file discloses nothing."
     text = (
-        f"Somebody of the population who matches one of the {found.classes:,} classes is among the {found.records:,} "
-        f"records with a chance of at most {100 * found.greatest_instance:.2f} % "
+        f"A person of the population who matches one of the {found.classes:,} classes is among the {found.records:,} "
+        f"records with a probability of at most {100 * found.greatest_instance:.2f} % "
         f"({100 * found.average_instance:.2f} % on average); picking the right person for a record succeeds with "
         f"{100 * found.average_match:.2f} %."
     )
     if not found.incomplete:
         return text
     return (
-        f"{text} The register lists fewer people than there are records for {found.incomplete:,} of them: it leaves "
-        "people out, and their risk is taken as certain."
+        f"{text} For {found.incomplete:,} of them, the register lists fewer people than there are records: it omits "
+        "people, and their risk is taken as certain."
     )

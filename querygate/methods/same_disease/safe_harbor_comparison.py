@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
+from querygate.core.json_body import JsonValue
 from querygate.methods.same_disease.part_tree import LEAST, Rules
 from querygate.methods.same_disease.population_parts import Partition, tightened
 from querygate.methods.same_disease.safe_harbor_classes import SafeHarbor, safe_harbor
@@ -35,10 +35,13 @@ class SafeHarborComparison:
         """What the ratio of R would be at best, every class having the same share in the file."""
         return _ratio(self.prevalence, self.safe_harbor.risk.average_instance)
 
-    def to_dict(self) -> dict[str, Any]:
-        ratios = {"greatest": self.greatest_ratio, "average": self.average_ratio, "least": self.least_ratio}
-        both = {"safe_harbor": self.safe_harbor.to_dict(), "partition": self.partition.to_dict()}
-        return {**both, "ratios": ratios, "prevalence": self.prevalence}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {
+            "safe_harbor": self.safe_harbor.to_dict(),
+            "partition": self.partition.to_dict(),
+            "ratios": {"greatest": self.greatest_ratio, "average": self.average_ratio, "least": self.least_ratio},
+            "prevalence": self.prevalence,
+        }
 
 
 def compare(
@@ -68,7 +71,7 @@ less than 8.16 % on average, the share of the population that is in the file.'
     """
     ours, theirs = found.partition.risk, found.safe_harbor.risk
     if not ours.records:
-        return "There is no record, so being in the file discloses nothing."
+        return "There are no records, so being in the file discloses nothing."
     return (
         f"At {ours.classes:,} classes against {theirs.classes:,} of Safe Harbor, the chance that somebody who matches "
         f"is in the file is {100 * ours.average_instance:.2f} % on average against "

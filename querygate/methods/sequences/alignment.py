@@ -57,7 +57,7 @@ def of_texts(texts: Sequence[str], names: Sequence[str] | None = None, lattice: 
     Raises BadSequences with the number of the sequence (from 1) and of the site (from 1).
     """
     if not texts:
-        raise BadSequences("There is no sequence.", "Give at least two aligned sequences.")
+        raise BadSequences("There are no sequences.", "Give at least two aligned sequences.")
     sites = len(texts[0])
     if not sites:
         raise BadSequences("Sequence 1 is empty.", "Give aligned sequences of at least one site.")
@@ -65,15 +65,15 @@ def of_texts(texts: Sequence[str], names: Sequence[str] | None = None, lattice: 
     for place, text in enumerate(texts, 1):
         if len(text) != sites:
             raise BadSequences(
-                f"Sequence {place:,} has {len(text):,} sites where sequence 1 has {sites:,}.",
+                f"Sequence {place:,} has {len(text):,} sites, but sequence 1 has {sites:,}.",
                 "Align the sequences first, with - for gaps.",
             )
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         row = _READ[np.minimum(points, _READ.size - 1)]
         if not row.all():
             raise BadSequences(
-                f"Sequence {place:,} has a letter at site {int(np.argmin(row)) + 1:,} that is none of DNA.",
-                "Use the IUPAC letters ACGT RYSWKM BDHV N, - for a gap and ? for unknown; T for U.",
+                f"Sequence {place:,} has a letter at site {int(np.argmin(row)) + 1:,} that is not DNA.",
+                "Use the IUPAC letters ACGT RYSWKM BDHV N, - for a gap and ? for unknown; write T for U.",
             )
         codes[place - 1] = row
     names = tuple(names) if names is not None else tuple(str(one) for one in range(1, len(texts) + 1))
@@ -93,10 +93,10 @@ def of_column(values: Sequence[object], lattice: LetterLattice = IUPAC, *, missi
     known = [value for value in values if isinstance(value, str)]
     for place, value in enumerate(values, 1):
         if value is not None and not isinstance(value, str):
-            raise BadSequences(f"Row {place:,} is not a text.", "Give sequences as text.")
+            raise BadSequences(f"Row {place:,} is not text.", "Give sequences as text.")
         if value is None and (missing == "refuse" or not known):
             raise BadSequences(
-                f"Row {place:,} has no sequence.", "Leave such rows out of the file, or read them as unknown."
+                f"Row {place:,} has no sequence.", "Remove such rows from the file, or read them as unknown."
             )
     unknown = "?" * len(known[0]) if known else ""
     return of_texts([value if isinstance(value, str) else unknown for value in values], None, lattice)

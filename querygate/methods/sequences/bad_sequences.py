@@ -15,8 +15,8 @@ class BadSequences(ValueError):
 def check_enough(sequences: int, k: int) -> None:
     """At least k sequences, for a k that hides anybody at all."""
     if k < 2:
-        raise BadSequences("A group of one hides nobody.", "Ask for k of 2 or more.")
+        raise BadSequences("A group of one hides nobody.", "Use a k of at least 2.")
     if sequences < k:
         raise BadSequences(
-            f"There are {sequences:,} sequences, fewer than k = {k:,}.", "Ask for a smaller k, or add sequences."
+            f"There are {sequences:,} sequences, fewer than k = {k:,}.", "Use a smaller k, or add sequences."
         )

@@ -36,7 +36,7 @@ def binned(alignment: Alignment, bins: Ints | int, k: int = 2) -> Ints:
     given = _around(alignment, bins) if isinstance(bins, int) else bins
     if len(given) != alignment.sequences:
         raise BadSequences(
-            f"There are {len(given):,} bins for {alignment.sequences:,} sequences.", "Name a bin for each."
+            f"There are {len(given):,} bins for {alignment.sequences:,} sequences.", "Name one bin per sequence."
         )
     labels: Ints = np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
     level, closure = alignment.lattice.level, alignment.lattice.closure
@@ -62,7 +62,10 @@ def _around(alignment: Alignment, bins: int) -> Ints:
     maximum intercluster distance", 1985).
     """
     if not 1 <= bins <= alignment.sequences:
-        raise BadSequences(f"{bins:,} bins of {alignment.sequences:,} sequences.", "Ask for one bin or more, no more.")
+        raise BadSequences(
+            f"{bins:,} bins are not possible with {alignment.sequences:,} sequences.",
+            "Use at least one bin, and at most one per sequence.",
+        )
     far, every = SequenceDistances(alignment, kept=0), np.arange(alignment.sequences)
     labels = np.zeros(alignment.sequences, dtype=np.int64)
     least = far.between(every, every[:1])[:, 0]

@@ -64,18 +64,20 @@ def read_clustal(text: str, lattice: LetterLattice = IUPAC) -> Alignment:
             continue
         words = line.split()
         if line[0].isspace() or not (len(words) == 2 or (len(words) == 3 and words[2].isdigit())):
-            raise BadSequences(f"Line {number:,} is not a name and letters.", "Write it as Clustal does.")
+            raise BadSequences(f"Line {number:,} is not a name followed by letters.", "Use the Clustal format.")
         name, letters = words[0], words[1]
         if name in block:
-            raise BadSequences(f"Line {number:,} names a sequence for a second time.", "Give each a name of its own.")
+            raise BadSequences(f"Line {number:,} repeats the name of a sequence.", "Give each sequence its own name.")
         blocks += not block
         block.add(name)
         if name not in parts and blocks > 1:
-            raise BadSequences(f"Line {number:,} names a sequence that the first block lacks.", "Write it in each.")
+            raise BadSequences(
+                f"Line {number:,} names a sequence that is not in the first block.", "Include it in every block."
+            )
         parts.setdefault(name, []).append(letters)
     short = [place for place, part in enumerate(parts.values(), 1) if len(part) != blocks]
     if short:
-        raise BadSequences(f"Sequence {short[0]:,} is not in every block.", "Write each sequence in each block.")
+        raise BadSequences(f"Sequence {short[0]:,} is not in every block.", "Include each sequence in every block.")
     return of_texts(["".join(part) for part in parts.values()], list(parts), lattice)
 
 
@@ -83,10 +85,10 @@ def _check_names(names: Sequence[str]) -> None:
     seen: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         if not name:
-            raise BadSequences(f"Sequence {place:,} has no name.", "Write one behind the >.")
+            raise BadSequences(f"Sequence {place:,} has no name.", "Write a name after the >.")
         if name in seen:
             raise BadSequences(
-                f"Sequences {seen[name]:,} and {place:,} have the same name.", "Give each a name of its own."
+                f"Sequences {seen[name]:,} and {place:,} have the same name.", "Give each sequence its own name."
             )
         seen[name] = place
 

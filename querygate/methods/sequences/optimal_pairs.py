@@ -77,7 +77,7 @@ def optimal(alignment: Alignment, distances: SequenceDistances | None = None) ->
     most = MOST_ODD if n % 2 else MOST
     if n > most:
         raise BadSequences(
-            f"The limit of {n:,} sequences takes too long: {most:,} are the most of this kind.",
+            f"The limit for {n:,} sequences takes too long to compute: at most {most:,} are possible.",
             "Compare with the bound for any number of sequences, or with a sample.",
         )
     far = SequenceDistances(alignment) if distances is None else distances

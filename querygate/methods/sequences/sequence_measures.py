@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment
 
@@ -32,8 +32,8 @@ class SequenceMeasures:
     in_pairs: int
     """Sequences identical to one other alone. Who knows one of a pair can tell the other: at R, if one has A, G."""
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def measure(original: Alignment, released: Alignment) -> SequenceMeasures:
@@ -84,11 +84,12 @@ chance of at most 1 in 2; 87.5 % of the letters and 75.0 % of the sites are as t
 0.125 bits on average, 0.000 before. 4 sequences have one twin alone: who knows one of two can tell the other.'
     """
     text = (
-        f"{kept.sequences:,} sequences of {kept.sites:,} sites form {kept.classes:,} classes of identical ones, so "
-        f"somebody known by the whole sequence is found with a chance of at most 1 in {kept.k:,}; "
-        f"{100 * kept.symbols_intact:.1f} % of the letters and {100 * kept.sites_intact:.1f} % of the sites are as "
-        f"they were, and a site is uncertain by {kept.bits_after:.3f} bits on average, {kept.bits_before:.3f} before."
+        f"{kept.sequences:,} sequences of {kept.sites:,} sites form {kept.classes:,} classes of identical sequences, "
+        f"so somebody known by the whole sequence is found with a probability of at most 1 in {kept.k:,}; "
+        f"{100 * kept.symbols_intact:.1f} % of the letters and {100 * kept.sites_intact:.1f} % of the sites are "
+        f"unchanged, and the uncertainty of a site is {kept.bits_after:.3f} bits on average ({kept.bits_before:.3f} "
+        "before)."
     )
     if not kept.in_pairs:
         return text
-    return f"{text} {kept.in_pairs:,} sequences have one twin alone: who knows one of two can tell the other."
+    return f"{text} {kept.in_pairs:,} sequences have only one twin: anyone who knows one of the two can tell the other."

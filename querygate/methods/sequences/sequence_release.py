@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from querygate.core.json_body import JsonValue
 from querygate.core.registry import Registry
 from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment, generalised
@@ -49,7 +49,7 @@ class SequenceRelease:
     verified: SequenceCheck
     kept: SequenceMeasures
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "method": self.method,
             "lattice": self.alignment.lattice.name,
@@ -73,9 +73,9 @@ def release(
     """
     way = METHODS.get(method)
     if (way.kind == "bins") != (bins is not None):
-        raise BadSequences("Bins belong to the method of bins.", "Name bins with that method, and with no other.")
+        raise BadSequences("Bins can only be used with the method bins.", "Use bins with that method only.")
     if way.kind == "limit" and k != 2:
-        raise BadSequences("The limit is of pairs.", "Ask for k = 2, or for another method.")
+        raise BadSequences("The limit exists for pairs only.", "Use k = 2, or another method.")
     labels = {
         "k": lambda: way.run(alignment, k),
         "bins": lambda: way.run(alignment, bins, k),

@@ -57,16 +57,17 @@ def condense(
 def _check_request(data: Microdata, k: int, method: SynthesisMethod, response: str | None, weight: float) -> None:
     if k < method.least_k:
         raise Uncondensable(
-            f"k = {k} is too small: fewer than {method.least_k} records are told by their mean and covariance.",
-            f"Ask for k = {method.least_k} or more.",
+            f"k = {k} is too small: the mean and covariance of fewer than {method.least_k} records reveal them.",
+            f"Use a k of at least {method.least_k}.",
         )
     if data.records < k:
-        raise Uncondensable(f"There are {data.records:,} records, fewer than k = {k:,}.", "Ask for a smaller k.")
+        raise Uncondensable(f"There are {data.records:,} records, fewer than k = {k:,}.", "Use a smaller k.")
     for variable in data.variables:
         known = int(np.count_nonzero(~np.isnan(data.columns[variable.name]))) if variable.is_number else 0
         if 0 < known < k:
             raise Uncondensable(
-                f"{variable.name} is known of {known:,} records, fewer than k = {k:,}.", "Leave it out of the extract."
+                f"Only {known:,} records have a value of {variable.name}, fewer than k = {k:,}.",
+                "Leave it out of the extract.",
             )
     if not 0 < weight < 1:
         raise ValueError("weight is a share between 0 and 1")
@@ -109,7 +110,7 @@ def _strata(data: Microdata, k: int, status: str | None) -> list[Ints]:
     strata = Clusters(codes.astype(np.int64))
     if (least := int(strata.sizes.min())) < k:
         raise Uncondensable(
-            f"{status}: its rarest value is held by {least:,} records, fewer than k = {k:,}.",
-            f"Ask for k = {least:,} or less, or join values of {status}.",
+            f"{status}: only {least:,} records have its rarest value, fewer than k = {k:,}.",
+            f"Use a k of at most {least:,}, or merge values of {status}.",
         )
     return strata.members()

@@ -123,6 +123,6 @@ def _check_size(data: Microdata) -> None:
     if sum(sizes.values()) * data.records > MOST_CELLS:
         widest = max(sizes, key=lambda name: sizes[name])
         raise Uncondensable(
-            f"There are too many records and values to compute with; {widest} has {sizes[widest]:,} different values.",
-            "Leave columns with many values out, or join values.",
+            f"There are too many records and values to compute with; {widest} has {sizes[widest]:,} distinct values.",
+            "Leave out columns with many values, or merge values.",
         )

@@ -99,7 +99,7 @@ class CondensedRecords:
 def check_microdata(data: Microdata) -> None:
     """Raise Uncondensable unless every value is one that its variable permits."""
     if not data.variables or not data.records:
-        raise Uncondensable("There are no records to condense.", "Ask for more columns or a wider filter.")
+        raise Uncondensable("There are no records to condense.", "Select more records or columns.")
     names = [variable.name for variable in data.variables]
     if len(set(names)) < len(names) or set(names) != set(data.columns):
         raise ValueError("every variable has one column, and every column a variable")
@@ -114,13 +114,12 @@ def check_microdata(data: Microdata) -> None:
 def _check_number(variable: Variable, column: Floats | Ints) -> None:
     known = column[~np.isnan(column)]
     if np.any(np.abs(known) > LARGEST):
-        raise Uncondensable(
-            f"{variable.name} has an infinite value.", "Filter such records out or leave the column out."
-        )
+        raise Uncondensable(f"{variable.name} has an infinite value.", "Exclude such records, or leave out the column.")
     low, high = variable.bounds
     if np.any((known < low) | (known > high)):
         raise Uncondensable(
-            f"{variable.name} has values outside its permissible bounds.", "Widen the bounds in the policy or clean it."
+            f"{variable.name} has values outside its permissible bounds.",
+            "Widen the bounds in the policy, or correct the data.",
         )
     if variable.kind == "integer" and np.any(known != np.rint(known)):
         raise Uncondensable(f"{variable.name} has values that are not whole.", "Make it a number in the policy.")
@@ -131,7 +130,8 @@ def _check_category(variable: Variable, column: Floats | Ints) -> None:
         raise ValueError(f"{variable.name}: codes are whole numbers")
     if np.any((column < MISSING) | (column >= variable.categories)):
         raise Uncondensable(
-            f"{variable.name} has values outside its permissible categories.", "Add them to the policy or clean it."
+            f"{variable.name} has values outside its permissible categories.",
+            "Add them to the policy, or correct the data.",
         )
 
 

@@ -151,7 +151,7 @@ def test_values_that_cannot_be_read_are_told_with_their_row(postgres: Server, tm
     error = refused(lambda: load(tmp_path, location, {f"c{i}": row[2] for i, row in enumerate(NOT_READ)}))
 
     said = [
-        f"column c{i}: 1 values cannot be read as {kind}, the first in row 3" for i, (*_, kind) in enumerate(NOT_READ)
+        f"column c{i}: 1 value cannot be read as {kind}, the first in row 3" for i, (*_, kind) in enumerate(NOT_READ)
     ]
     assert error.detail == "; ".join(said) + "."
 
@@ -211,11 +211,11 @@ def test_a_column_that_went_away(hospital: Callable[[str], str], tmp_path: Path)
 def test_a_source_is_only_read(hospital: Callable[[str], str], tmp_path: Path) -> None:
     error = refused(lambda: texts(tmp_path, hospital("writing"), "id"))
 
-    assert "only read" in error.detail
+    assert "read-only" in error.detail
 
 
 def test_a_view_that_fails_on_a_row(hospital: Callable[[str], str], tmp_path: Path) -> None:
-    assert "could not do it" in refused(lambda: texts(tmp_path, hospital("failing"), "x"), "division").detail
+    assert "reported an error" in refused(lambda: texts(tmp_path, hospital("failing"), "x"), "division").detail
 
 
 def test_a_table_that_the_user_may_not_read(postgres: Server, hospital: Callable[[str], str]) -> None:
@@ -236,10 +236,10 @@ def test_texts_that_are_not_utf8(postgres: Server, tmp_path: Path) -> None:
 # -- the way there -----------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Callable[[Server], str], str]] = {
-    "password": (lambda s: s.url(password=SECRET), "did not let"),
-    "user": (lambda s: s.url("nobody_knows", SECRET), "did not let"),
-    "database": (lambda s: s.url(database="none"), "did not let"),
-    "no password": (lambda s: f"postgresql://owner@127.0.0.1:{s.port}/postgres", "wants a password"),
+    "password": (lambda s: s.url(password=SECRET), "rejected this user"),
+    "user": (lambda s: s.url("nobody_knows", SECRET), "rejected this user"),
+    "database": (lambda s: s.url(database="none"), "rejected this user"),
+    "no password": (lambda s: f"postgresql://owner@127.0.0.1:{s.port}/postgres", "needs a password"),
     "port": (lambda s: f"postgresql://owner:{SECRET}@127.0.0.1:1/postgres", "cannot be reached"),
     "host": (lambda s: f"postgresql://owner:{SECRET}@no-such-host.invalid/postgres", "cannot be reached"),
     "socket": (lambda s: f"postgresql://owner:{SECRET}@/postgres?host={s.folder}/none", "cannot be reached"),

@@ -179,5 +179,5 @@ def test_typed_values_that_are_refused(tmp_path: Path, kind: str) -> None:
 def assert_every_column_is_named(refused: ConfigError, names: list[str], kind: str, row: int) -> None:
     """Column, number and first row; never the value."""
     assert refused.code == "QG802"
-    said = [f"column {name}: 1 values cannot be read as {kind}, the first in row {row}" for name in names]
+    said = [f"column {name}: 1 value cannot be read as {kind}, the first in row {row}" for name in names]
     assert refused.detail == "; ".join(said) + "."

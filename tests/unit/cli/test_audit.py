@@ -68,7 +68,7 @@ def test_the_classic_in_a_table(file):
     assert heading.split() == ["case", "severity", "kinds", "users", "queries", "findings", "records", "where"]
     assert re.fullmatch(r"c_\w{10}  disclosed  differencing  r1     q1, q2   1         1        age = 51", line)
     assert "q2, q1 of r1 isolate 1 record: age = 51. 11*115 - 10*110 = 165: systolic." in done.stdout
-    assert "Signs of intent: one user alone; asked within 3 minutes." in done.stdout
+    assert "Signs of intent: a single user; asked within 3 minutes." in done.stdout
     assert done.stdout.endswith("2 queries; 0 could not be audited; 0 tests were left out.\n")
 
 
@@ -105,9 +105,9 @@ def test_the_classic_on_a_page(file, tmp_path):
     assert "−1 × q1: 10*110 systolic, 10 records" in text
     assert "= 165 systolic" in text
     assert "1 record: age = 51" in text
-    assert "Exact answers would have told 165 ." in text
-    assert "The answers given tell 165 and leave nothing open." in text
-    assert "not a certificate of anonymity" in text
+    assert "Exact answers would have revealed 165 ." in text
+    assert "The given answers reveal 165 exactly." in text
+    assert "does not certify anonymity" in text
     assert not re.findall(r"<script|<link|<img|https?://|@import|url\(", page)
     assert (tmp_path / "report.html").stat().st_mode & 0o077 == 0
 
@@ -117,7 +117,7 @@ def test_a_page_is_never_written_over(file, tmp_path):
     path.write_text("mine")
     done = file("--html", path)
     assert (done.exit_code, path.read_text()) == (2, "mine")
-    assert "is there already" in done.stderr
+    assert "already exists" in done.stderr
 
 
 def test_values_of_a_foreign_log_can_be_masked(file, tmp_path):
@@ -134,10 +134,10 @@ def test_what_a_notice_tells_of_a_group_is_masked_too(run, log):
     words = ("audit", "file", log, "--source", CLINIC, "--secret", "systolic")
     shown = run(*words)
     assert "notice" in shown.stdout
-    assert "None of the records that were shown have: systolic > 150." in shown.stdout
+    assert "None of the selected records have: systolic > 150." in shown.stdout
     masked = run(*words, "--mask", "--html", "masked.html", "--format", "json")
-    assert "None of the records" not in masked.stdout
-    assert "None of the records" not in Path("masked.html").read_text(encoding="utf-8")
+    assert "None of the selected records" not in masked.stdout
+    assert "None of the selected records" not in Path("masked.html").read_text(encoding="utf-8")
     assert json.loads(masked.stdout)["findings"][0]["explanation"].endswith("is hidden.")
 
 
@@ -145,9 +145,9 @@ def test_without_answers_the_data_tell_what_they_would_have_been(run, log, tmp_p
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     log.write_text("".join(json.dumps({**line, "answer": None}) + "\n" for line in lines))
     done = run("audit", "file", log, "--source", CLINIC, "--html", tmp_path / "r.html")
-    assert "Exact answers would have told 165: systolic." in done.stdout
-    assert "systolic: not told; the log has no answers." in done.stdout
-    assert "what was told is not known" in words((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "Exact answers would have revealed 165: systolic." in done.stdout
+    assert "systolic: unknown; the log contains no answers." in done.stdout
+    assert "what was disclosed is unknown" in words((tmp_path / "r.html").read_text(encoding="utf-8"))
 
 
 # -- the site's own log ------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_the_gate_disclosed_nothing(site):
     assert [one["answer"] for one in finding["combination"]] == [None, None]
     assert body["severities"]["disclosed"] == body["severities"]["exposed"] == 0
     assert "165" not in site().stdout
-    assert "systolic: hidden; --reveal shows it." in site().stdout
+    assert "systolic: hidden; use --reveal to see it." in site().stdout
 
 
 def test_a_custodian_who_asks_sees_both_sides_and_is_in_the_log(site, run, tmp_path):
@@ -171,8 +171,8 @@ def test_a_custodian_who_asks_sees_both_sides_and_is_in_the_log(site, run, tmp_p
     (inferred,) = body["findings"][0]["inferred"]
     assert (inferred["low"], inferred["high"], inferred["exact"]) == (80, 200, 165)  # all of the public domain
     text = words((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert "Exact answers would have told 165 ." in text
-    assert "The answers given leave 80 .. 200 open." in text
+    assert "Exact answers would have revealed 165 ." in text
+    assert "The given answers leave the range 80 .. 200 ." in text
     runs = [event["body"] for event in notes(run) if event["kind"] == "audit.run"]
     assert [one["revealed"] for one in runs] == [False, True]
 
@@ -211,7 +211,7 @@ def test_queries_to_a_version_without_raw_records_are_not_passed_over(site, tmp_
         path.rename(tmp_path / path.name)
     body = json.loads(site("--format", "json").stdout)
     assert (body["queries"], body["findings"]) == (2, [])
-    assert {one["reason"] for one in body["not_audited"]} == {"The raw records of version 1 are not in the vault."}
+    assert {one["reason"] for one in body["not_audited"]} == {"The vault does not have the raw records of version 1."}
 
 
 def test_a_masked_page_of_the_site(site, tmp_path):

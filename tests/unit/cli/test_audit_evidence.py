@@ -10,10 +10,7 @@ import pytest
 
 
 @pytest.fixture
-def asked(run, inputs):
-    policy, source = inputs
-    run("init")
-    run("publish", "--policy", policy, "--source", source, "--report", "none")
+def asked(run, clinic):
     for sql in ("SELECT COUNT(*) FROM clinic WHERE age < 50", "SELECT COUNT(*) FROM clinic WHERE age < 51", "SELEC"):
         run("query", "--dataset", "clinic", sql)
     return run
@@ -21,8 +18,8 @@ def asked(run, inputs):
 
 def test_a_replay_tells_its_counts(asked):
     done = asked("audit", "replay")
-    assert (done.exit_code, done.stdout) == (0, "2 answers: 2 are the same, 0 differ.\n")
-    assert asked("audit", "replay", "--since", "2999-01-01").stdout == "0 answers: 0 are the same, 0 differ.\n"
+    assert (done.exit_code, done.stdout) == (0, "2 answers: 2 the same, 0 different.\n")
+    assert asked("audit", "replay", "--since", "2999-01-01").stdout == "0 answers: 0 the same, 0 different.\n"
     assert asked("audit", "replay", "--format", "jsonl").stdout == ""
 
 

@@ -37,7 +37,7 @@ def test_it_prints_what_it_finds_once(run, site):
     done = run("audit", "watch", "--dataset", "clinic", "--once")
     assert done.exit_code == 0
     first, last = done.stdout.splitlines()
-    assert "of ann differs by so few from q_" in first
+    assert "of ann differs by too few from q_" in first
     assert "1 record. View: ann; clinic, version 1; a_" in first
     assert last == "New queries: 2. Alerts: 1."
     assert run("audit", "watch", "--dataset", "clinic", "--once").stdout == "New queries: 0. Alerts: 0.\n"
@@ -58,7 +58,7 @@ def test_it_posts_and_keeps_what_does_not_arrive(run, site):
         words = ("audit", "watch", "--dataset", "clinic", "--once", "--webhook", receiver.url)
         failed = run(*words)
         assert failed.exit_code == 1
-        assert failed.stderr == "webhook: the webhook answered 503. Waiting for the next time: 1.\n"
+        assert failed.stderr == "webhook: the webhook answered 503. Still to be sent: 1.\n"
         receiver.status = 200
         assert run(*words).exit_code == 0
         assert [one["user"] for one in receiver.received] == ["ann"]

@@ -31,7 +31,7 @@ def test_for_a_person(run, published):
 
     assert shown.startswith("t (A clinic), version 1: 60 records, k = 5\n\nColumns\n")
     assert "  region       category  quasi-identifier  E, N, S, W\n" in shown
-    assert "\nTable regions, 4 rows, to be joined on code, usually to region\n  code     key\n" in shown
+    assert "\nTable regions, 4 rows, joined on code, usually with region\n  code     key\n" in shown
     assert "  density  number\n" in shown
     assert "SELECT regions.name, COUNT(*) FROM t JOIN regions ON t.region = regions.code" in shown
 

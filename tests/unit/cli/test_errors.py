@@ -15,7 +15,7 @@ def test_a_refusal_shows_where_and_what_to_do(at):
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
         "QG203 Unknown column",
-        "clinic has no column of that name.",
+        "clinic has no column with this name.",
         "    AVG(spb)",
         "        ^^^",
         "Did you mean sbp? The columns are: age, sex, sbp.",

@@ -11,6 +11,7 @@ import pytest
 from querygate.cli import export
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
+from tests.api.small_site import make_small_site
 from tests.extract_site import CsvBuilder
 from tests.webhook import receiving
 
@@ -22,10 +23,16 @@ def builder(monkeypatch):
     monkeypatch.setattr(export, "open_builder", lambda site, progress: CsvBuilder())
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    opened = make_small_site(tmp_path_factory.mktemp("exports")).opened
+    opened.log.database.close()  # a copy would drop the locks that SQLite has on the file
+    return opened.site.folder
+
+
 @pytest.fixture
-def site(small, tmp_path):
-    small.opened.log.database.close()
-    folder = shutil.copytree(small.folder, tmp_path / "site")
+def site(template, tmp_path):
+    folder = shutil.copytree(template, tmp_path / "site")
     opened = open_gate(open_site(folder))
     opened.accounts.add_user("dora", "admin")
     return opened
@@ -54,12 +61,12 @@ RELEASED = ("ann submit", "carl take", "carl approve", "carl build", "carl relea
 
 def test_the_whole_way_and_a_tampered_copy(run, site, ident, tmp_path):
     done = bring(run, ident, *RELEASED)
-    assert done.stdout.startswith(f"{ident} is released. It can be fetched until 20")
+    assert done.stdout.startswith(f"{ident} is now released. It can be fetched until 20")
     assert run("export", "fetch", ident, "--as", "ann", "--out", "mine").stdout == f"Fetched {ident} to mine.\n"
     assert (tmp_path / "mine" / "data.csv").read_text().startswith("age,sbp\n")
     whole = run("export", "fetch", "--verify", "mine")
     assert whole.exit_code == 0
-    assert f"The manifest is the one on record for {ident}." in whole.stdout
+    assert f"The manifest matches the site's record of {ident}." in whole.stdout
     (tmp_path / "mine" / "data.csv").write_text("age,sbp\n31,121\n")
     changed = run("export", "fetch", "--verify", "mine")
     assert (changed.exit_code, changed.stderr.split()[0]) == (1, "QG607")
@@ -70,7 +77,7 @@ def test_the_whole_way_and_a_tampered_copy(run, site, ident, tmp_path):
 def test_two_reviewers(run, site, ident):
     (site.site.folder / "querygate.toml").write_text("extract_reviewers = 2\nextract_days = 1\n")
     done = bring(run, ident, "ann submit", "carl take", "carl approve")
-    assert done.stdout == f"{ident} is in review. Approved by 1 of 2.\n"
+    assert done.stdout == f"{ident} is now in review. Approved by 1 of 2.\n"
     again = run("export", "approve", ident, "--as", "carl")
     assert (again.exit_code, again.stderr.split()[0]) == (1, "QG602")
     bring(run, ident, "dora approve", "carl build", "dora release")
@@ -112,12 +119,12 @@ def test_an_edit_changes_what_is_given(run, site, ident):
         ((), 1, "QG604"),
         (("--dataset", "clinic"), 1, "purpose: is missing."),
         (("--dataset", "other", "--purpose", "p"), 1, "QG303"),
-        (("--dataset", "clinic", "--purpose", "p", "--k", "1"), 1, "k: a whole number"),
+        (("--dataset", "clinic", "--purpose", "p", "--k", "1"), 1, "k: must be a whole number"),
         (("--dataset", "clinic", "--purpose", "p", "--k", "many"), 2, "many"),
         (("--dataset", "clinic", "--purpose", "p", "--columns", "mrn"), 1, "mrn is not a column"),
         (("--dataset", "clinic", "--purpose", "p", "--tolerance", "5"), 2, "mean(age)=5"),
         (("--dataset", "clinic", "--purpose", "p", "--tolerance", "mean(age)=x"), 2, "mean(age)=5"),
-        (("--dataset", "clinic", "--purpose", "p", "--suppress", "2"), 1, "suppress: a share"),
+        (("--dataset", "clinic", "--purpose", "p", "--suppress", "2"), 1, "suppress: must be a number"),
         (("--file", "nothing.toml"), 2, "nothing.toml"),
     ],
 )
@@ -150,7 +157,13 @@ def test_a_request_is_shown_to_a_reviewer_with_what_it_would_risk(run, site, ide
     bring(run, ident, "ann submit", "carl take")
     run("export", "comment", ident, "--as", "ann", "--comment", "red\x1b[31m")
     shown = run("export", "show", ident).stdout
-    for text in ("in review", "Does age matter?", "Preview", "prosecutor   0.2", "You can: comment, approve, return"):
+    for text in (
+        "in review",
+        "Does age matter?",
+        "Preview",
+        "prosecutor   0.2",
+        "You can now: comment, approve, return",
+    ):
         assert text in shown
     assert "\x1b" not in shown
     assert "Preview" not in run("export", "show", ident, "--as", "ann").stdout
@@ -164,7 +177,7 @@ def test_returned_rejected_withdrawn_and_revoked(run, site, ident):
     bring(run, ident, "ann submit", "carl take")
     assert "comment: is missing" in run("export", "return", ident).stderr
     returned = run("export", "return", ident, "--comment", "Fewer columns?")
-    assert returned.stdout == f"{ident} is returned.\n"
+    assert returned.stdout == f"{ident} is now returned.\n"
     bring(run, ident, "ann withdraw")
     assert "QG601" in run("export", "submit", ident, "--as", "ann").stderr
     second = told(run("export", "request", "--as", "ann", *ASK, "--format", "json"))["id"]
@@ -223,7 +236,7 @@ def test_those_named_in_the_settings_are_told(run, site, ident):
         receiver.status = 503
         done = run("export", "submit", ident, "--as", "ann")
         assert done.exit_code == 0
-        assert done.stderr == "webhook: the webhook answered 503. Waiting for the next time: 1.\n"
+        assert done.stderr == "webhook: the webhook answered 503. Still to be sent: 1.\n"
         assert run("export", "notify").exit_code == 1
         receiver.status = 200
         assert run("export", "notify").exit_code == 0

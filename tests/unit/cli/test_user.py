@@ -27,7 +27,7 @@ def test_the_key_stands_alone_on_the_first_line(run):
     run("user", "add", "ann", "--role", "custodian")
     lines = run("key", "new", "ann").stdout.splitlines()
     assert lines[0].startswith("qg_")
-    assert "not shown again" in lines[-1]
+    assert "not be shown again" in lines[-1]
 
 
 def test_no_secret_leaves_by_any_other_way(run, tmp_path):

@@ -18,6 +18,7 @@ from querygate.core.approval import ACTIONS, FINAL, STATES, TABLE, Act, advance,
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec
 from querygate.core.types import Principal
+from tests.work import HANG_S
 
 ANN, CARL, DORA = Principal("ann", "researcher"), Principal("carl", "custodian"), Principal("dora", "admin")
 ANN_TOO = Principal("ann", "custodian")
@@ -202,7 +203,7 @@ def test_of_two_processes_one_decides(requests, path, log, clock):
         subprocess.Popen([sys.executable, "-c", PROCESS, str(path), *act, *idents], stdout=subprocess.PIPE, text=True)
         for act in acts.items()
     ]
-    won = [process.communicate(timeout=60)[0].split() for process in running]
+    won = [process.communicate(timeout=HANG_S)[0].split() for process in running]
     assert [process.returncode for process in running] == [0, 0]
     assert sorted(won[0] + won[1]) == sorted(idents)
     for ident in idents:

@@ -25,6 +25,7 @@ from querygate.site.settings import Settings
 from tests.api.small_site import make_small_site
 from tests.extract_site import ANN, BOB, CARL, DORA, WISH, CsvBuilder, approve, release
 from tests.webhook import receiving
+from tests.work import HANG_S
 
 ALL_THE_WAY = ("request", "submit", "take", "approve", "build", "release", "fetch")
 
@@ -450,7 +451,7 @@ def test_a_server_sends_behind_the_back_of_whoever_acts(open_with):
         background = InBackground(site)
         extracts = Extracts(site, CsvBuilder, notify=background)
         release(extracts, extracts.request(ANN, WISH)["id"])
-        deadline = datetime.now(UTC) + timedelta(seconds=20)
+        deadline = datetime.now(UTC) + timedelta(seconds=HANG_S)
         while len(receiver.received) < 3 and datetime.now(UTC) < deadline:
             background()
         assert [one["state"] for one in receiver.received][:3] == ["submitted", "approved", "released"]

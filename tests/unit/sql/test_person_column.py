@@ -11,7 +11,6 @@ from querygate.cli.frame import LOCAL
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Request
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.log_audit import audit_site
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate import answer as gate
@@ -104,7 +103,7 @@ def test_persons_of_a_site(tmp_path: Path) -> None:
     """Published, asked, described and audited; the name alone is told."""
     opened = open_gate(init_site(tmp_path / "site"))
     (tmp_path / "clinic.csv").write_text(csv_text())
-    policy = parse_policy('person = "mrn"\n' + POLICY)
+    policy = POLICY.but(person="mrn").parsed()
     publish_to(opened, policy, open_source(str(tmp_path / "clinic.csv")), user="carl")
 
     def ask(sql: str) -> object:

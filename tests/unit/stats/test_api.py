@@ -140,7 +140,7 @@ def test_counts_may_be_left_out_or_be_one_number() -> None:
         (([1], [2], [1.5]), "count 0 is not a whole number"),
         (([1], [2], [None]), "count 0 is unknown"),
         (([1], [2], [math.nan]), "count 0 is unknown"),
-        (([1], [2], ["many"]), "counts are numbers"),
+        (([1], [2], ["many"]), "counts must be numbers"),
         (([1], [2], [2**62]), "count 0 is too large"),
         (([1], [2], [(3, 1)]), "count 0 is reversed"),
         (([1], [2], [(1, 2, 3)]), "pairs"),
@@ -159,7 +159,7 @@ def test_other_wrong_calls() -> None:
         stats.mean([1.0], [1e300], integer=True)
     with pytest.raises(ValueError, match="ddof"):
         stats.var([1], [2], ddof=2)
-    with pytest.raises(TypeError, match="takes the parameters: p"):
+    with pytest.raises(TypeError, match="accepts the parameters: p"):
         stats.bounds("quantile_cont", [1], [2])
     with pytest.raises(KeyError, match="no statistic"):
         stats.bounds("nonsense", [1], [2])

@@ -80,7 +80,7 @@ def test_a_table_of_records_is_exact() -> None:
         (lambda: stats.welch_t([1], [2], first=[1], second=[1, 2]), "1 intervals and 2 counts"),
         (lambda: stats.welch_t([1], [2], first=[2], second=[2], sizes=[3]), "class 0 has fewer members"),
         (lambda: stats.welch_t([1], [2], first=[2], second=[2], sizes=[(3, 5)]), "size 0 is uncertain"),
-        (lambda: stats.proportion(3, [2]), "exposed is a column"),
+        (lambda: stats.proportion(3, [2]), "exposed must be a column"),
         (lambda: stats.proportion([1, 3], [1, 1], [1, 2]), "class 1 has fewer members than are exposed"),
         (lambda: stats.proportion([1], [3], [2]), "class 0 has fewer members than are with the outcome"),
         (lambda: stats.proportion([1], [1], [2], [3]), "class 0 has fewer members than are selected"),

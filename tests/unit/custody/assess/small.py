@@ -8,36 +8,22 @@ from typing import Any
 
 from querygate.core.json_body import from_json, to_json
 from querygate.custody.assess.risk_body import RiskReport
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
+from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, ZIP, make_policy, sensitive
 
-POLICY = """
-dataset = "ward"
-k = 3
-[columns.name]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.zip]
-role = "quasi-identifier"
-type = "category"
-hierarchy = "digits"
-[columns.illness]
-role = "sensitive"
-type = "category"
-[columns.dose]
-role = "sensitive"
-type = "number"
-domain = [0, 100]
-guard = 0
-"""
+POLICY = make_policy(
+    "ward",
+    {
+        "name": IDENTIFIER,
+        "age": AGE,
+        "sex": SEX,
+        "zip": ZIP,
+        "illness": ILLNESS,
+        "dose": sensitive("number", (0, 100), guard=0),
+    },
+    k=3,
+)
 
 # Classes of the raw records: 1 and 2, 3, 4, 5 and 6. Under Safe Harbor 4 joins 5 and 6: over 89 and in area 372.
 SOURCE = """name,age,sex,zip,illness,dose
@@ -77,7 +63,7 @@ def assess(folder: Path, *, register: bool = True, release: bool = True, **more:
     files = write(folder)
     asked: dict[str, Any] = {"population": str(files["register"]), "count": "people"} if register else {}
     asked |= {"released": files["release"]} if release else {}
-    report = assess_source(parse_policy(POLICY), open_source(str(files["source"])), RiskOptions(**asked, **more))
+    report = assess_source(POLICY.parsed(), open_source(str(files["source"])), RiskOptions(**asked, **more))
     body = to_json(report)
     assert from_json(RiskReport, json.loads(json.dumps(body))) == report
     return body

@@ -13,7 +13,7 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.assess.code_table import by_safe_harbor, code_column
 from querygate.custody.assess.extract_side import _told, check_released
-from querygate.custody.policy import ColumnPolicy, parse_policy
+from querygate.custody.policy import ColumnPolicy
 from tests.unit.custody.assess.small import POLICY
 
 TREATED: dict[str, tuple[str, Any, list[int], str]] = {
@@ -78,7 +78,7 @@ def test_a_text_that_nobody_knows_cannot_be_looked_up() -> None:
 
 
 def test_nodes_of_a_hierarchy() -> None:
-    column = parse_policy(POLICY).column("zip")
+    column = POLICY.parsed().column("zip")
     texts = ["37203", "37212", "38104"]
     told = _told(column, pa.table({"zip": ["372**", "37203", "372", "*"]}), texts)
     assert told.sides is not None
@@ -92,7 +92,7 @@ def test_half_a_range_is_refused() -> None:
 
 
 def test_columns_of_a_release() -> None:
-    policy = parse_policy(POLICY)
+    policy = POLICY.parsed()
     assert check_released(policy, ["age_low", "age_high", "name"]) == ("name",)
     with pytest.raises(ConfigError, match="does not name: shoe"):
         check_released(policy, ["age", "shoe"])

@@ -12,14 +12,13 @@ import pytest
 
 from querygate.core.extract_spec import ExtractSpec
 from querygate.core.json_body import to_json
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate_adapters.sources.open_source import open_source
 from tests.unit.custody.extract.study import POLICY, records
 
 QUASI = ["age", "sex", "born", "zip"]
-MAPPED = POLICY.replace("k = 5", 'k = 5\n[k_map]\npopulation = "people.parquet"\nk = 2\n')
+MAPPED = POLICY.but(k_map={"population": "people.parquet", "k": 2})
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("k", "form"), [(5, "csv"), (12, "parquet")])
 def test_of_an_extract(folder: Path, tmp_path: Path, k: int, form: Any) -> None:
-    policy, source = parse_policy(MAPPED), open_source(str(folder / "trial.parquet"))
+    policy, source = MAPPED.parsed(), open_source(str(folder / "trial.parquet"))
     wish = ExtractSpec.of({"dataset": "trial", "purpose": "test", "k": k, "method": "mondrian", "formats": [form]})
     own = make_extract(policy, source, wish, tmp_path, secret=b"s", base_dir=folder)
     body = to_json(assess_source(policy, source, RiskOptions(released=tmp_path), beside=folder))
@@ -61,7 +60,7 @@ def assert_monotone(body: dict[str, Any]) -> None:
 
 
 def test_of_what_the_policy_would_make(folder: Path) -> None:
-    policy = parse_policy(MAPPED.replace("[columns.name]", '[anonymise]\nmethod = "mondrian"\n[columns.name]'))
+    policy = MAPPED.but(anonymise={"method": "mondrian"}).parsed()
     body = to_json(assess_source(policy, open_source(str(folder / "trial.parquet")), RiskOptions(), beside=folder))
     assert body["after"] == "policy"
     assert body["sides"]["after"]["attackers"]["k"] >= 5
@@ -72,4 +71,4 @@ def test_of_what_the_policy_would_make(folder: Path) -> None:
 def test_synthetic_records_are_nobodys(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text('{"kind": "condensed"}')
     with pytest.raises(Exception, match="synthetic"):
-        assess_source(parse_policy(POLICY), open_source(str(folder / "trial.parquet")), RiskOptions(released=tmp_path))
+        assess_source(POLICY.parsed(), open_source(str(folder / "trial.parquet")), RiskOptions(released=tmp_path))

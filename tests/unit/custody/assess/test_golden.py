@@ -109,7 +109,7 @@ def test_a_number_may_mark_the_disease(tmp_path: Path) -> None:
 def test_same_disease_is_everybody(tmp_path: Path) -> None:
     body = assess(tmp_path, disease=DiseaseScope())
     assert line(body, "instance_average") == pytest.approx(BY_HAND["instance_average"])
-    assert "Being in the file is the disclosure here" in body["words"][-1]
+    assert "Here being in the file is itself the disclosure" in body["words"][-1]
 
 
 def test_a_register_tells_records_apart_by_what_it_has(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_register_tells_records_apart_by_what_it_has(tmp_path: Path) -> None:
     (tmp_path / "fewer.csv").write_text("age,people\n30,5\n91,1\n95,4\n96,5\n")
     asked = ward.RiskOptions(population=str(tmp_path / "fewer.csv"), count="people", released=tmp_path / "release.csv")
     source = ward.open_source(str(tmp_path / "source.csv"))
-    body = to_json(ward.assess_source(ward.parse_policy(ward.POLICY), source, asked))
+    body = to_json(ward.assess_source(ward.POLICY.parsed(), source, asked))
     assert line(body, "prosecutor_average") == pytest.approx(BY_HAND["prosecutor_average"])
     expected = [(3 * 3 / 5 + 1 + 2 / 2) / 6, (3 * 3 / 5 + 3 * 3 / 10) / 6, 3 / 5]
     assert line(body, "instance_average") == pytest.approx(expected)

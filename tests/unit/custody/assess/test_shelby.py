@@ -11,26 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.json_body import to_json
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.policy_search import safe_harbor
 from querygate_adapters.sources.open_source import open_source
+from tests.policies import ROUGH_AGE, SEX, make_policy, quasi
 from tests.unit.methods.policy_search.shelby import LATTICE, adult, study
 
-POLICY = """
-dataset = "adult"
-k = 5
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-"""
+POLICY = make_policy("adult", {"sex": SEX, "race": quasi("category"), "age": ROUGH_AGE})
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +32,7 @@ def body(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     whole = pa.table({"sex": records["sex"], "age": ["17+"] * len(records["age"])})
     pq.write_table(whole, folder / "release.parquet")
     asked = RiskOptions(str(folder / "county.parquet"), "people", folder / "release.parquet")
-    return to_json(assess_source(parse_policy(POLICY), open_source(str(folder / "adult.parquet")), asked))
+    return to_json(assess_source(POLICY.parsed(), open_source(str(folder / "adult.parquet")), asked))
 
 
 def test_as_the_policy_search_measures(body: dict[str, Any]) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,9 @@ from querygate.custody.publish.publish import Report
 from querygate.methods.code_lists import Items
 from querygate.methods.code_lists import catalogue as code_methods
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.places import ROOT
-from tests.unit.custody.publish.publications import AGE, ends, new_site, put, raw_rows, shelf_of
+from tests.policies import AGE, make_policy
+from tests.unit.custody.publish.publications import Miswriter, ends, new_site, put, raw_rows, shelf_of
 
 CODES = ("295.00", "295.01", "295.02", "296.00", "296.01", "296.02", "401.1", "042")
 ROWS = "".join(f"{code};{code[:3]};any\n" for code in CODES)
@@ -38,7 +37,7 @@ KNOWN = 'protect = { kind = "itemsets", itemsets = [["296.00", "296.01", "296.02
 
 
 def policy_text(more: str = "", *, k: int = 2, system: str = 'system = "codes.csv"') -> str:
-    return f'dataset = "t"\nk = {k}\n{AGE}[columns.dx]\nrole = "codes"\n{system}\n{more}\n'
+    return make_policy("t", {"age": AGE}, k=k) + f'[columns.dx]\nrole = "codes"\n{system}\n{more}\n'
 
 
 def publish(
@@ -218,7 +217,7 @@ def test_what_was_billed_together_is_protected(form: str, tmp_path: Path) -> Non
 def test_codes_that_the_system_does_not_have_stop_it(tmp_path: Path) -> None:
     error = refusal(tmp_path, [["401.1"], ["401.1", "secret"], ["secret", "other thing"]])
     assert error.code == "QG802"
-    assert "2 different texts in its lists, 3 entries in all" in error.detail
+    assert "3 entries in its lists (2 distinct)" in error.detail
     assert "the first in record 2" in error.detail
     assert "secret" not in f"{error.detail} {error.remedy}"
 
@@ -279,14 +278,14 @@ def test_a_listed_set_of_thirty_codes(tmp_path: Path) -> None:
         ('utility = { kind = "groups", groups = [["999"]] }', "999 is no code"),
         ('utility = { kind = "level", level = 3 }', "2 levels above its codes"),
         ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is no code"),
-        ('protect = { kind = "itemsets", itemsets = [[]] }', "1 sets without any code"),
+        ('protect = { kind = "itemsets", itemsets = [[]] }', "1 set without any code"),
         ('protect = { kind = "itemsets", itemsets = "absent.csv" }', "cannot be read"),
         ('protect = { kind = "itemsets" }', "is missing"),
         ('protect = { kind = "itemsets", m = 2, itemsets = [["042"]] }', "does not apply to kind itemsets"),
         ('protect = { kind = "k^m", m = 5 }', "at most 4"),
         ('protect = { kind = "visits", column = "visits" }', "a column of the policy with role withheld"),
         ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets asks for"),
-        ('values = ["a"]', "does not go with a system that lists its codes"),
+        ('values = ["a"]', "cannot be combined with a system that lists its codes"),
         ('unknown = "drop"', "refuse, other"),
         ("separator = 3", "a text"),
     ],
@@ -326,32 +325,13 @@ def test_the_policies_of_the_guide_load(tmp_path: Path) -> None:
     page = ROOT / "docs" / "how-to" / "publish-diagnosis-codes.md"
     tmp_path.joinpath("diseases.csv").write_text("250;250.00\n401.1;401.9\n", encoding="utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    loaded = [parse_policy(f'dataset = "t"\nk = 5\n{AGE}{block}', folder=tmp_path) for block in blocks]
+    loaded = [parse_policy(make_policy("t", {"age": AGE}) + block, folder=tmp_path) for block in blocks]
     assert [policy.column("dx").role for policy in loaded] == ["codes"] * 4
 
 
 # -- what the verifier stops ---------------------------------------------------------------------------------------
 
 Change = Callable[[Catalog, dict[str, pa.Table], CodeSets], tuple[Catalog, dict[str, pa.Table], CodeSets]]
-
-
-class Miswriter:
-    """A shelf whose writer changes what it is given."""
-
-    def __init__(self, shelf: DuckDBVersionWriter, change: Change) -> None:
-        self._shelf, self._change = shelf, change
-
-    @contextmanager
-    def publishing(self, dataset: str) -> Iterator[Any]:
-        with self._shelf.publishing(dataset) as publication:
-            right = publication.write
-
-            def write(catalog: Catalog, tables: Any, codes: Mapping[int, CodeSets]) -> Any:
-                catalog, tables, sets = self._change(catalog, dict(tables), codes[1])
-                return right(catalog, tables, {1: sets})
-
-            publication.write = write  # type: ignore[method-assign,assignment]
-            yield publication
 
 
 def of_a_neighbour(catalog: Catalog, tables: Any, sets: CodeSets) -> Any:
@@ -406,7 +386,12 @@ def _with_items(tables: dict[str, pa.Table], column: pa.Array) -> dict[str, pa.T
 def test_what_is_miswritten_is_not_served(change: Change, promise: str, tmp_path: Path) -> None:
     tmp_path.joinpath("codes.csv").write_text(ROWS, encoding="utf-8")
     opened = new_site(tmp_path)
-    policy, shelf = parse_policy(policy_text(KNOWN), folder=tmp_path), Miswriter(shelf_of(opened), change)
+
+    def miswritten(catalog: Catalog, tables: Any, codes: Mapping[int, CodeSets]) -> Any:
+        catalog, tables, sets = change(catalog, dict(tables), codes[1])
+        return catalog, tables, {1: sets}
+
+    policy, shelf = parse_policy(policy_text(KNOWN), folder=tmp_path), Miswriter(shelf_of(opened), miswritten)
     with pytest.raises(ConfigError, match="The verifier found") as caught:
         put(opened, policy, {"age": [40] * 3, "dx": GOLDEN}, shelf=shelf)
     assert promise in caught.value.detail
@@ -430,7 +415,7 @@ def test_synthetic_records_have_no_lists(tmp_path: Path) -> None:
     policy = parse_policy(policy_text(KNOWN), folder=tmp_path)
     assert [c.name for c in narrowed(policy, ExtractSpec("t", "a study", kind="condensed")).columns] == ["age"]
     assert [c.name for c in narrowed(policy, ExtractSpec("t", "a study")).columns] == ["age", "dx"]
-    with pytest.raises(ExtractRefused, match="dx is a list of codes"):
+    with pytest.raises(ExtractRefused, match="dx is a code list"):
         narrowed(policy, ExtractSpec("t", "a study", kind="condensed", columns=("age", "dx")))
 
 

@@ -17,17 +17,19 @@ from querygate.custody.codes import code_measures
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_reader import CodeLists
 from querygate.custody.codes.code_systems import CodeSystem, Places
-from querygate.custody.pages.fill import make_page
-from querygate.custody.policy import CodesPolicy, parse_policy
+from querygate.custody.pages.fill import fill
+from querygate.custody.policy import CodesPolicy
 from querygate.custody.policy.code_columns import UtilityPolicy
 from querygate.custody.policy.column_rules import ColumnPolicy
+from querygate.custody.publish_report.report import TEMPLATE
 from querygate.custody.roots.publish_with_report import publish_with_report
 from querygate.methods.code_lists import Baskets, CodeTree, Items, LocalItems
 from querygate.methods.code_lists.diseases import Disease, case_counts, surviving
 from querygate.methods.code_lists.systems import tree_of
 from tests.bench.codes import synpuf
+from tests.policies import AGE, Column, PolicyText, code_list, make_policy
 from tests.unit.custody.extract.study import extract
-from tests.unit.custody.publish.publications import AGE, new_site, write_parquet
+from tests.unit.custody.publish.publications import new_site, write_parquet
 from tests.unit.methods.code_lists.worlds import world
 
 ASTHMA = ("493.00", "493.01", "V10.3", "V10.42")
@@ -141,18 +143,11 @@ def test_no_codes_at_all() -> None:
 # -- in reports --------------------------------------------------------------------------------------------------------
 
 CODES = ("250.00", "250.01", "401.0", "401.1", "401.9", "493.00", "493.01", "V10.3")
-POLICY = f"""
-dataset = "trial"
-k = 5
-{AGE}
-[columns.dx]
-role = "codes"
-system = "icd9cm"
-method = "METHOD"
-protect = PROTECT
-[anonymise]
-method = "mondrian"
-"""
+
+
+def policy_of(method: str, protect: Column) -> PolicyText:
+    dx = code_list("icd9cm", method=method, protect=protect)
+    return make_policy("trial", {"age": AGE, "dx": dx}, anonymise={"method": "mondrian"})
 
 
 def patients(rows: int) -> dict[str, Any]:
@@ -164,19 +159,19 @@ def patients(rows: int) -> dict[str, Any]:
 def test_the_report_on_a_version_has_measures(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
     source = write_parquet(tmp_path / "source.parquet", patients(60))
-    policy = parse_policy(POLICY.replace("METHOD", "partition").replace("PROTECT", '{ kind = "complete" }'))
-    done = publish_with_report(opened, policy, str(source), user="me", kind="json", base_dir=tmp_path)
+    policy = policy_of("partition", {"kind": "complete"})
+    done = publish_with_report(opened, policy.parsed(), str(source), user="me", kind="json", base_dir=tmp_path)
     assert done.file is not None
     body = json.loads(done.file.read_text())
     [told] = body["codes"]
     assert told["measures"]["found"][-1]["known"] is None
     assert told["measures"]["found"][0]["after"] <= told["measures"]["found"][0]["before"]
-    assert "Found by codes, before and after" in make_page(body, {}, can_draw=False)
+    assert "Found by codes, before and after" in fill(TEMPLATE, report=body, images={}, can_draw=False)
     assert "counted exactly" in explain_report(done.published)
 
 
 def test_the_report_on_an_extract_has_measures_and_pictures(tmp_path: Path) -> None:
-    policy = POLICY.replace("METHOD", "cba").replace("PROTECT", '{ kind = "k^m", m = 2 }')
+    policy = policy_of("cba", {"kind": "k^m", "m": 2})
     body = extract(tmp_path, table=pa.table(patients(120)), policy=policy, method="mondrian")
     [told] = body["codes"]
     assert told["measures"]["people"] == 120

@@ -18,23 +18,13 @@ from querygate.custody.publish.publish import Report
 from querygate.methods.code_lists import Items, LocalItems
 from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.site.open_gate import OpenSite
+from tests.policies import ROUGH_AGE, code_list, make_policy
 from tests.unit.custody.publish.publications import ends, new_site, put
 
 CODES = tuple(f"{group}.{digit}" for group in ("295", "296", "401", "402") for digit in range(4))
 ROWS = "".join(f"{code};{code[:3]};{code[0]};any\n" for code in CODES)
 SECRET = ("295.0", "296.1")
-POLICY = """
-dataset = "t"
-k = 3
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[columns.dx]
-role = "codes"
-system = "codes.csv"
-protect = {}
-"""
+POLICY = make_policy("t", {"age": ROUGH_AGE, "dx": code_list("codes.csv")}, k=3)
 KINDS = {
     "complete": '{ kind = "complete", k = 4 }',
     "classes": '{ kind = "classes", m = 2 }',
@@ -54,7 +44,7 @@ def people(rng: random.Random, number: int = 90) -> dict[str, list[Any]]:
 def publish(folder: Path, rows: dict[str, list[Any]], protect: str) -> tuple[OpenSite, Report]:
     folder.joinpath("codes.csv").write_text(ROWS, encoding="utf-8")
     opened = new_site(folder)
-    return opened, put(opened, parse_policy(POLICY.format(protect), folder=folder), rows)
+    return opened, put(opened, parse_policy(f"{POLICY}protect = {protect}\n", folder=folder), rows)
 
 
 class Published:
@@ -190,7 +180,7 @@ def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:
         ('{ kind = "coherence", sensitive = ["295.0"] }', "protect.share: is missing"),
         ('{ kind = "coherence", sensitive = ["999"], share = 0.5 }', "999 is no code"),
         ('{ kind = "uncertainty", sensitive = ["295.0"], share = 0.5, k = 3 }', "does not apply to kind uncertainty"),
-        ('{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"] }] }', "is no list of rules"),
+        ('{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"] }] }', "is not a list of rules"),
         (
             '{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"], secret = ["401.0"] }] }',
             "as known in one place",

@@ -99,7 +99,7 @@ def test_the_verifier_stops_a_set_that_is_no_node(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("a;x;*\na;y;*\n", "several rows for one value: 1 rows repeat one"),
+        ("a;x;*\na;y;*\n", "several rows for one value: 1 row repeats one"),
         ("a;x;*\nb;*\n", "rows of different lengths: 1 of 2"),
         ("a;x;north\nb;y;south\n", "ends in 2 different roots"),
         ("", "no rows"),
@@ -131,7 +131,7 @@ def test_values_without_a_leaf_are_counted_and_not_quoted(tmp_path):
 
 
 def test_values_that_a_rule_cannot_read(tmp_path):
-    with pytest.raises(ConfigError, match="2 different values cannot be read by the rule ages") as refused:
+    with pytest.raises(ConfigError, match="the rule ages cannot read 2 distinct values") as refused:
         put(new_site(tmp_path), zips_by("ages"), columns(["30", "old", "very old"], 60))
     assert refused.value.code == "QG802"
 
@@ -147,5 +147,5 @@ def test_commas_and_semicolons_make_the_same_policy(tmp_path):
 
 def test_a_file_lists_the_values(tmp_path):
     (tmp_path / "places.csv").write_text(ROWS)
-    with pytest.raises(ConfigError, match=r"columns\.zip\.values: does not go with a hierarchy from a file"):
+    with pytest.raises(ConfigError, match=r"columns\.zip\.values: cannot be combined with a hierarchy from a file"):
         zips_by("places.csv", values=["Nashville"]).parsed(tmp_path)

@@ -19,6 +19,7 @@ from tests.unit.custody.publish.tables import (
     REGIONS,
     outside,
     publish_in,
+    publish_regions,
     raw_tables,
     write_all,
     write_regions,
@@ -29,16 +30,12 @@ POLICY = PEOPLE.but(**REFERENCES)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("clinic")
-    write_all(path)
-    return path
+    return tmp_path_factory.mktemp("clinic")
 
 
 @pytest.fixture(scope="module")
 def opened(folder: Path) -> OpenSite:
-    site = new_site(folder)
-    publish_in(folder, site, POLICY)
-    return site
+    return publish_regions(folder)
 
 
 def test_the_version_keeps_the_table(opened: OpenSite) -> None:
@@ -137,7 +134,7 @@ SECRET = "SECRET-4711"
 @pytest.mark.parametrize(
     ("rows", "code", "told"),
     [
-        ([NORTH, NORTH], "QG802", "references.regions.key: regions.csv: 1 values of code are there more than once."),
+        ([NORTH, NORTH], "QG802", "references.regions.key: regions.csv: 1 value of code is repeated."),
         ([NORTH, (None, *NORTH[1:])], "QG802", "references.regions.key: regions.csv: 1 values of code are missing."),
         ([], "QG802", "references.regions.file: regions.csv: there are no rows."),
         (
@@ -178,7 +175,7 @@ def test_a_table_that_cannot_be_joined_stops_the_publication(
 @pytest.mark.parametrize(
     ("change", "code", "told"),
     [
-        (("regions.csv", "absent.csv"), "QG802", "absent.csv: there is no such file."),
+        (("regions.csv", "absent.csv"), "QG802", "absent.csv: the file does not exist."),
         (('key = "code"', 'key = "cod"'), "QG801", "references.regions.key: regions.csv has no column cod."),
         (("country =", "land ="), "QG801", "references.regions.columns: regions.csv has no column land."),
         (("regions.csv", "people.csv"), "QG801", "references.regions.key: people.csv has no column code."),

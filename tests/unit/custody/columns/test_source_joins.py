@@ -134,7 +134,7 @@ def test_several_rows_for_one_person_are_refused(tmp_path: Path) -> None:
 
     assert error.code == "QG803"
     assert error.detail == (
-        "join.visits: 3 keys have more than one row there (7 rows in all), and a record would be counted once for each."
+        "join.visits: 3 keys have more than one row (7 in all), so a record would be counted several times."
     )
     assert "patient" in error.remedy
 
@@ -144,7 +144,7 @@ def test_several_rows_for_one_person_are_refused(tmp_path: Path) -> None:
     [
         (("{ patient =", "{ person ="), "QG801", "join.visits.on: the table has no column person."),
         (('"pid"', '"number"'), "QG801", "join.visits.on: the source has no column number."),
-        (("visits.csv", "absent.csv"), "QG802", "absent.csv: there is no such file."),
+        (("visits.csv", "absent.csv"), "QG802", "absent.csv: the file does not exist."),
         (("n_visits", "visits"), "QG801", "join.visits.columns: the table has no column visits."),
         (('{ patient = "pid" }', '{ patient = "region" }'), "QG802", "join.visits: no record of the source has a row"),
     ],
@@ -164,7 +164,7 @@ def test_a_column_of_both_tables_is_refused(tmp_path: Path) -> None:
     error = refused(tmp_path, POLICY.but(columns={"SBP": WITHHELD}, join=brought))
 
     assert error.code == "QG801"
-    assert error.detail == "join.visits.columns: the source has a column SBP too."
+    assert error.detail == "join.visits.columns: the source also has a column SBP."
 
 
 def test_a_value_of_another_type_is_told_by_its_place(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_value_of_another_type_is_told_by_its_place(tmp_path: Path) -> None:
     error = refused(tmp_path)
 
     assert error.code == "QG802"
-    assert error.detail == "join.visits, column n_visits: 1 values cannot be read as integer, the first in row 3."
+    assert error.detail == "join.visits, column n_visits: 1 value cannot be read as integer, the first in row 3."
 
 
 # -- keys of different kinds -------------------------------------------------------------------------------------------

@@ -12,33 +12,16 @@ from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeCol
 from querygate.core.types import Catalog, Column
 from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.evidence_reports import report_store, report_users
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
+from tests.policies import ILLNESS, make_policy, quasi, sensitive
 
-POLICY = """
-dataset = "t"
-k = 4
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 99]
-grid = 1
-cuts = [10, 20, 30]
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [0, 200]
-grid = 1
-bins = 1
-guard = 0
-[columns.dx]
-role = "sensitive"
-type = "category"
-"""
+AGE = quasi("integer", (0, 99), grid=1, cuts=[10, 20, 30])
+SBP = sensitive("integer", (0, 200), grid=1, bins=1, guard=0)
+POLICY = make_policy("t", {"age": AGE, "sbp": SBP, "dx": ILLNESS}, k=4)
 
 # Four classes by age; in the first all have one diagnosis, in the third all pressures are missing.
 PRESSURE = {0: [100, 120, 140, 160], 1: [77, 77, 77, 77], 2: ["", "", "", ""], 3: [10, 12, 14, 90]}
@@ -51,7 +34,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
     made = open_gate(init_site(folder / "site"))
     rows = [f"{10 * decade + i},{PRESSURE[decade][i]},{DIAGNOSES[decade][i]}" for decade in range(4) for i in range(4)]
     (folder / "t.csv").write_text("age,sbp,dx\n" + "\n".join(rows) + "\n")
-    publish_to(made, parse_policy(POLICY), str(folder / "t.csv"), user="carl")
+    publish_to(made, POLICY.parsed(), str(folder / "t.csv"), user="carl")
     return made
 
 

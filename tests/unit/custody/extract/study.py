@@ -13,47 +13,23 @@ from querygate.core.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.extract_builder import make_extract
 from querygate_adapters.sources.open_source import open_source
+from tests.policies import AGE, IDENTIFIER, ILLNESS, SEX, WITHHELD, ZIP, diverse, make_policy, quasi, sensitive
 
-POLICY = """
-dataset = "trial"
-k = 5
-[columns.name]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-title = "Sex at birth"
-[columns.born]
-role = "quasi-identifier"
-type = "date"
-domain = ["1900-01-01", "2020-12-31"]
-[columns.zip]
-role = "quasi-identifier"
-type = "category"
-hierarchy = "digits"
-[columns.sbp]
-role = "sensitive"
-type = "number"
-domain = [40, 300]
-[columns.smoker]
-role = "sensitive"
-type = "boolean"
-[columns.time]
-role = "sensitive"
-type = "integer"
-domain = [0, 5000]
-[columns.status]
-role = "sensitive"
-type = "category"
-diversity = { kind = "distinct", l = 2 }
-[columns.note]
-role = "withheld"
-"""
+POLICY = make_policy(
+    "trial",
+    {
+        "name": IDENTIFIER,
+        "age": AGE,
+        "sex": SEX | {"title": "Sex at birth"},
+        "born": quasi("date", ("1900-01-01", "2020-12-31")),
+        "zip": ZIP,
+        "sbp": sensitive("number", (40, 300)),
+        "smoker": sensitive("boolean"),
+        "time": sensitive("integer", (0, 5000)),
+        "status": ILLNESS | diverse("distinct", l=2),
+        "note": WITHHELD,
+    },
+)
 
 COX = "cox: Surv(time, status) ~ age + sex"
 

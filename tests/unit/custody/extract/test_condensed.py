@@ -92,7 +92,7 @@ def test_tolerances_find_the_largest_k_that_keeps_them(tmp_path: Path) -> None:
     ("change", "words"),
     [
         ({"k": 250, "models": [COX]}, "status"),  # above the smallest stratum
-        ({"k": 400}, "Fewer records"),
+        ({"k": 400}, "selects fewer than"),
         ({"method": "mondrian"}, "method"),
         ({"models": ["logistic: status ~ nothing"]}, "nothing"),
         ({"tolerances": {"mean(age)": 3}}, "mean(age)"),

@@ -41,7 +41,7 @@ def test_stata_has_labels(out: Path) -> None:
     with pd.read_stata(out / "extract.dta", iterator=True) as reader:
         labels = reader.variable_labels()
         assert labels["sex"] == "Sex at birth"
-        assert labels["age_low"] == "least value that age can have"
+        assert labels["age_low"] == "lowest value that age can have"
         assert "F" in reader.value_labels()["sex"].values()
 
 
@@ -53,7 +53,7 @@ def test_the_dictionary_names_every_column(out: Path) -> None:
 
 def test_parquet_carries_the_meaning(out: Path) -> None:
     field = pq.read_schema(out / "extract.parquet").field("age_low")
-    assert field.metadata[b"description"] == b"least value that age can have"
+    assert field.metadata[b"description"] == b"lowest value that age can have"
 
 
 def test_labels_that_are_too_long_together_are_texts() -> None:

@@ -137,7 +137,7 @@ def test_days_move_together_and_years_before_the_earliest_go(tmp_path: Path) -> 
     table = people(20).set_column(
         7, "note", pa.array([f"Admitted 2015-03-0{1 + i % 5}, home 2015-03-1{i % 5}; born 1921." for i in range(20)])
     )
-    policy = POLICY.replace('role = "note"', 'role = "note"\ndates = "shift"\nearliest_year = 1930')
+    policy = POLICY.but(columns={"note": {"dates": "shift", "earliest_year": 1930}})
     extract(tmp_path, table=table, policy=policy, **WISH)
     moved = [re.findall(r"\d{4}-\d\d-\d\d", text or "") for text in leaving(tmp_path / "out").values()]
     stays = {(pa.scalar(b).cast(pa.date32()).as_py() - pa.scalar(a).cast(pa.date32()).as_py()).days for a, b in moved}
@@ -148,7 +148,7 @@ def test_days_move_together_and_years_before_the_earliest_go(tmp_path: Path) -> 
 
 def test_terms_are_as_general_as_t_needs(tmp_path: Path) -> None:
     (tmp_path / "terms.csv").write_text("diabetes;hormone disease\ngoitre;hormone disease\nhormone disease;disease\n")
-    policy = POLICY.replace('role = "note"', 'role = "note"\nterms = "terms.csv"\nt = 2')
+    policy = POLICY.but(columns={"note": {"terms": "terms.csv", "t": 2}})
     from querygate.core.extract_spec import ExtractSpec
     from querygate.custody.policy import parse_policy
     from querygate.custody.roots.extract_builder import make_extract

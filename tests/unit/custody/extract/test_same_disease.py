@@ -22,27 +22,26 @@ from querygate.custody.assess.sides import DiseaseScope, raw_sides
 from querygate.custody.columns.population import Population, read_register
 from querygate.custody.extract import same_disease_extract as making
 from querygate.custody.extract.same_disease_check import look_up
-from querygate.custody.policy import load_policy, parse_policy
-from querygate.custody.policy.policy_writer import write_toml
+from querygate.custody.policy import load_policy
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.same_disease import Partition, instance_risk, partition, tightened
 from querygate_adapters.sources.open_source import open_source
+from tests.policies import IDENTIFIER, ILLNESS, SEX, ZIP, make_policy, quasi, sensitive
 
-RAW: dict[str, Any] = {
-    "dataset": "registry",
-    "k": 5,
-    "columns": {
-        "name": {"role": "identifier"},
-        "age": {"role": "quasi-identifier", "type": "integer", "domain": [0, 110]},
-        "sex": {"role": "quasi-identifier", "type": "category"},
-        "zip": {"role": "quasi-identifier", "type": "category", "hierarchy": "digits"},
-        "seen": {"role": "quasi-identifier", "type": "date", "domain": ["2019-01-01", "2020-12-31"], "grid": 90},
-        "stage": {"role": "sensitive", "type": "category"},
-        "ldl": {"role": "sensitive", "type": "number", "domain": [0, 400]},
+POLICY = make_policy(
+    "registry",
+    {
+        "name": IDENTIFIER,
+        "age": quasi("integer", (0, 110)),
+        "sex": SEX,
+        "zip": ZIP,
+        "seen": quasi("date", ("2019-01-01", "2020-12-31"), grid=90),
+        "stage": ILLNESS,
+        "ldl": sensitive("number", (0, 400)),
     },
-    "release": {"population": "people.parquet", "columns": ["age", "sex", "zip"]},
-}
+    release={"population": "people.parquet", "columns": ["age", "sex", "zip"]},
+)
 ZIPS = ["37203", "37204", "37212", "38104", "90210"]
 LINKED = ["age", "sex", "zip"]
 FIGURES = ("classes", "largest", "greatest_match", "average_match", "greatest_instance", "average_instance")
@@ -80,8 +79,7 @@ def place(folder: Path, file: pa.Table, register: pa.Table, rules: Any = None, *
     folder.mkdir(exist_ok=True)
     pq.write_table(file, folder / "file.parquet")
     pq.write_table(register, folder / "people.parquet")
-    raw = RAW | {"columns": RAW["columns"] | (rules or {}), "release": RAW["release"] | release}
-    (folder / "p.toml").write_text(write_toml(raw))
+    (folder / "p.toml").write_text(POLICY.but(columns=rules or {}, release=release))
     return folder
 
 
@@ -142,7 +140,7 @@ def test_the_golden_file_through_maker_and_check(tmp_path: Path) -> None:
     assert [found["partition"][key] for key in FIGURES] == [2, 3, 1 / 3, 0.25, 1.0, 0.75]
     assert found["floor"] == pytest.approx(6 / 9)
     table = pa.table({"sex": ["F"] * 3 + ["M"] * 3, "age_low": [50] * 6, "age_high": [50] * 6})
-    policy = parse_policy(write_toml(RAW))
+    policy = POLICY.parsed()
     kinds = Population({"age": np.array([50.0, 50]), "sex": np.array([0.0, 1])}, {"sex": ("F", "M")}, np.array([3, 6]))
     looked = look_up(table, [policy.column("age"), policy.column("sex")], kinds, {"sex": ["F", "M"]})
     assert (looked.risk.average_instance, looked.risk.average_match) == (0.75, 0.25)
@@ -176,7 +174,7 @@ def test_a_file_keeps_its_promise_and_reads_back_the_same(tmp_path: Path) -> Non
     read = report["sides"]["after"]["instance"]
     assert {key: read[key] for key in ours} == pytest.approx(ours, rel=1e-12)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Being in the file, beside Safe Harbor" in page
+    assert "Being in the file, compared with Safe Harbor" in page
     assert "No way of publishing has less than 5.00 % on average" in page
     assert "Patient" not in page
     assert "class_people" not in (tmp_path / "out" / "report.json").read_text()
@@ -256,8 +254,8 @@ def test_nothing_finer_than_the_cells_of_the_policy_is_told(tmp_path: Path) -> N
     file, groups = records(register, 100, 2), [ZIPS[:3], ZIPS[3:4], ZIPS[4:]]
     edges = [f"{year}-{month}-01" for year in range(1950, 1990) for month in ("01", "07")]
     columns: dict[str, Any] = {
-        "born": {"role": "quasi-identifier", "type": "date", "domain": ["1950-01-01", "1989-12-31"], "edges": edges},
-        "zip": {"role": "quasi-identifier", "type": "category", "groups": groups},
+        "born": quasi("date", ("1950-01-01", "1989-12-31"), edges=edges),
+        "zip": {"hierarchy": None, "groups": groups},
     }
     body = make(place(tmp_path, file, register, columns, columns=["born", "zip"]), columns=["born", "zip"])
     table = left(tmp_path)
@@ -280,7 +278,7 @@ def test_other_quasi_identifiers_leave_at_their_cells(tmp_path: Path) -> None:
     assert found["unknown"] == ["seen"]
     assert len({*table["seen_low"].to_pylist()}) <= 9
     assert body["classes"] > found["partition"]["classes"]
-    assert "count as known to nobody" in " ".join(body["risk"]["words"])
+    assert "count as unknown to everybody" in " ".join(body["risk"]["words"])
     with pytest.raises(ExtractRefused, match="smallest class 1, and not at least 4 records that look alike"):
         make(place(tmp_path / "k", records(register, 80, 2), register), columns=[*LINKED, "seen"], k=4)
 
@@ -300,16 +298,16 @@ def test_k_records_and_a_selection_by_what_others_do_not_know(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("release", "wish", "code", "words"),
     [
-        ({}, {"method": "mondrian"}, "QG604", "method: does not go with a same-disease file"),
+        ({}, {"method": "mondrian"}, "QG604", "method: cannot be set for a same-disease file"),
         ({}, {"suppress": 0.1}, "QG604", "suppress: does not go"),
         ({}, {"suppress_cells": 0.1}, "QG604", "suppress_cells: does not go"),
         ({}, {"tolerances": {"mean(age)": 5}}, "QG604", "tolerances: does not go"),
-        ({}, {"where": "age > 40"}, "QG604", "a same-disease file takes no condition on age"),
+        ({}, {"where": "age > 40"}, "QG604", "a same-disease file cannot have a condition on age"),
         ({}, {"where": "stage = 'I' OR seen > DATE '2019-06-01'"}, "QG604", "no condition on seen"),
         ({}, {"columns": ["stage"]}, "QG604", "none of them is a quasi-identifier"),
-        ({}, {"columns": ["seen"]}, "QG604", "none of them is one that the population has"),
-        ({}, {"where": "ldl > 399"}, "QG605", "No records are selected"),
-        ({}, {"k": 101}, "QG605", "Fewer records than k = 101"),
+        ({}, {"columns": ["seen"]}, "QG604", "none of them is in the population"),
+        ({}, {"where": "ldl > 399"}, "QG605", "selects no records"),
+        ({}, {"k": 101}, "QG605", "fewer than k = 101 records"),
         ({"instance": 0.05}, {}, "QG605", "0.1 of the population are in the file, above the greatest"),
         ({"instance": 0.101}, {}, "QG605", "r up to 0.1"),
         ({"population": "absent.csv"}, {}, "QG605", "The population of the policy cannot be read"),
@@ -335,12 +333,12 @@ def test_a_register_that_the_file_is_no_part_of_is_refused(tmp_path: Path, spell
         register = everybody.set_column(1, "sex", pa.array(["women", "men"] * 150))
     with pytest.raises(ExtractRefused, match="people who could match, and the file has 100 records") as caught:
         make(place(tmp_path, file, register))
-    assert "spelled as the source does" in caught.value.remedy
+    assert "spelled as in the source" in caught.value.remedy
 
 
 def test_a_policy_without_a_population_is_told_what_to_do(tmp_path: Path) -> None:
     folder = place(tmp_path, records(people(300, 1), 50, 2), people(300, 1))
-    (folder / "p.toml").write_text(write_toml({key: value for key, value in RAW.items() if key != "release"}))
+    (folder / "p.toml").write_text(POLICY.but(release=None))
     with pytest.raises(ExtractRefused, match=r"no table \[release\], which says what a same-disease file may risk"):
         make(folder)
 
@@ -357,9 +355,9 @@ def test_what_the_maker_says_is_not_believed(tmp_path: Path, monkeypatch: pytest
 
     for number, (changed, words) in enumerate(
         (
-            ({"risk": lambda made: replace(made.risk, average_instance=0.0)}, "not those that were counted"),
-            ({"part_of": lambda made: np.roll(made.part_of, 1)}, "values stray"),
-            ({"parts": lambda made: (*made.parts[1:], made.parts[0])}, "values stray"),
+            ({"risk": lambda made: replace(made.risk, average_instance=0.0)}, "measured risks differ"),
+            ({"part_of": lambda made: np.roll(made.part_of, 1)}, "wrong"),
+            ({"parts": lambda made: (*made.parts[1:], made.parts[0])}, "wrong"),
         )
     ):
         monkeypatch.setattr(making, "tightened", with_changes(**changed))
@@ -371,7 +369,7 @@ def test_what_the_maker_says_is_not_believed(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        (None, "greatest instance risk r 1, and not at most 0.4"),
+        (None, "maximum instance risk r 1, and not at most 0.4"),
         (1, "classes in the columns of the population 1, and not"),
     ],
 )
@@ -387,12 +385,12 @@ def test_a_maker_that_keeps_no_rules_is_found_out(
 
 
 def test_a_text_that_nobody_can_read_is_refused() -> None:
-    column = parse_policy(write_toml(RAW)).column("zip")
+    column = POLICY.parsed().column("zip")
     kinds = Population({"zip": np.array([0.0, 1, np.nan])}, {"zip": ("37203", "38104")}, np.array([2, 5, 7]))
 
     def people_of(text: str | None) -> int:
         return int(look_up(pa.table({"zip": [text]}), [column], kinds, {"zip": ZIPS}).matches[0])
 
     assert [people_of(text) for text in ("37203", "372", "37203 | 38104", "*", None)] == [2, 2, 7, 7, 14]
-    with pytest.raises(ExtractRefused, match="of zip that nobody can read"):
+    with pytest.raises(ExtractRefused, match="of zip that cannot be read back"):
         people_of("55555")

@@ -15,6 +15,7 @@ from querygate.core.errors import ExtractRefused
 from querygate.custody.extract import sequence_columns as making
 from querygate.custody.extract.sequence_columns import make_sequences
 from querygate.custody.policy import ColumnPolicy, SequencePolicy
+from tests.policies import Column
 from tests.unit.custody.extract.study import extract
 from tests.unit.custody.extract.texts_study import POLICY, SITES, people
 
@@ -33,11 +34,13 @@ def generalised(
     return made.to_pylist(), report
 
 
-@pytest.mark.parametrize("more", ["", "k = 7", 'method = "dnala"\nlattice = "dnala"', 'method = "bins"\nbins = 6'])
-def test_each_sequence_is_that_of_k_records(more: str, tmp_path: Path) -> None:
-    body = extract(tmp_path, table=people(), policy=f"{POLICY}{more}\n", **WISH)
+@pytest.mark.parametrize(
+    "more", [{}, {"k": 7}, {"method": "dnala", "lattice": "dnala"}, {"method": "bins", "bins": 6}], ids=str
+)
+def test_each_sequence_is_that_of_k_records(more: Column, tmp_path: Path) -> None:
+    body = extract(tmp_path, table=people(), policy=POLICY.but(columns={"dna": more}), **WISH)
     table = pq.read_table(tmp_path / "out" / "extract.parquet")
-    k = 7 if "k = 7" in more else 5
+    k = more.get("k", 5)
     assert min(Counter(table["dna"].to_pylist()).values()) >= k
     raw = dict(zip(people()["sbp"].to_pylist(), people()["dna"].to_pylist(), strict=True))
     meaning = BASES | ({"N": "ACGT-"} if "lattice" in more else {})
@@ -65,7 +68,7 @@ def test_the_k_of_the_request_counts_too(tmp_path: Path) -> None:
 
 
 def test_within_classes_both_together_hide_k_records(tmp_path: Path) -> None:
-    extract(tmp_path, table=people(), policy=POLICY + 'within = "classes"\n', **WISH)
+    extract(tmp_path, table=people(), policy=POLICY.but(columns={"dna": {"within": "classes"}}), **WISH)
     table = pq.read_table(tmp_path / "out" / "extract.parquet")
     seen = Counter(zip(*(table[name].to_pylist() for name in ("age_low", "age_high", "dna")), strict=True))
     assert min(seen.values()) >= 5
@@ -99,7 +102,7 @@ def test_missing_sequences_tell_nothing(
     ("texts", "told"),
     [
         (["ACGT", "ACG", "ACGT", "ACGT"], "1 of 4 sequences have another length"),
-        (["ACGT", "ACGU", "ACXT", "ACGT"], "2 of 4 sequences have letters that are none of DNA"),
+        (["ACGT", "ACGU", "ACXT", "ACGT"], "2 of 4 sequences contain letters that are not DNA"),
         ([None, "", " "], "no record has a sequence"),
         (["ACGT", "ACGA"], "fewer than k = 3"),
     ],
@@ -117,5 +120,5 @@ def test_what_was_made_is_counted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ExtractRefused, match="does not keep its promise: 1 records"):
         generalised(["ACGT", "ACGA", "TCGA", "TCGA"])
     monkeypatch.setattr(making, "generalised", lambda original, labels: making.of_texts(["AAAA"] * 4))
-    with pytest.raises(ExtractRefused, match="letters misstate"):
+    with pytest.raises(ExtractRefused, match="letters are wrong"):
         generalised(["ACGT", "ACGA", "TCGA", "TCGA"])

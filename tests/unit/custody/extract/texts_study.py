@@ -7,34 +7,19 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-POLICY = """
-dataset = "trial"
-k = 5
-person = "mrn"
-[columns.first_name]
-role = "identifier"
-[columns.last_name]
-role = "identifier"
-[columns.mrn]
-role = "identifier"
-[columns.phone]
-role = "identifier"
-[columns.born]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-[columns.note]
-role = "note"
-title = "Discharge letter"
-[columns.dna]
-role = "sequence"
-"""
+from tests.policies import IDENTIFIER, ROUGH_AGE, SBP, make_policy
+
+POLICY = make_policy(
+    "trial",
+    {
+        **dict.fromkeys(("first_name", "last_name", "mrn", "phone", "born"), IDENTIFIER),
+        "age": ROUGH_AGE,
+        "sbp": SBP,
+        "note": {"role": "note", "title": "Discharge letter"},
+        "dna": {"role": "sequence"},
+    },
+    person="mrn",
+)
 
 FIRST = ("Zofia", "Björn", "Will", "Mary-Ann", "Ngozi", "Søren", "Rosalind", "Tom")
 LAST = ("O'Quackenbush", "García", "Wojciechowska", "Müller-Thurgau", "Okonkwo", "Lindqvist")

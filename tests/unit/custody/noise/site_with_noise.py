@@ -16,15 +16,6 @@ from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.small_release import publish_small
 
-LAPLACE = """
-[answers]
-modes = ["interval", "laplace"]
-[laplace]
-epsilon_per_query = {each}
-epsilon_total = {total}
-epsilon_per_user = {user}
-"""
-
 
 @dataclass(frozen=True)
 class NoisySite:
@@ -46,12 +37,11 @@ class NoisySite:
         return Request(Principal(user, "researcher"), "patients", sql, QueryOptions(**{"mode": "laplace", **options}))
 
 
-def noisy_site(
-    folder: Path, *, each: float = 1.0, total: float = 10.0, user: float = 10.0, more: str = ""
-) -> NoisySite:
+def noisy_site(folder: Path, *, each: float = 1.0, total: float = 10.0, user: float = 10.0, **more: Any) -> NoisySite:
     """Publish random patients, with noisy answers allowed."""
     opened = with_vault(open_gate(init_site(folder / "site")))
-    publish_small(opened, folder, more=LAPLACE.format(each=each, total=total, user=user) + more)
+    spent = {"epsilon_per_query": each, "epsilon_total": total, "epsilon_per_user": user}
+    publish_small(opened, folder, answers={"modes": ["interval", "laplace"]}, laplace={**spent, **more})
     truth = duckdb.connect()
     truth.execute(f"CREATE TABLE patients AS SELECT * FROM '{folder / 'patients.parquet'}'")
     return NoisySite(opened, truth)

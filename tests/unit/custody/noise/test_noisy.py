@@ -10,6 +10,7 @@ from querygate.core.errors import BudgetExhausted, NotPermitted, UnsupportedSQL
 from querygate.core.types import Principal, QueryOptions
 from querygate.gate import render
 from querygate.gate.answer import read_budget
+from tests.policies import IDENTIFIER, ROUGH_AGE, make_policy
 from tests.unit.custody.noise.site_with_noise import NoisySite, noisy_site
 
 
@@ -113,7 +114,6 @@ def test_nobody_has_more_rows_than_the_policy_says(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 
-    from querygate.custody.policy import parse_policy
     from querygate.custody.roots.open_custody import with_vault
     from querygate.custody.roots.publish_version import publish_to
     from querygate.site.layout import init_site
@@ -122,26 +122,15 @@ def test_nobody_has_more_rows_than_the_policy_says(tmp_path: Path) -> None:
     people = [i // 5 for i in range(1000)]  # five rows of each
     ages = [20 + i % 50 for i in people]
     pyarrow.parquet.write_table(pa.table({"id": people, "age": ages}), tmp_path / "visits.parquet")
-    policy = """
-dataset = "visits"
-k = 5
-[columns.id]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[answers]
-modes = ["laplace"]
-[laplace]
-epsilon_per_query = 90
-epsilon_total = 100
-epsilon_per_user = 100
-person = "id"
-rows_per_person = 2
-"""
+    laplace = {"epsilon_per_query": 90, "epsilon_total": 100, "epsilon_per_user": 100, "rows_per_person": 2}
+    policy = make_policy(
+        "visits",
+        {"id": IDENTIFIER, "age": ROUGH_AGE},
+        answers={"modes": ["laplace"]},
+        laplace={**laplace, "person": "id"},
+    )
     opened = with_vault(open_gate(init_site(tmp_path / "site")))
-    publish_to(opened, parse_policy(policy), str(tmp_path / "visits.parquet"), user="custodian")
+    publish_to(opened, policy.parsed(), str(tmp_path / "visits.parquet"), user="custodian")
     site = NoisySite(opened, None)  # type: ignore[arg-type]
     request = site.request("SELECT COUNT(*) AS n FROM visits")
     from dataclasses import replace

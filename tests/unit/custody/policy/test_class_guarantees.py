@@ -6,8 +6,9 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import DiversityPolicy, KMapPolicy, parse_policy
+from tests.policies import make_policy, quasi
 
-TOP = 'dataset = "d"\nk = 5\n[columns.q]\nrole = "quasi-identifier"\ntype = "category"\n'
+TOP = make_policy("d", {"q": quasi("category")})
 ILL = '[columns.ill]\nrole = "sensitive"\ntype = "category"\nvalues = ["a", "b", "c"]\n'
 SBP = '[columns.sbp]\nrole = "sensitive"\ntype = "integer"\ndomain = [40, 300]\n'
 MASS = '[columns.mass]\nrole = "sensitive"\ntype = "number"\ndomain = [0, 300]\n'
@@ -71,7 +72,7 @@ def test_a_list_keeps_them_all():
         (
             ILL + 'diversity = [{ kind = "distinct", l = 2 }, { kind = "distinct", l = 2 }]',
             "columns.ill.diversity",
-            "a list of different guarantees",
+            "a list of distinct guarantees",
         ),
         (ILL + 'diversity = { kind = "ke", e = 2 }', "columns.ill.diversity.kind", "for type integer, number or date"),
         (ILL + 'diversity = { kind = "em", epsilon = 2, m = 2 }', "columns.ill.diversity.kind", "for type integer"),
@@ -95,12 +96,12 @@ def test_a_list_keeps_them_all():
         (
             ILL + 'diversity = { kind = "personalised", by = "wish", share = 0.5 }',
             "columns.ill.diversity.by",
-            "with role withheld or identifier",
+            "and role withheld or identifier",
         ),
         (
             ILL + 'diversity = { kind = "personalised", by = "q", share = 0.5 }',
             "columns.ill.diversity.by",
-            "with role withheld or identifier",
+            "and role withheld or identifier",
         ),
         (ILL + 'diversity = { kind = "personalised", share = 0.5 }', "columns.ill.diversity.by", "is missing"),
         (
@@ -111,7 +112,7 @@ def test_a_list_keeps_them_all():
         (
             ILL + 'diversity = { kind = "personalised", by = "wish", share = 0.5, groups = { none = ["a"] } }\n' + WISH,
             "columns.ill.diversity.groups",
-            "a name that is no value",
+            "a name that is not a value",
         ),
         (
             ILL + 'diversity = { kind = "personalised", by = "wish", share = 0.5, groups = 3 }\n' + WISH,

@@ -6,8 +6,9 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import JoinPolicy, ReferencePolicy, parse_policy
+from tests.policies import make_policy, quasi
 
-TOP = 'dataset = "d"\nk = 5\n[columns.q]\nrole = "quasi-identifier"\ntype = "category"\n'
+TOP = make_policy("d", {"q": quasi("category")})
 BROUGHT = '[columns.x]\nrole = "public"\ntype = "integer"\n[columns.y]\nrole = "withheld"\n'
 REFERENCE = '[references.r]\nfile = "r.csv"\nkey = "code"\ncolumns = ["name", "land"]\n'
 JOIN = '[join.j]\nsource = "j.csv"\non = { pid = "id" }\ncolumns = ["x", "y"]\n'
@@ -35,19 +36,27 @@ def test_a_join() -> None:
 @pytest.mark.parametrize(
     ("text", "path", "told"),
     [
-        (TOP + "references = 3\n", "columns.q.references", "it belongs to the file"),
+        (TOP + "references = 3\n", "columns.q.references", "it belongs at the top of the file"),
         ("references = 3\n" + TOP, "references", "one table [references.NAME] per table"),
         ("join = []\n" + TOP, "join", "one table [join.NAME] per table"),
         (TOP + "[references]\nr = 1\n", "references.r", "accepted: keys file, key, columns"),
-        (TOP + REFERENCE.replace("references.r", "references.d"), "references.d", "has the name of the dataset"),
+        (TOP + REFERENCE.replace("references.r", "references.d"), "references.d", "is the name of the dataset"),
         (TOP + REFERENCE.replace("references.r", "references.R"), "references.R", "[a-z][a-z0-9_]{0,62}"),
         (TOP + REFERENCE.replace('file = "r.csv"\n', ""), "references.r.file", "is missing; accepted: a .csv"),
         (TOP + REFERENCE.replace("r.csv", "r.xlsx"), "references.r.file", "a .csv, .tsv or .parquet file"),
-        (TOP + REFERENCE.replace("r.csv", "postgresql://u:p@h/d#r.csv"), "references.r.file", "not the name of a file"),
+        (TOP + REFERENCE.replace("r.csv", "postgresql://u:p@h/d#r.csv"), "references.r.file", "not a file name"),
         (TOP + REFERENCE.replace('key = "code"\n', ""), "references.r.key", "is missing"),
-        (TOP + REFERENCE.replace('"code"', '" "'), "references.r.key", "is not an accepted text"),
-        (TOP + REFERENCE.replace('["name", "land"]', "[]"), "references.r.columns", "names of columns, one at least"),
-        (TOP + REFERENCE.replace('["name", "land"]', "{}"), "references.r.columns", "names of columns, one at least"),
+        (TOP + REFERENCE.replace('"code"', '" "'), "references.r.key", "is not accepted"),
+        (
+            TOP + REFERENCE.replace('["name", "land"]', "[]"),
+            "references.r.columns",
+            "at least one distinct column name",
+        ),
+        (
+            TOP + REFERENCE.replace('["name", "land"]', "{}"),
+            "references.r.columns",
+            "at least one distinct column name",
+        ),
         (TOP + REFERENCE.replace('"land"', '"NAME"'), "references.r.columns", "names name twice"),
         (TOP + REFERENCE.replace('"land"', '"Code"'), "references.r.columns", "names code twice"),
         (TOP + REFERENCE.replace('["name", "land"]', '{ a = "date" }'), "references.r.columns", "integer, number"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.errors import ConfigError
@@ -208,7 +208,7 @@ def test_named_selects_by_role_and_an_unnamed_column_is_withheld():
 @pytest.mark.parametrize(
     ("lines", "warning"),
     [
-        ('[anonymise]\nedges = "tight"', "anonymise.edges: tight: class edges are real people's values"),
+        ('[anonymise]\nedges = "tight"', "anonymise.edges: tight: class edges are values of real people"),
         (
             '[columns.x]\nrole = "sensitive"\ntype = "number"\ndomain = [0, 1]\nguard = 0',
             "columns.x.guard: 0 is off",
@@ -248,7 +248,6 @@ def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
         assert caught.value.remedy
 
 
-@settings(deadline=None)
 @given(st.dates(), st.dates())
 def test_every_pair_of_days_is_a_domain_in_the_right_order(one, other):
     text = f'type = "date"\ndomain = [{one.isoformat()}, {other.isoformat()}]'

@@ -107,7 +107,7 @@ def test_lists_of_codes_are_proposed():
 def test_identifiers_inside_texts_are_told():
     found = only(figures("note", distinct=900, words=12.0, contains={"telephone or fax number": 0.031}))
     assert (found.warning, found.offer) == ("free text", "note")
-    assert "3.1% of the values hold a telephone or fax number." in found.why
+    assert "3.1% of the values contain a telephone or fax number." in found.why
 
 
 def test_age_is_published_once():

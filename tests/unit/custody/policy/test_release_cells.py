@@ -12,42 +12,28 @@ from querygate.core.errors import ConfigError
 from querygate.custody.policy import grid_edges, parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
+from tests.policies import ROUGH_AGE, make_policy, quasi, sensitive
 
-POLICY = """
-dataset = "d"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-{age}
-[columns.born]
-role = "quasi-identifier"
-type = "date"
-domain = ["1900-01-01", "2020-12-31"]
-{born}
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-{race}
-[columns.smoker]
-role = "quasi-identifier"
-type = "boolean"
-{smoker}
-[columns.sbp]
-role = "sensitive"
-type = "number"
-domain = [40, 300]
-{sbp}
-{more}
-"""
-KEYS = ("age", "born", "race", "smoker", "sbp", "more")
+POLICY = make_policy(
+    "d",
+    {
+        "age": ROUGH_AGE,
+        "born": quasi("date", ("1900-01-01", "2020-12-31")),
+        "race": quasi("category"),
+        "smoker": quasi("boolean"),
+        "sbp": sensitive("number", (40, 300)),
+    },
+)
 GROUPS = 'groups = [["White"], ["Black", "Other"]]'
 RELEASE = '[release]\npopulation = "county.csv"\ncount = "people"\ncolumns = ["age", "race"]\nthreshold = 0.01'
 
 
-def made(**given: str) -> str:
-    return POLICY.format(**{key: given.get(key, "") for key in KEYS})
+def made(more: str = "", **lines: str) -> str:
+    """The policy with these lines in the tables of columns, and more at its end."""
+    text: str = POLICY
+    for name, keys in lines.items():
+        text = text.replace(f"[columns.{name}]\n", f"[columns.{name}]\n{keys}\n")
+    return text + more
 
 
 def test_edges_are_the_cells_and_the_ends_are_the_domains():
@@ -122,22 +108,26 @@ def test_what_is_kept_is_read_back():
         ({"age": "edges = [50, 40]"}, "columns.age.edges", "not an increasing list"),
         ({"age": "edges = 50"}, "columns.age.edges", "not an increasing list"),
         ({"age": 'edges = ["x"]'}, "columns.age.edges", "not an increasing list"),
-        ({"age": "edges = [50, 130]"}, "columns.age.edges", "leaves the domain"),
-        ({"age": "edges = [50]\ngrid = 2"}, "columns.age.grid", "does not go with edges"),
-        ({"age": "edges = [50]\ncuts = [10]"}, "columns.age.cuts", "does not go with edges"),
+        ({"age": "edges = [50, 130]"}, "columns.age.edges", "is outside the domain"),
+        ({"age": "edges = [50]\ngrid = 2"}, "columns.age.grid", "cannot be combined with edges"),
+        ({"age": "edges = [50]\ncuts = [10]"}, "columns.age.cuts", "cannot be combined with edges"),
         ({"age": 'groups = [["a"]]'}, "columns.age.groups", "does not apply"),
         ({"sbp": "edges = [50]"}, "columns.sbp.edges", "does not apply"),
         ({"race": "edges = [50]"}, "columns.race.edges", "does not apply"),
-        ({"race": "groups = []"}, "columns.race.groups", "not a list of lists"),
-        ({"race": "groups = [[]]"}, "columns.race.groups", "not a list of lists"),
-        ({"race": 'groups = ["White"]'}, "columns.race.groups", "not a list of lists"),
-        ({"race": "groups = [[1]]"}, "columns.race.groups", "not a list of lists"),
-        ({"race": 'groups = [["a"], ["a"]]'}, "columns.race.groups", "1 values more than once"),
+        ({"race": "groups = []"}, "columns.race.groups", "not a list of non-empty lists"),
+        ({"race": "groups = [[]]"}, "columns.race.groups", "not a list of non-empty lists"),
+        ({"race": 'groups = ["White"]'}, "columns.race.groups", "not a list of non-empty lists"),
+        ({"race": "groups = [[1]]"}, "columns.race.groups", "not a list of non-empty lists"),
+        ({"race": 'groups = [["a"], ["a"]]'}, "columns.race.groups", "1 value more than once"),
         ({"race": 'groups = [["a"]]\nvalues = ["a", "b"]'}, "columns.race.groups", "leaves out 1 of its values"),
         ({"race": 'groups = [["a", "c"]]\nvalues = ["a"]'}, "columns.race.groups", "1 values that are not public"),
-        ({"race": 'groups = [["a"]]\nhierarchy = "digits"'}, "columns.race.hierarchy", "does not go with groups"),
+        (
+            {"race": 'groups = [["a"]]\nhierarchy = "digits"'},
+            "columns.race.hierarchy",
+            "cannot be combined with groups",
+        ),
         ({"smoker": 'groups = [["true"]]'}, "columns.smoker.groups", "leaves out 1 of its values"),
-        ({"age": "edges = [50]", "more": '[anonymise]\nedges = "tight"'}, "anonymise.edges", "does not go with"),
+        ({"age": "edges = [50]", "more": '[anonymise]\nedges = "tight"'}, "anonymise.edges", "cannot be combined with"),
         ({"more": "[release]\nthreshold = 0.1"}, "release.population", "is missing"),
         ({"more": RELEASE.replace("0.01", "0")}, "release.threshold", "not an accepted threshold"),
         ({"more": RELEASE.replace("0.01", "1.5")}, "release.threshold", "not an accepted threshold"),

@@ -9,17 +9,9 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import NotePolicy, Policy, SequencePolicy, parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
+from tests.policies import IDENTIFIER, ROUGH_AGE, make_policy
 
-BASE = """
-dataset = "patients"
-k = 5
-[columns.name]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-"""
+BASE = make_policy("patients", {"name": IDENTIFIER, "age": ROUGH_AGE})
 HASH = "41ef7ffb52d1640793cb205b62e53b9989b24e2d01ca49f96af59812a605ab2d"
 
 
@@ -59,25 +51,24 @@ def test_the_hash_is_that_of_what_is_meant() -> None:
     assert of(note).hash == of(note + written_out).hash
     others = {of(note + f"{line}\n").hash for line in ('dates = "tag"', 'tags = "kind"', "earliest_year = 1936")}
     assert len({*others, of(note).hash, of("").hash}) == 5
-    named = BASE.replace('role = "identifier"', 'role = "identifier"\nkind = "name"')
-    assert parse_policy(named).hash != of("").hash
+    assert BASE.but(columns={"name": {"kind": "name"}}).parsed().hash != of("").hash
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('role = "note"\ntype = "category"', "columns.x.type: does not go with role note"),
+        ('role = "note"\ntype = "category"', "columns.x.type: cannot be combined with role note"),
         ('role = "note"\nk = 5', "columns.x.k: does not apply to role note"),
         ('role = "note"\nt = 5', "columns.x.terms: is missing"),
         ('role = "note"\nterms = "nowhere.csv"\nt = 5', "columns.x.terms: cannot be read"),
         ('role = "note"\nterms = "terms.csv"\nt = 1', "columns.x.t: is not an accepted number"),
-        ('role = "note"\nterms = "circle.csv"\nt = 5', "columns.x.terms: goes round in a circle"),
+        ('role = "note"\nterms = "circle.csv"\nt = 5', "columns.x.terms: contains a cycle"),
         ('role = "note"\nterms = "twice.csv"\nt = 5', "columns.x.terms: gives a second parent to 1 of its terms"),
-        ('role = "note"\nterms = "wide.csv"\nt = 5', "columns.x.terms: has 1 rows that are not a term and its parent"),
+        ('role = "note"\nterms = "wide.csv"\nt = 5', "columns.x.terms: has 1 row that is not a term and its parent"),
         ('role = "note"\ndates = "month"', 'columns.x.dates: unknown choice "month"'),
         ('role = "note"\nunknown_words = "yes"', "columns.x.unknown_words: is neither true nor false"),
         ('role = "note"\nkind = "name"', "columns.x.kind: does not apply to role note"),
-        ('role = "sequence"\nmethod = "cba"', "columns.x.method: is not one for sequences"),
+        ('role = "sequence"\nmethod = "cba"', "columns.x.method: is not a method for sequences"),
         ('role = "sequence"\nbins = 3', "columns.x.bins: does not apply to method refined"),
         ('role = "sequence"\nmethod = "bins"', "columns.x.bins: is missing"),
         ('role = "sequence"\nk = 1', "columns.x.k: is not an accepted number"),

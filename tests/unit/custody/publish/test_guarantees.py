@@ -199,7 +199,7 @@ def test_the_wishes_stay_in_the_vault(tmp_path: Path) -> None:
 
 def test_a_wish_that_means_nothing_is_refused(tmp_path: Path) -> None:
     odd = {**PEOPLE, "wish": ["measles", *PEOPLE["wish"][1:]]}
-    with pytest.raises(ConfigError, match="1 wishes name what disease does not have") as refused:
+    with pytest.raises(ConfigError, match="1 wish names a value that disease does not have") as refused:
         put(new_site(tmp_path), of("personalised"), odd)
 
     assert refused.value.code == "QG802"

@@ -156,7 +156,7 @@ def test_the_largest_k_that_keeps_the_limit(tmp_path: Path, people) -> None:
 
 def test_limits_that_cannot_be_kept_say_what_would_do(tmp_path: Path, people) -> None:
     opened = new_site(tmp_path)
-    with pytest.raises(ConfigError, match="400 records the limits of max_width cannot be kept") as refused:
+    with pytest.raises(ConfigError, match="400 records, the limits of max_width cannot be met") as refused:
         put(opened, policy("mondrian", max_width={"mean(age)": 3}), people)
     assert refused.value.code == "QG803"
     assert "mean(age): " in refused.value.detail

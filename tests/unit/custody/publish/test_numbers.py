@@ -73,7 +73,7 @@ def test_exact_sums_give_exact_means(tmp_path: Path) -> None:
     assert row["s"]["low"] == row["s"]["high"] == sum(known)
     assert row["a"]["low"] <= sum(known) / len(known) <= row["a"]["high"]
     assert row["a"]["high"] - row["a"]["low"] < 1e-12
-    assert any("last exactly" in warning for warning in report.warnings)
+    assert any("last value exactly" in warning for warning in report.warnings)
     assert report.numbers[0].residual == 0.0
 
 
@@ -201,7 +201,7 @@ def test_unguarded_moments_are_not_served(tmp_path: Path, monkeypatch: pytest.Mo
         return honest(members, e, k, guarded=False)
 
     monkeypatch.setattr(publishing, "rounded_moments", careless)
-    with pytest.raises(ConfigError, match="not told too closely"):
+    with pytest.raises(ConfigError, match="not too close to the values"):
         put(new_site(tmp_path), policy(), columns())
 
 

@@ -129,7 +129,7 @@ def test_moments_with_zones_texts_and_days_are_read(tmp_path, written, read):
 
 def test_what_is_no_moment_is_counted_and_not_quoted(tmp_path):
     source = write_parquet(tmp_path / "x.parquet", {"age": [40] * 10, "seen": ["1970-01-01 10:00"] * 9 + ["noonish"]})
-    with pytest.raises(ConfigError, match="1 values cannot be read as timestamp") as refused:
+    with pytest.raises(ConfigError, match="1 value cannot be read as timestamp") as refused:
         put(new_site(tmp_path), QUASI, source)
     assert "noonish" not in refused.value.detail
 

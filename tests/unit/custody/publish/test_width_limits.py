@@ -55,9 +55,9 @@ def test_excess():
 def test_a_refusal_has_the_figures():
     make, _ = maker(lambda k: 1.5 * k)
     error = LIMITS.refusal(TABLE, make(16)[1], make)
-    assert error.detail.endswith("mean(age): 24 wide, at most 10 wanted.")
+    assert error.detail.endswith("mean(age): 24 wide, limit 10.")
     assert error.remedy.splitlines() == [
-        "What would do:",
+        "Each of these would be enough:",
         "k = 6.",
         "About 267 records of the same spread, 167 more.",
         "Without the quasi-identifier sex: mean(age) 6 wide.",
@@ -68,8 +68,8 @@ def test_a_refusal_has_the_figures():
 def test_a_refusal_where_no_k_would_do():
     make, _ = maker(lambda k: 80.0 + k)
     lines = LIMITS.refusal(TABLE, make(16)[1], make).remedy.splitlines()
-    assert lines[1] == "No smaller k alone: even with k = 2 there is mean(age) 82 wide."
-    assert lines[2] == "Without the quasi-identifier sex: mean(age) 24 wide (not enough alone)."
+    assert lines[1] == "A smaller k alone is not enough: even k = 2 gives mean(age) 82 wide."
+    assert lines[2] == "Without the quasi-identifier sex: mean(age) 24 wide (not enough on its own)."
 
 
 @pytest.mark.parametrize("width", [12.341, 0.00012341, 5.0, 99.95, 1e9 + 1, 3.0000001])

@@ -30,52 +30,29 @@ from querygate.custody.roots.publish_with_report import (
 )
 from querygate.site.open_gate import OpenSite
 from tests.places import ROOT
+from tests.policies import AGE, IDENTIFIER, ILLNESS, SBP, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ends, new_site, staged_files, write_parquet
 
 MARKER = "ZEBRA"
 DOCUMENTED = ROOT / "docs" / "reference" / "publish-report.md"
 
-POLICY = """
-dataset = "t"
-title = "A <b>small</b> study & more"
-k = 4
-person = "mrn"
-[columns.mrn]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-values = ["F", "M"]
-[columns.seen]
-role = "quasi-identifier"
-type = "date"
-domain = ["2020-01-01", "2020-12-31"]
-grid = 1
-[columns.ward]
-role = "sensitive"
-type = "category"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-bins = 10
-guard = 10
-[columns.cost]
-role = "sensitive"
-type = "number"
-domain = [0, 1000]
-carry = "hull"
-guard = 5
-[anonymise]
-method = "mondrian"
-[republish]
-on_overlap = "retire"
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "mrn": IDENTIFIER,
+        "age": AGE,
+        "sex": quasi("category", values=["F", "M"]),
+        "seen": quasi("date", ("2020-01-01", "2020-12-31"), grid=1),
+        "ward": ILLNESS,
+        "sbp": SBP | {"bins": 10, "guard": 10},
+        "cost": sensitive("number", (0, 1000), carry="hull", guard=5),
+    },
+    k=4,
+    title="A <b>small</b> study & more",
+    person="mrn",
+    anonymise={"method": "mondrian"},
+    republish={"on_overlap": "retire"},
+)
 
 
 def study(rows: int = 240, seed: int = 7) -> dict[str, Any]:
@@ -234,9 +211,7 @@ def test_a_population_brings_the_journalist(tmp_path: Path) -> None:
     opened, people = new_site(tmp_path), study()
     register = {"age": np.repeat(np.arange(0, 121), 8), "sex": np.tile(["F", "M"], 484)}
     write_parquet(tmp_path / "register.parquet", register)
-    policy = POLICY.replace(
-        "[anonymise]", '[k_map]\npopulation = "register.parquet"\nk = 6\ncolumns = ["age", "sex"]\n[anonymise]'
-    )
+    policy = POLICY.but(k_map={"population": "register.parquet", "k": 6, "columns": ["age", "sex"]})
     put(opened, people, policy, kind="json", base_dir=tmp_path)
     body = read_report(find_report(opened, "t", None))
     boxes = read(
@@ -254,13 +229,15 @@ def test_a_population_brings_the_journalist(tmp_path: Path) -> None:
 
 
 def test_every_guarantee_that_is_measured_was_asked_for(tmp_path: Path) -> None:
-    kinds = '[{ kind = "distinct", l = 2 }, { kind = "entropy", l = 1.2 }, { kind = "recursive", c = 30, l = 2 }, '
-    kinds += '{ kind = "alpha", alpha = 0.97 }, { kind = "t-closeness", t = 0.9 }]'
-    number = '[{ kind = "ke", e = 8, distinct = 2 }, { kind = "em", epsilon = 1, m = 1.1 }]'
-    policy = POLICY.replace("k = 4", "k = 12").replace(
-        'type = "category"\n[columns.sbp]', f'type = "category"\ndiversity = {kinds}\n[columns.sbp]'
-    )
-    policy = policy.replace("bins = 10\n", f"bins = 10\ndiversity = {number}\n")
+    kinds = [
+        {"kind": "distinct", "l": 2},
+        {"kind": "entropy", "l": 1.2},
+        {"kind": "recursive", "c": 30, "l": 2},
+        {"kind": "alpha", "alpha": 0.97},
+        {"kind": "t-closeness", "t": 0.9},
+    ]
+    number = [{"kind": "ke", "e": 8, "distinct": 2}, {"kind": "em", "epsilon": 1, "m": 1.1}]
+    policy = POLICY.but(k=12, columns={"ward": {"diversity": kinds}, "sbp": {"diversity": number}})
     opened = new_site(tmp_path)
     done = put(opened, study(), policy, kind="json")
     lines = read_report(find_report(opened, "t", None))["guarantees"]
@@ -382,9 +359,7 @@ def test_it_is_closed_to_others(site: tuple[OpenSite, ReportedPublication]) -> N
 def test_the_next_one_tells_what_changed_and_a_retired_one_goes(tmp_path: Path) -> None:
     opened, people = new_site(tmp_path), study()
     put(opened, people, kind="json")
-    done = put(
-        opened, {name: values[:200] for name, values in people.items()}, POLICY.replace("k = 4", "k = 8"), kind="json"
-    )
+    done = put(opened, {name: values[:200] for name, values in people.items()}, POLICY.but(k=8), kind="json")
     body = read_report(find_report(opened, "t", None))
 
     assert done.published.versions is not None
@@ -400,7 +375,7 @@ def test_the_next_one_tells_what_changed_and_a_retired_one_goes(tmp_path: Path) 
 
 def test_retiring_by_hand_and_deleting_a_person_remove_reports(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    policy = POLICY.replace('on_overlap = "retire"', 'on_overlap = "sticky"\nfew_changes = "report"')
+    policy = POLICY.but(republish={"on_overlap": "sticky", "few_changes": "report"})
     put(opened, study(), policy, kind="json")
     put(opened, study(), policy, kind="json")
     retire_version(opened, "t", 1, user="tester")
@@ -430,7 +405,7 @@ def test_a_report_that_fails_leaves_the_version_serving(tmp_path: Path) -> None:
     ended = CliRunner().invoke(main, [*words, "--report", "json"])
 
     assert ended.exit_code == 0
-    assert "Warning: the version is published and serves" in ended.stderr
+    assert "Warning: the version is published and served" in ended.stderr
     assert "QG900" in ended.stderr
     assert MARKER not in ended.output
     assert ends(opened, "COUNT(*)") == (240, 240)

@@ -7,34 +7,19 @@ import gzip
 import itertools
 from pathlib import Path
 
+from tests.policies import make_policy, quasi, sensitive
 from tests.unit.methods.policy_search.shelby import DATA, LATTICE, OF_ADULT, study
 
-POLICY = """
-dataset = "adult"
-title = "Adult"
-k = 5
-
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-values = ["Female", "Male"]
-
-# The order of values is the one in which they may be joined.
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-values = ["White", "Black", "Asian", "Native"]
-
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 100]
-cuts = [18, 65]
-
-[columns."salary-class"]
-role = "sensitive"
-type = "category"
-"""
+POLICY = make_policy(
+    "adult",
+    {
+        "sex": quasi("category", values=["Female", "Male"]),
+        "race": quasi("category", values=["White", "Black", "Asian", "Native"]),  # in the order they may be joined
+        "age": quasi("integer", (0, 100), cuts=[18, 65]),
+        "salary-class": sensitive("category"),
+    },
+    title="Adult",
+)
 
 
 def write(folder: Path, rows: int = 2000, policy: str = POLICY) -> Path:

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from querygate.cli import main
 from querygate.custody.policy import load_policy, parse_policy
 from querygate.methods.policy_search import LatticeCubes, safe_harbor, within
+from tests.policies import IDENTIFIER, SBP, SEX, make_policy, quasi, sensitive
 from tests.unit.custody.search.county import POLICY, write
 from tests.unit.methods.policy_search.shelby import LATTICE, study
 
@@ -104,8 +105,7 @@ def test_the_same_seed_finds_the_same_and_another_finds_others(county: Path) -> 
 
 
 def test_the_population_may_stand_in_the_policy_and_the_threshold_may_be_a_number(tmp_path: Path) -> None:
-    tail = '\n[release]\npopulation = "county.csv"\ncount = "people"\n'
-    folder = write(tmp_path / "a", 300, POLICY + tail)
+    folder = write(tmp_path / "a", 300, POLICY.but(release={"population": "county.csv", "count": "people"}))
     done = searched(folder, "--threshold", "0.0002", "--iterations", 5, "--out", folder / "out")
     assert done.exit_code == 0, done.output
     assert "Threshold: 0.0002" in done.stdout
@@ -115,10 +115,9 @@ def test_the_population_may_stand_in_the_policy_and_the_threshold_may_be_a_numbe
 
 
 def test_cells_of_the_policy_are_the_finest_that_is_searched(tmp_path: Path) -> None:
-    cells = POLICY.replace("cuts = [18, 65]", "edges = [18, 40, 65, 90]").replace(
-        'values = ["White", "Black", "Asian", "Native"]', 'groups = [["White", "Black"], ["Asian", "Native"]]'
-    )
-    folder = write(tmp_path / "a", 500, cells)
+    age = {"cuts": None, "edges": [18, 40, 65, 90]}
+    race = {"values": None, "groups": [["White", "Black"], ["Asian", "Native"]]}
+    folder = write(tmp_path / "a", 500, POLICY.but(columns={"age": age, "race": race}))
     people = ("--population", folder / "county.csv", "--count", "people", "--threshold", "0.00001")
     done = searched(folder, *people, "--iterations", 5, "--format", "json", "--out", folder / "out")
     body = json.loads(done.stdout)
@@ -138,7 +137,7 @@ def test_cells_of_the_policy_are_the_finest_that_is_searched(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("more", "code", "words"),
     [
-        ((), 2, "No population is named"),
+        ((), 2, "measured over a population, and none is named"),
         (("--population", "{0}/absent.csv"), 2, "QG802"),
         (("--population", "{0}/records.csv", "--count", "people"), 2, "has no column people"),
         (("--population", "{0}/county.csv", "--columns", "salary-class"), 2, "not a quasi-identifier"),
@@ -163,47 +162,22 @@ def test_bad_input_ends_with_a_code_and_writes_nothing(
     assert {path.name for path in county.iterdir()} == before
 
 
-PATIENTS = """
-dataset = "patients"
-k = 5
-[columns.mrn]
-role = "identifier"
-[columns.patient_name]
-role = "sensitive"
-type = "category"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 110]
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.zip]
-role = "quasi-identifier"
-type = "category"
-values = ["37212", "37205", "37011", "03601", "05901"]
-hierarchy = "digits"
-[columns.admitted_date]
-role = "quasi-identifier"
-type = "date"
-domain = ["2018-03-01", "2021-12-31"]
-cuts = ["2019-01-01"]
-[columns.birth_year]
-role = "quasi-identifier"
-type = "integer"
-domain = [1920, 2020]
-[columns.death_date]
-role = "sensitive"
-type = "date"
-domain = ["2018-03-01", "2021-12-31"]
-[columns.city]
-role = "quasi-identifier"
-type = "category"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-"""
+YEARS = ("2018-03-01", "2021-12-31")
+PATIENTS = make_policy(
+    "patients",
+    {
+        "mrn": IDENTIFIER,
+        "patient_name": sensitive("category"),
+        "age": quasi("integer", (0, 110)),
+        "sex": SEX,
+        "zip": quasi("category", values=["37212", "37205", "37011", "03601", "05901"], hierarchy="digits"),
+        "admitted_date": quasi("date", YEARS, cuts=["2019-01-01"]),
+        "birth_year": quasi("integer", (1920, 2020)),
+        "death_date": sensitive("date", YEARS),
+        "city": quasi("category"),
+        "sbp": SBP,
+    },
+)
 
 
 def test_safe_harbor_as_a_policy(tmp_path: Path) -> None:
@@ -222,7 +196,7 @@ def test_safe_harbor_as_a_policy(tmp_path: Path) -> None:
     assert policy.column("birth_year").edges[:3] == (1920, 1937, 1938)
     assert len(policy.column("admitted_date").edges) == 5
     assert policy.column("zip").groups == (("03601", "05901"), ("37011",), ("37205", "37212"))
-    assert policy.column("sex") == parse_policy(PATIENTS).column("sex")
+    assert policy.column("sex") == PATIENTS.parsed().column("sex")
     assert "look" in out.read_text().splitlines()[0]
     again = run("policy", "safe-harbor", "--policy", tmp_path / "p.toml", "--out", out)
     assert again.exit_code == 2
@@ -232,8 +206,7 @@ def test_safe_harbor_as_a_policy(tmp_path: Path) -> None:
 
 
 def test_safe_harbor_says_what_it_needs(tmp_path: Path) -> None:
-    silent = PATIENTS.replace('values = ["37212", "37205", "37011", "03601", "05901"]\n', "")
-    (tmp_path / "p.toml").write_text(silent)
+    (tmp_path / "p.toml").write_text(PATIENTS.but(columns={"zip": {"values": None}}))
     done = run("policy", "safe-harbor", "--policy", tmp_path / "p.toml")
     assert done.exit_code == 2
     assert "neither the policy nor the population says which values" in done.output

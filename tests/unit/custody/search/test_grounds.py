@@ -12,19 +12,18 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.columns.population import Population, records_of
-from querygate.custody.policy import ColumnPolicy, parse_policy
+from querygate.custody.policy import ColumnPolicy
 from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
+from tests.policies import ZIP, Column, make_policy, quasi
 
-HEAD = 'dataset = "d"\nk = 2\n'
-AGE = '[columns.age]\nrole = "quasi-identifier"\ntype = "integer"\ndomain = [0, 100]\n'
-SEX = '[columns.sex]\nrole = "quasi-identifier"\ntype = "category"\nvalues = ["M", "F", "X"]\n'
-ZIP = '[columns.zip]\nrole = "quasi-identifier"\ntype = "category"\nhierarchy = "digits"\n'
-BORN = '[columns.born]\nrole = "quasi-identifier"\ntype = "date"\ndomain = ["1920-05-01", "2019-12-31"]\n'
-BMI = '[columns.bmi]\nrole = "quasi-identifier"\ntype = "number"\ndomain = [10, 60]\ngrid = 10\n'
+AGE = quasi("integer", (0, 100))
+SEX = quasi("category", values=["M", "F", "X"])
+BORN = quasi("date", ("1920-05-01", "2019-12-31"))
+BMI = quasi("number", (10, 60), grid=10)
 
 
-def quasi(*tables: str) -> tuple[ColumnPolicy, ...]:
-    return parse_policy(HEAD + "".join(tables)).named("quasi-identifier")
+def policies_of(**columns: Column) -> tuple[ColumnPolicy, ...]:
+    return make_policy("d", columns, k=2).parsed().named("quasi-identifier")
 
 
 def people(columns: Sequence[ColumnPolicy], counts: Sequence[int] | None = None, **values: Any) -> Population:
@@ -64,9 +63,18 @@ def by_hand(ground: LatticeStudy, records: Population, others: Population, kept:
     return sum(1 / g for g in among) / len(among), max(1 / g for g in among), min(fits[one] for one in mine)
 
 
-@pytest.mark.parametrize("tables", [(AGE, SEX), (AGE, SEX, BMI), (ZIP, BORN), (AGE + "edges = [65, 90]\n", SEX)])
-def test_figures_are_those_of_counting_by_hand(tables: tuple[str, ...]) -> None:
-    columns = quasi(*tables)
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"age": AGE, "sex": SEX},
+        {"age": AGE, "sex": SEX, "bmi": BMI},
+        {"zip": ZIP, "born": BORN},
+        {"age": AGE | {"edges": [65, 90]}, "sex": SEX},
+    ],
+    ids=["numbers", "a grid", "days", "cells"],
+)
+def test_figures_are_those_of_counting_by_hand(named: dict[str, Column]) -> None:
+    columns = policies_of(**named)
     records, others = (people(columns, **drawn(columns, rows, seed)) for rows, seed in ((120, 1), (900, 2)))
     ground = lay_out(columns, records, others, fixed=True)
     chance = np.random.default_rng(5)
@@ -79,7 +87,7 @@ def test_figures_are_those_of_counting_by_hand(tables: tuple[str, ...]) -> None:
 
 
 def test_merging_everything_still_keeps_missing_values_apart() -> None:
-    columns = quasi(AGE)
+    columns = policies_of(age=AGE)
     records = people(columns, age=pa.array([50, None]))
     ground = lay_out(columns, records, people(columns, [100, 50], age=pa.array([51, 50])), fixed=False)
     coarsest = ground.study.measure(ground.lattice.coarsest)
@@ -87,7 +95,7 @@ def test_merging_everything_still_keeps_missing_values_apart() -> None:
 
 
 def test_cells_follow_from_the_policy_and_never_from_the_records() -> None:
-    columns = quasi(AGE, SEX, ZIP, BORN, BMI)
+    columns = policies_of(age=AGE, sex=SEX, zip=ZIP, born=BORN, bmi=BMI)
     others = people(columns, **drawn(columns, 300, 3, missing=0))
     ground = lay_out(
         columns[:3], people(columns, **drawn(columns, 40, 4)), others, {"sex": ["X", "M", "F"]}, fixed=False
@@ -100,14 +108,14 @@ def test_cells_follow_from_the_policy_and_never_from_the_records() -> None:
 
 
 def test_safe_harbor_on_each_kind_of_column() -> None:
-    columns = quasi(AGE, ZIP)
+    columns = policies_of(age=AGE, zip=ZIP)
     others = people(columns, **drawn(columns, 2000, 3, missing=0))
     ground = lay_out(columns, people(columns, **drawn(columns, 50, 4)), others, fixed=False)
     policy, does = harbor(ground, 2026)
     assert does == {"age": "age", "zip": "zip3"}
     assert policy.labels("age")[-2:] == ("89", "90+")
     assert policy.labels("zip") == ("000", "370", "372")
-    columns = quasi(BORN, '[columns.city]\nrole = "quasi-identifier"\ntype = "category"\nvalues = ["a", "b"]\n', SEX)
+    columns = policies_of(born=BORN, city=quasi("category", values=["a", "b"]), sex=SEX)
     values = drawn(columns[:1], 50, 4) | {"city": pa.array(["a"] * 50), "sex": pa.array(["M"] * 50)}
     ground = lay_out(columns, people(columns, **values), people(columns, **values), fixed=False)
     policy, does = harbor(ground, 2026)
@@ -118,7 +126,7 @@ def test_safe_harbor_on_each_kind_of_column() -> None:
 
 
 def test_people_with_other_values_count_for_nothing() -> None:
-    columns = quasi(AGE, SEX)
+    columns = policies_of(age=AGE, sex=SEX)
     others = people(columns, [10, 20, 40], age=pa.array([50, 50, 130]), sex=pa.array(["M", "unknown", "M"]))
     ground = lay_out(columns, people(columns, age=pa.array([50]), sex=pa.array(["M"])), others, fixed=False)
     assert (ground.people, ground.outside) == (70, 60)
@@ -126,20 +134,20 @@ def test_people_with_other_values_count_for_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tables", "record", "person", "code", "words"),
+    ("named", "record", "person", "code", "words"),
     [
-        ((AGE,), {"age": [130]}, {"age": [50]}, "QG802", "Column age: 1 records have a value that is not public"),
-        ((SEX,), {"sex": ["secret"]}, {"sex": ["M"]}, "QG802", "Column sex: 1 records have a value"),
-        ((ZIP,), {"zip": ["37212"]}, {"zip": ["37011"]}, "QG802", "Column zip: 1 records have a value"),
-        ((ZIP,), {"zip": ["37212"]}, {"zip": [None]}, "QG801", "neither the policy nor the population says"),
-        ((AGE,), {"age": [40]}, {"age": [50]}, "QG802", "Nobody in the population matches any record"),
-        ((AGE,), {"age": []}, {"age": [50]}, "QG802", "The source has no records"),
+        ({"age": AGE}, {"age": [130]}, {"age": [50]}, "QG802", "Column age: 1 record has a value that is not public"),
+        ({"sex": SEX}, {"sex": ["secret"]}, {"sex": ["M"]}, "QG802", "Column sex: 1 record has a value"),
+        ({"zip": ZIP}, {"zip": ["37212"]}, {"zip": ["37011"]}, "QG802", "Column zip: 1 record has a value"),
+        ({"zip": ZIP}, {"zip": ["37212"]}, {"zip": [None]}, "QG801", "neither the policy nor the population says"),
+        ({"age": AGE}, {"age": [40]}, {"age": [50]}, "QG802", "Nobody in the population matches any record"),
+        ({"age": AGE}, {"age": []}, {"age": [50]}, "QG802", "The source has no records"),
     ],
 )
 def test_what_cannot_be_laid_out_is_told_without_values(
-    tables: tuple[str, ...], record: dict[str, Any], person: dict[str, Any], code: str, words: str
+    named: dict[str, Column], record: dict[str, Any], person: dict[str, Any], code: str, words: str
 ) -> None:
-    columns = quasi(*tables)
+    columns = policies_of(**named)
     kind = pa.int64() if "age" in record else pa.string()
     records, others = (
         people(columns, **{name: pa.array(values, kind) for name, values in one.items()}) for one in (record, person)
@@ -153,7 +161,7 @@ def test_what_cannot_be_laid_out_is_told_without_values(
 
 
 def test_too_many_combinations_are_refused_with_their_number() -> None:
-    columns = quasi(AGE, AGE.replace("age", "age2"), AGE.replace("age", "age3"), AGE.replace("age", "age4"))
+    columns = policies_of(age=AGE, age2=AGE, age3=AGE, age4=AGE)
     values = {column.name: pa.array([50]) for column in columns}
     with pytest.raises(ConfigError, match="104,060,401 combinations") as caught:
         lay_out(columns, people(columns, **values), people(columns, **values), fixed=False)

@@ -57,7 +57,7 @@ def test_groceries() -> None:
 
 
 def test_a_sensitive_code_of_every_record_is_refused() -> None:
-    with pytest.raises(Unprotectable, match="1 sensitive codes are of more than a share"):
+    with pytest.raises(Unprotectable, match="1 sensitive code occurs in more than a share"):
         coherent(Baskets.of([[0, 1], [0]], 2), np.array([0]), 1, 1, 0.5)
 
 

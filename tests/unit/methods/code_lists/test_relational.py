@@ -63,7 +63,7 @@ def test_a_code_of_every_record_stays() -> None:
 
 def test_refusals() -> None:
     baskets, levels = Baskets.of([[0], [1], [], []], 2), balanced(2)
-    with pytest.raises(Unprotectable, match="1 classes have fewer than k = 2"):
+    with pytest.raises(Unprotectable, match="1 class has fewer than k = 2"):
         codes_in_classes(baskets, np.array([0, 0, 0, 1]), levels, 2, 1)
     with pytest.raises(Unprotectable, match="fewer than k = 3"):
         codes_in_classes(baskets, np.zeros(4, dtype=np.int64), levels, 3, 1)

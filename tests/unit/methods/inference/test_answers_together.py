@@ -114,7 +114,7 @@ def test_repeats_groups_and_dominance_are_notices() -> None:
         ("group", "notice", 10),
         ("dominance", "notice", 10),
     ]
-    assert found[1].note == "None of the records that were shown have: dx = 'hiv'."
+    assert found[1].note == "None of the selected records have: dx = 'hiv'."
 
 
 def test_measures_that_do_not_combine_stay_apart() -> None:

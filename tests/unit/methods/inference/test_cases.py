@@ -117,8 +117,8 @@ def test_signs_of_intent() -> None:
     findings = [finding([10], ["q1", "q2"], totals=tuple(totals[:2])), finding([10], ["q4"], totals=(totals[3],))]
     (case,) = make_cases(findings, asked, totals, ONES, 3)
     assert case.signs == (
-        "one user alone",
-        "1 rewording of a set that was asked already",
+        "a single user",
+        "1 rewording of an earlier query",
         "asked within 40 seconds",
         "1 query selects fewer than 3 records",
     )
@@ -128,7 +128,7 @@ def test_asking_the_same_again_is_no_rewording() -> None:
     totals = [total("q1", 0, 9), total("q2", 0, 10), total("q3", 0, 10)]
     asked = [Asked("q1", "r1", "a"), Asked("q2", "r1", "b"), Asked("q3", "r1", " B ")]
     (case,) = make_cases([finding([10], ["q1", "q2"], totals=tuple(totals[:2]))], asked, totals, ONES, 1)
-    assert case.signs == ("one user alone",)
+    assert case.signs == ("a single user",)
 
 
 def test_nothing_found_is_no_case() -> None:

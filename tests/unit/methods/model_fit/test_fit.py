@@ -143,27 +143,27 @@ GOOD: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("text", "change", "reason"),
     [
-        ("linear: y ~ x + z", {"z": 2 * X + 1}, "determined by the others"),
+        ("linear: y ~ x + z", {"z": 2 * X + 1}, "determined by the other terms"),
         ("linear: y ~ x", {"x": np.ones(40)}, "does not vary"),
-        ("linear: y ~ x", {"y": np.ones(40)}, "one value alone"),
+        ("linear: y ~ x", {"y": np.ones(40)}, "only one value"),
         ("linear: y ~ x", {"x": np.full(40, np.nan)}, "0 records"),
         ("linear: y ~ x", {"x": np.where(X < 38, np.inf, X)}, "2 records"),
         ("linear: text ~ x", {}, "not a number"),
         ("linear: y ~ log(x)", {}, "not positive"),
         ("linear: y ~ sqrt(z)", {}, "negative"),
         ("linear: y ~ log(text)", {}, "not a number"),
-        ("linear: y ~ C(x)", {"x": X * 0}, "one value alone"),
+        ("linear: y ~ C(x)", {"x": X * 0}, "only one value"),
         ("linear: y ~ C(x):C(z)", {}, "more than 500"),
-        ("logistic: event ~ x", {"event": np.zeros(40)}, "one value alone"),
-        ("logistic: event ~ x", {"event": X % 3}, "other values than 0 and 1"),
-        ("logistic: event ~ x", {"event": np.array(["a", "b", "c", "a"] * 10)}, "not two values"),
-        ("logistic: event ~ x", {"event": (X > 20).astype(float)}, "no largest likelihood"),
-        ("logistic: event ~ x + z", {"z": (X == 1).astype(float)}, "no largest likelihood"),
+        ("logistic: event ~ x", {"event": np.zeros(40)}, "only one value"),
+        ("logistic: event ~ x", {"event": X % 3}, "values other than 0 and 1"),
+        ("logistic: event ~ x", {"event": np.array(["a", "b", "c", "a"] * 10)}, "not have exactly two values"),
+        ("logistic: event ~ x", {"event": (X > 20).astype(float)}, "did not converge"),
+        ("logistic: event ~ x + z", {"z": (X == 1).astype(float)}, "did not converge"),
         ("cox: Surv(time, event) ~ x", {"event": np.zeros(40)}, "nobody has the event"),
         ("cox: Surv(time, event) ~ x", {"time": X - 3}, "negative"),
-        ("cox: Surv(time, event) ~ x", {"time": np.ones(40)}, "one value alone"),
-        ("cox: Surv(time, event) ~ x", {"time": 40 - X, "event": np.ones(40)}, "no largest likelihood"),
-        ("cox: Surv(time, event) ~ z", {"z": (X == 2).astype(float)}, "no largest likelihood"),
+        ("cox: Surv(time, event) ~ x", {"time": np.ones(40)}, "only one value"),
+        ("cox: Surv(time, event) ~ x", {"time": 40 - X, "event": np.ones(40)}, "did not converge"),
+        ("cox: Surv(time, event) ~ z", {"z": (X == 2).astype(float)}, "did not converge"),
     ],
 )
 def test_what_has_no_solution_is_unfit(text: str, change: dict[str, Any], reason: str) -> None:
@@ -173,7 +173,7 @@ def test_what_has_no_solution_is_unfit(text: str, change: dict[str, Any], reason
 
 
 def test_a_value_that_is_no_level_is_unfit() -> None:
-    with pytest.raises(Unfit, match="the original has not"):
+    with pytest.raises(Unfit, match="the original does not have"):
         fit(RecipientModel.of("linear: y ~ text"), GOOD, {"text": ("a", "c")})
 
 

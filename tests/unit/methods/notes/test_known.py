@@ -168,7 +168,7 @@ def test_no_distinctive_value_of_another_record_is_left() -> None:
                     assert not still_there(other[column], result), column
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.text(min_size=2, max_size=20),
     st.text(max_size=200),

@@ -42,7 +42,7 @@ def test_refused_when_out_of_reach() -> None:
     assert column.notes[0] is None
     assert column.notes[2:] == ("Nothing.", None)
     assert (column.changed, column.withheld) == (1, 1)
-    assert explain_plausible(column).startswith("Each of 3 notes could have been at least 7 different ones")
+    assert explain_plausible(column).startswith("Each of 3 notes could have been at least 7 different texts")
     assert column.to_dict()["withheld"] == 1
 
 

@@ -114,6 +114,6 @@ def test_wrong_options_are_refused(wrong: dict[str, object]) -> None:
 
 def test_explained() -> None:
     made = scrub_column(["Dr. Wells", "fine", None], {}, {}, SECRET)
-    assert explain_scrubbed(made) == "1 identifiers were replaced in 1 of 3 notes: 1 names."
+    assert explain_scrubbed(made) == "1 identifier was replaced in 1 of 3 notes: 1 names."
     assert explain_scrubbed(scrub_column(["fine"], {}, {}, SECRET)) == "No identifier was found in 1 notes."
     assert Surrogates(SECRET, ScrubOptions()).days("a") == Surrogates(SECRET, ScrubOptions()).days("a")

@@ -41,8 +41,8 @@ def test_alike_solutions_are_of_one_kind() -> None:
     found = kinds(study(), [*young, *others, *old], count=4)
     assert [set(kind.members) for kind in found[:2]] == [set(old), set(young)]
     assert [len(kind.members) for kind in found] == [10, 7, 1, 1]
-    assert explain_kind(found[0]) == "10 policies join values of age 48+."
-    assert explain_kind(found[2]) in {f"1 policy joins values of {name}." for name in ("sex", "race")}
+    assert explain_kind(found[0]) == "10 policies merge values of age 48+."
+    assert explain_kind(found[2]) in {f"1 policy merges values of {name}." for name in ("sex", "race")}
 
 
 def test_every_solution_is_of_one_kind() -> None:
@@ -58,4 +58,4 @@ def test_every_solution_is_of_one_kind() -> None:
 def test_few_solutions() -> None:
     assert kinds(study(), []) == ()
     (only,) = kinds(study(), [PolicySolution(LATTICE.finest, 0.1)])
-    assert explain_kind(only) == "1 policy joins nothing that a record has."
+    assert explain_kind(only) == "1 policy merges no values that occur in the records."

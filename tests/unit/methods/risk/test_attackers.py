@@ -50,7 +50,7 @@ def test_an_incomplete_register_is_told() -> None:
     assert found.journalist is not None
     assert found.journalist.greatest == 1 / 5
     assert attack(np.array([5]), np.array([0])).journalist.greatest == 0.0  # type: ignore[union-attr]
-    assert "matches nobody" in explain_attackers(attack(np.array([5]), np.array([0])))
+    assert "no record matches anybody" in explain_attackers(attack(np.array([5]), np.array([0])))
 
 
 @pytest.mark.parametrize("size", [20, 11, 5, 3])
@@ -64,7 +64,7 @@ def test_an_empty_extract() -> None:
     found = attack(np.array([0, 0]), np.array([3, 4]), left_out=7)
     assert (found.records, found.left_out, found.classes, found.k) == (0, 7, 0, 0)
     assert found.prosecutor.greatest == found.marketer.expected == 0.0
-    assert explain_attackers(found) == "There is no record in which anybody could be found."
+    assert explain_attackers(found) == "There are no records in which anybody could be found."
 
 
 def test_to_dict_is_plain() -> None:

@@ -76,7 +76,7 @@ SECRET = "GATTACA"
         ("", "empty"),
         (" \n\n", "empty"),
         (SECRET, "neither FASTA nor Clustal"),
-        (f">a\n{SECRET}\n>b\n{SECRET}C\n", "Sequence 2 has 8 sites where sequence 1 has 7"),
+        (f">a\n{SECRET}\n>b\n{SECRET}C\n", "Sequence 2 has 8 sites, but sequence 1 has 7"),
         (f">a\n{SECRET}\n>b\nGATTAXA\n", "Sequence 2 has a letter at site 6"),
         (f">a\n{SECRET}\n>b\nGAUTACA\n", "Sequence 2 has a letter at site 3"),
         (f">a\n{SECRET}\n>b\nGAT.ACA\n", "Sequence 2 has a letter at site 4"),
@@ -84,11 +84,14 @@ SECRET = "GATTACA"
         (f">GATTACA\n{SECRET}\n>GATTACA\n{SECRET}\n", "Sequences 1 and 2 have the same name"),
         (f">\n{SECRET}\n", "Sequence 1 has no name"),
         (">a\n>b\n", "Sequence 1 is empty"),
-        (f"CLUSTAL\n\nx {SECRET}\nx {SECRET}\n", "Line 4 names a sequence for a second time"),
+        (f"CLUSTAL\n\nx {SECRET}\nx {SECRET}\n", "Line 4 repeats the name of a sequence"),
         (f"CLUSTAL\n\nx {SECRET}\ny {SECRET}\n\nx {SECRET}\n", "Sequence 2 is not in every block"),
-        (f"CLUSTAL\n\nx {SECRET}\n\nx {SECRET}\nz {SECRET}\n", "Line 6 names a sequence that the first block lacks"),
-        (f"CLUSTAL\n\nx {SECRET} {SECRET}\n", "Line 3 is not a name and letters"),
-        ("CLUSTAL\n", "There is no sequence"),
+        (
+            f"CLUSTAL\n\nx {SECRET}\n\nx {SECRET}\nz {SECRET}\n",
+            "Line 6 names a sequence that is not in the first block",
+        ),
+        (f"CLUSTAL\n\nx {SECRET} {SECRET}\n", "Line 3 is not a name followed by letters"),
+        ("CLUSTAL\n", "There are no sequences"),
     ],
 )
 def test_refusals_say_where_and_never_what(text: str, says: str) -> None:
@@ -114,8 +117,8 @@ def test_columns() -> None:
     assert of_column([None, "AC", None], missing="unknown").texts() == ["??", "AC", "??"]
     for values, says in (
         (["AC", None], "Row 2 has no sequence"),
-        (["AC", 7], "Row 2 is not a text"),
-        ([], "There is no sequence"),
+        (["AC", 7], "Row 2 is not text"),
+        ([], "There are no sequences"),
     ):
         with pytest.raises(BadSequences, match=says):
             of_column(values)

@@ -63,7 +63,7 @@ def test_planted_faults(
         first,
         reshaped,
     )
-    assert "Not to be released" in explain_verified(found)
+    assert "Do not release" in explain_verified(found)
 
 
 def test_published_n_may_be_a_gap() -> None:
