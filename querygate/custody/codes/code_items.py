@@ -15,8 +15,8 @@ import numpy as np
 
 from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.ports import StagingTables
 from querygate.core.types import Bools, Floats, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_protection import protect, protect_in_classes
 from querygate.custody.codes.code_reader import CodeLists, known_sets, listed_groups, read_lists, utility_groups
@@ -77,7 +77,7 @@ def explain_codes(report: CodeReport) -> str:
 
 
 def publish_codes(
-    column: ColumnPolicy, staging: StagingTables, rows: int, k: int, kept: Bools | None = None
+    column: ColumnPolicy, staging: ListedCodes, rows: int, k: int, kept: Bools | None = None
 ) -> PublishedCodes:
     """Anonymise the lists of a column; every record has the number of its set of items as its code afterwards.
 
@@ -92,7 +92,7 @@ def publish_codes(
 
 
 def publish_codes_in_classes(
-    column: ColumnPolicy, staging: StagingTables, classes: Ints, centres: Floats, k: int
+    column: ColumnPolicy, staging: ListedCodes, classes: Ints, centres: Floats, k: int
 ) -> tuple[PublishedCodes, Ints]:
     """The same within classes of the records; and the classes afterwards, of which each holds whole ones of before."""
     lists, k = _read(column, staging, classes.size, k)
@@ -103,7 +103,7 @@ def publish_codes_in_classes(
 
 
 def _read(
-    column: ColumnPolicy, staging: StagingTables, rows: int, k: int, kept: Bools | None = None
+    column: ColumnPolicy, staging: ListedCodes, rows: int, k: int, kept: Bools | None = None
 ) -> tuple[CodeLists, int]:
     k = (column.codes or CodesPolicy()).protect.k or k
     there = rows if kept is None else int(kept.sum())
@@ -120,7 +120,7 @@ def _read(
 # -- one recoding for all records ----------------------------------------------------------------------------------
 
 
-def _published(lists: CodeLists, items: Items, kept: set[int], k: int, staging: StagingTables) -> PublishedCodes:
+def _published(lists: CodeLists, items: Items, kept: set[int], k: int, staging: ListedCodes) -> PublishedCodes:
     item = items.of[: lists.occurring.size]
     kept = kept | set(np.flatnonzero(_countable(lists, lists.occurring[item == SUPPRESSED])).tolist())
     of_code = spread(lists.system, lists.occurring, item, kept)
@@ -176,7 +176,7 @@ def _beside(system: CodeSystem, rare: Ints) -> Bools:
 # -- another one for each part of them -----------------------------------------------------------------------------
 
 
-def _published_locally(lists: CodeLists, made: LocalItems, k: int, staging: StagingTables) -> PublishedCodes:
+def _published_locally(lists: CodeLists, made: LocalItems, k: int, staging: ListedCodes) -> PublishedCodes:
     """Items may overlap: a code is published alone of some records, and with others of its group of others. Records
     whose codes are not told, and those without any beside them, hold an item that says that anything may be."""
     groups = [tuple(lists.occurring[list(codes)].tolist()) for codes in made.groups]

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.ports import Source, StagingTables
 from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints
+from querygate.core.vault_ports import Source, StagingTables
 from querygate.custody.codes.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from querygate.core.ports import Combinations, Profile, StagingTables
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Column, Ints, Reference
+from querygate.core.vault_ports import Combinations, Profile, StagingTables
 from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
 from querygate.custody.policy import Policy

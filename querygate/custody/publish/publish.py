@@ -24,9 +24,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from querygate.core.block import CodeSets
-from querygate.core.ports import JoinedTable, Source, StagingTables
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog
+from querygate.core.vault_ports import JoinedTable, Source, StagingTables
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.columns.population import Population, read_population

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import StagingTables
 from querygate.core.types import Arrays, Catalog, Column, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import read_texts, utility_groups
 from querygate.custody.codes.code_systems import CodeSystem, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
@@ -29,7 +29,7 @@ class WrittenCodes(Protocol):
 
 
 def measure_codes(
-    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Arrays, staging: StagingTables
+    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Arrays, staging: ListedCodes
 ) -> Iterator[GuaranteeCheck]:
     """Every promise about every list of codes; what is a matter of yes or no has no measure."""
     for column in (column for column in catalog.columns if column.is_codes):
@@ -69,7 +69,7 @@ def _told(written: WrittenCodes, column: Column, cells: Arrays) -> PublishedCode
 # -- what the sets say ---------------------------------------------------------------------------------------------
 
 
-def _off(wanted: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: StagingTables) -> int:
+def _off(wanted: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes) -> int:
     """How many records have a set that is not written for their class, or one that is not true of them.
 
     True is a set when the record has a code of each of its items, and no code of an item that is not in it, apart from

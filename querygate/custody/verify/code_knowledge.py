@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from querygate.core.ports import StagingTables
 from querygate.core.types import Array, Bools, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import known_sets, listed_rules, sensitive_codes
 from querygate.custody.codes.code_systems import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
@@ -54,7 +54,7 @@ def open_measure(name: str) -> str:
 
 
 def measure_known(
-    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: StagingTables, k: int
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes, k: int
 ) -> list[GuaranteeCheck]:
     """What the policy promises about knowing codes, measured."""
     asked, name = (column.codes or CodesPolicy()).protect, column.name
@@ -79,7 +79,7 @@ def measure_known(
 
 
 def _found(
-    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: StagingTables
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes
 ) -> tuple[int, float]:
     """The fewest records that something known leads to, and the largest share of them with one sensitive code."""
     asked = (column.codes or CodesPolicy()).protect

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import StagingTables
 from querygate.core.types import Arrays, Column, Ints
+from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
@@ -50,7 +50,7 @@ class WrittenCells:
     cells: Arrays
     box: Ints
     written: Sets
-    staging: StagingTables
+    staging: VerifierCounts
 
     def raw(self, *names: str) -> tuple[Ints, Arrays, Ints]:
         """(box, raw values by column, records)."""

@@ -17,8 +17,8 @@ from typing import Protocol
 import numpy as np
 
 from querygate.core.block import ALL_NULLS
-from querygate.core.ports import StagingTables
 from querygate.core.types import Array, Arrays, Catalog, Column, Ints
+from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.policy import ColumnPolicy, Policy
 
 QUARTERS = (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128)
@@ -59,7 +59,7 @@ def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: Arrays)
 
 
 def check_moments(
-    written: MomentStore, catalog: Catalog, policy: Policy, cells: Arrays, staging: StagingTables
+    written: MomentStore, catalog: Catalog, policy: Policy, cells: Arrays, staging: VerifierCounts
 ) -> Iterator[PromiseCheck]:
     """What is told about classes is true, and nobody is told too closely."""
     for column in catalog.columns:
@@ -92,7 +92,7 @@ class Class:
     published: int  # records with a known value, as the cells have it
 
 
-def _classes(column: Column, cells: Arrays, staging: StagingTables) -> Iterator[tuple[int, Class]]:
+def _classes(column: Column, cells: Arrays, staging: VerifierCounts) -> Iterator[tuple[int, Class]]:
     label, value, count = staging.class_values(column.name)
     null = np.asarray(cells.get(f"c{column.index}_null", np.zeros(len(cells["n"]), dtype=np.int64)))
     known = null != ALL_NULLS

@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import StagingTables
 from querygate.core.types import Array, Arrays, Bools, Catalog, Column, Floats, Ints
+from querygate.core.vault_ports import VerifierCounts, VerifierTables
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
@@ -57,7 +57,7 @@ class Measurement:
 
 
 def verify_release(
-    written: Written, policy: Policy, staging: StagingTables, rows: int, population: Population | None = None
+    written: Written, policy: Policy, staging: VerifierTables, rows: int, population: Population | None = None
 ) -> Measurement:
     """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
     catalog = written.catalog()
@@ -116,7 +116,7 @@ def _check(holds: bool, promise: str) -> None:
         )
 
 
-def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, staging: StagingTables) -> None:
+def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, staging: VerifierCounts) -> None:
     """Where the intervals of a numeric column may begin and end."""
     wanted, name = policy.column(column.name), column.name
     _check(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
@@ -187,7 +187,7 @@ def _intervals(column: Column, cells: Arrays) -> tuple[Array, Array, Bools]:
     return low.data, high.data, ~np.ma.getmaskarray(low)
 
 
-def _off(column: Column, cells: Arrays, written: Written, staging: StagingTables) -> int:
+def _off(column: Column, cells: Arrays, written: Written, staging: VerifierCounts) -> int:
     """Published intervals or sets of a class that hold another number of raw rows than they say."""
     classes, counts = cells["class"], cells["n"]
     if not column.is_numeric:
