@@ -25,7 +25,7 @@ check: setup
 test: setup check
 	tests/install_tools.sh
 	tests/install_spark.sh $(BIN)/pip
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests
 
 demo: setup
 	$(BIN)/querygate demo $(if $(filter 0,$(SERVE)),,--serve)

@@ -25,7 +25,7 @@ import pytest
 from psycopg import sql
 
 OWNER = "owner"
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 MISSING = "PostgreSQL is not installed. On Debian: apt-get install postgresql (tests/install_tools.sh does it as root)."
 SETTINGS = {
     "fsync": "off",
@@ -95,13 +95,14 @@ def server() -> Server:
     )
     with (data / "postgresql.conf").open("a") as settings:
         settings.writelines(f"{name} = {value}\n" for name, value in SETTINGS.items())
-    port = _free_port()
-    words = [programs / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port)]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log, **who)
-    running = Server(folder, port, password, process)
-    _wait_for(running)
-    return running
+    while True:
+        port = _free_port()
+        words = [programs / "postgres", "-D", data, "-k", folder, "-h", "127.0.0.1", "-p", str(port)]
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log, **who)
+        running = Server(folder, port, password, process)
+        if _is_up(running):
+            return running
 
 
 def stop() -> None:
@@ -143,14 +144,17 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_for(running: Server) -> None:
+def _is_up(running: Server) -> bool:
+    """Wait until it takes connections; False where somebody else took its port meanwhile."""
     until = time.monotonic() + PATIENCE_S
-    while True:
+    while time.monotonic() < until:
+        if running.process.poll() is not None:
+            said = (running.folder / "log").read_text()
+            assert "Address already in use" in said, said
+            return False
         try:
             running.connect().close()
+            return True
         except psycopg.OperationalError:
-            assert time.monotonic() < until, (running.folder / "log").read_text()
-            assert running.process.poll() is None, (running.folder / "log").read_text()
             time.sleep(0.05)
-        else:
-            return
+    raise AssertionError((running.folder / "log").read_text())

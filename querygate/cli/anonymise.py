@@ -1,4 +1,4 @@
-"""anonymise: one extract at a custodian's desk, without a site."""
+"""anonymise: one extract of a source, without a site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from querygate.cli.command import Command
 from querygate.cli.frame import format_option, new_folder
 from querygate.cli.output import print_record, progress
-from querygate.cli.request_options import read_wish, wish_options
+from querygate.cli.request_options import read_spec, spec_options
 from querygate.core.counted import counted
 from querygate.core.extract_spec import ExtractSpec, invalid
 
@@ -28,14 +28,14 @@ from querygate.core.extract_spec import ExtractSpec, invalid
     "--source", required=True, metavar="SOURCE", help="A file, or any source that `querygate publish` accepts."
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder.")
-@wish_options
+@spec_options
 @click.option(
     "--secret",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A seed file for synthetic records: the same file gives the same records.  [default: a secret seed]",
 )
 @format_option
-def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, form: str, **asked: Any) -> None:
+def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, form: str, **given: Any) -> None:
     """Make one extract from a source, with its report; needs no site and no approval.
 
     The policy says who is protected and how. The extract is verified before anything is written.
@@ -45,15 +45,15 @@ def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, fo
     from querygate_adapters.sources.open_source import open_source
 
     policy = load_policy(policy_file)
-    wish = ExtractSpec.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_wish(asked))})
-    if wish.dataset != policy.dataset:
+    spec = ExtractSpec.of({"dataset": policy.dataset, "purpose": "made by hand", **_with_kind(read_spec(given))})
+    if spec.dataset != policy.dataset:
         raise invalid("dataset", f"the policy is for {policy.dataset}")
     drawn_by = secret.read_bytes() if secret else os.urandom(32)
     with new_folder(out) as staged, progress() as tell:
         body = make_extract(
-            policy, open_source(source), wish, staged, secret=drawn_by, beside=policy_file.parent, progress=tell
+            policy, open_source(source), spec, staged, secret=drawn_by, base_dir=policy_file.parent, progress=tell
         )
-    print_record({**body, "folder": str(out)}, form, lambda: _told(body, out))
+    print_record({**body, "folder": str(out)}, form, lambda: _explain(body, out))
 
 
 def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "condensed", **body} if body.get("method") in METHODS.names() else body
 
 
-def _told(body: dict[str, Any], out: Path) -> str:
+def _explain(body: dict[str, Any], out: Path) -> str:
     left = f", {body['left_out']:,} left out" if body["left_out"] else ""
     at_least = f" of at least {body['k']}" if body["k_asked"] else ""
     lines = [f"{counted(body['records'], 'record')} in {counted(body['classes'], 'class', 'classes')}{at_least}{left}."]

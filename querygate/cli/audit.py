@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,12 +13,14 @@ from querygate.cli.output import plain, print_json, print_records, print_table
 from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport
 from querygate.core.counted import counted
 from querygate.core.json_body import to_json
+from querygate.custody.audit.audit import AuditOptions
+from querygate.custody.audit.audit_body import AuditOutcome, make_body
+from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.finding_text import between, named, people
 from querygate.custody.policy import load_policy
+from querygate.custody.roots.log_audit import audit_file, audit_site
+from querygate.site.audit_notes import note_run
 from querygate.sql.logged_statement import DIALECTS
-
-if TYPE_CHECKING:
-    from querygate.custody.audit.audit_body import AuditOutcome
 
 COLUMNS = ("case", "severity", "kind", "users", "queries", "records", "where", "inferred")
 MOST_TOLD = 5
@@ -95,9 +96,6 @@ def audit_file_command(
         secret = secret or tuple(c.name for c in policy.columns if c.role in ("sensitive", "codes"))
         known = tuple(c.name for c in policy.columns if c.role in ("quasi-identifier", "public", "identifier"))
         k = k or policy.k
-    from querygate.custody.audit.audit import AuditOptions
-    from querygate.custody.roots.log_audit import audit_file  # loads what can open data
-
     options = AuditOptions(k or 5, secret, known, dialect, _groups(together))
     audited = [audit_file(log, source, options, exact=not mask)]
     _tell(audited, log.name, form, html, reveal=not mask, hint="audit without --mask to see it")
@@ -125,11 +123,6 @@ def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, html: Path 
     values, and custodians can read them through the gate.
     """
     _check_new(html)
-    from querygate.custody.audit.audit import AuditOptions
-    from querygate.custody.audit.audit_body import make_body
-    from querygate.custody.roots.log_audit import audit_site  # loads what can open a vault
-    from querygate.site.audit_notes import note_run
-
     opened = open_here(site)
     audited = audit_site(opened, dataset, AuditOptions(groups=_groups(together)), exact=reveal)
     note_run(opened, dataset, make_body(audited, dataset, reveal=False), user=LOCAL.name, revealed=reveal)
@@ -158,12 +151,8 @@ def _check_new(html: Path | None) -> None:
 def _tell(
     audited: Sequence[AuditOutcome], title: str, form: str, html: Path | None, *, reveal: bool, hint: str
 ) -> None:
-    from querygate.custody.audit.audit_body import make_body
-
     report = make_body(audited, title, reveal=reveal)
     if html is not None:
-        from querygate.custody.audit.audit_page import make_audit_page
-
         page = make_audit_page(report, audited)
         with new_file(html) as stream:
             stream.write(page.encode())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,6 +13,7 @@ from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
 from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.evidence.intent_score import Intent
 from querygate.custody.evidence.replay import Replay
 from querygate.custody.evidence.store_weakness import DOMINATED, NARROW
@@ -85,22 +85,23 @@ def store_command(dataset: str, version: int | None, form: str, site: Path) -> N
     version.
     """
     report = report_store(open_here(site), dataset, version, user=LOCAL.name)
-    columns = [{key: value for key, value in asdict(one).items() if key != "weakest"} for one in report.columns]
+    columns = [{key: value for key, value in to_json(one).items() if key != "weakest"} for one in report.columns]
     if form == "json":
-        print_json(asdict(report))
+        print_json(to_json(report))
     elif form == "table":
-        _print_store(report, columns)
+        _print_store(report)
     else:
         print_records(columns, form, columns=list(columns[0]) if columns else ("column",))
 
 
-def _print_store(report: StoreReport, columns: list[dict[str, Any]]) -> None:
+def _print_store(report: StoreReport) -> None:
     click.echo(
         f"{report.dataset}, version {report.version}: {counted(report.classes, 'class', 'classes')} of at least "
         f"{report.k} records.\n"
     )
     shown = [
-        {**one, "largest_share": f"{one['largest_share']:.0%}", "narrowest": f"{one['narrowest']:g}"} for one in columns
+        {**to_json(one), "largest_share": f"{one.largest_share:.0%}", "narrowest": f"{one.narrowest:g}"}
+        for one in report.columns
     ]
     headings = ("column", "one_value", "narrow", "narrowest", "dominated", "largest_share")
     print_records(shown, "table", columns=headings, empty="No column is sensitive.")
@@ -138,7 +139,7 @@ def users_command(dataset: str | None, since: datetime | None, form: str, site: 
         click.echo(LEGEND)
 
 
-def _intent(one: Intent) -> dict[str, Any]:
+def _intent(one: Intent) -> dict[str, JsonValue]:
     return {
         "user": one.user,
         "level": one.level,

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_csv
+from querygate.control.alerts import Alerts
+from querygate.custody.roots.live_audit import LiveAudit, explain_alert
+from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
+
+if TYPE_CHECKING:
+    from querygate.custody.roots.live_audit import Alert
 
 COLUMNS = ("id", "time", "view", "user", "query", "with", "rule", "records")
 
@@ -65,10 +70,6 @@ def watch_command(
     continues where the last watch stopped, however it stopped. Alerts that cannot be sent are kept, and the exit code
     is 1.
     """
-    from querygate.control.alerts import Alerts
-    from querygate.custody.roots.live_audit import LiveAudit  # loads what can open a vault
-    from querygate.custody.roots.outbox import MAIL, WEBHOOK, deliver, mail_by, post_to
-
     channels = {WEBHOOK: post_to(webhook)} if webhook else {}
     channels |= {MAIL: mail_by(email_command)} if email_command else {}
     opened = open_here(site)
@@ -92,13 +93,11 @@ def watch_command(
         time.sleep(interval)
 
 
-def show(alert: Mapping[str, Any], form: str) -> None:
+def show(alert: Alert, form: str) -> None:
     """One alert: a sentence, or a line of JSON or CSV."""
-    from querygate.custody.roots.live_audit import explain_alert
-
     if form == "table":
         click.echo(f"{alert['time']}  {explain_alert(alert)}")
     elif form == "csv":
-        print_csv([alert[name] for name in COLUMNS], ())
+        print_csv(["" if alert[name] is None else str(alert[name]) for name in COLUMNS], ())
     else:
         click.echo(json.dumps(dict(alert), ensure_ascii=False))

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,18 +17,20 @@ from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records, progress
 from querygate.cli.report import tell_of_report
+from querygate.control.chain import LogEvent
 from querygate.core.counted import counted
 from querygate.core.errors import NotPermitted
+from querygate.core.json_body import to_json
+from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.policy import load_policy
+from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.publish import Report
+from querygate.custody.publish.republication_guard import OnOverlap, Republication
+from querygate.custody.roots.publish_version import retire_version, serve_version
+from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.retired_versions import retired_in
-
-if TYPE_CHECKING:
-    from querygate.custody.codes.code_items import CodeReport
-    from querygate.custody.publish.method_comparison import Trial
-    from querygate.custody.publish.publish import Report
-    from querygate.custody.publish.republication_guard import OnOverlap, Republication
-    from querygate.custody.roots.publish_with_report import Kind
 
 
 @click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
@@ -61,9 +62,6 @@ def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind,
     served. If the publication fails, the previous version stays as it is. Once the new version is served, a report for
     the custodian is kept in the vault: see `querygate report`.
     """
-    from querygate.custody.policy import load_policy
-    from querygate.custody.roots.publish_with_report import publish_with_report
-
     opened = open_here(site)
     rules = load_policy(policy)
     with progress() as tell:
@@ -73,7 +71,7 @@ def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind,
             source,
             user=LOCAL.name,
             kind=kind,
-            beside=policy.parent,
+            base_dir=policy.parent,
             progress=tell,
             on_overlap=on_overlap,
         )
@@ -105,7 +103,7 @@ def versions(dataset: str, form: str, site: Path) -> None:
     version.
     """
     opened = open_here(site)
-    found = make_versions(opened, dataset)
+    found = [to_json(line) for line in make_versions(opened, dataset)]
     print_records(found, form, columns=("version", "state", "published", "rows", "k_measured", "answers", "user"))
 
 
@@ -120,8 +118,6 @@ def rollback(dataset: str, version: int, form: str, site: Path) -> None:
     All readable versions were checked against each other when they were published, so this reveals nothing new. A
     retired version is never served again.
     """
-    from querygate.custody.roots.publish_version import serve_version
-
     opened = open_here(site)
     before = serve_version(opened, dataset, version, user=LOCAL.name)
     done = {"dataset": dataset, "from": before, "to": version}
@@ -141,8 +137,6 @@ def retire(dataset: str, version: int, form: str, site: Path) -> None:
     The people who asked still know the answers given from it. You cannot retire the served version; a publication with
     --on-overlap retire replaces it and retires it in one step.
     """
-    from querygate.custody.roots.publish_version import retire_version
-
     opened = open_here(site)
     retire_version(opened, dataset, version, user=LOCAL.name)
     print_record({"dataset": dataset, "retired": version}, form, lambda: f"{dataset}: version {version} is retired.")
@@ -157,10 +151,23 @@ def _remind_of_copy(opened: OpenSite) -> None:
         )
 
 
-def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
-    """Versions in the store and those that were, with what the log says of their publication and use."""
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """A version in the store or one that was, with what the log says of its publication and use."""
+
+    version: int
+    served: bool
+    state: str
+    published: str | None
+    rows: int | None
+    k_measured: int | None
+    answers: int
+    user: str | None
+
+
+def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
     serving = _served(opened, dataset)
-    published: dict[int, Mapping[str, Any]] = {}
+    published: dict[int, LogEvent] = {}
     answers: Counter[int] = Counter()
     for event in opened.log.events():
         if event["dataset"] == dataset and event["kind"] == "publish":
@@ -168,21 +175,21 @@ def make_versions(opened: OpenSite, dataset: str) -> list[dict[str, Any]]:
         elif event["dataset"] == dataset and event["body"].get("outcome") == "answered":
             answers[event["body"]["version"]] += 1
     retired = retired_in(opened.site.store / dataset)
-    found: list[dict[str, Any]] = []
-    unknown: Mapping[str, Any] = {"time": None, "user": None, "body": {}}
+    found = []
     for version in sorted({*opened.store.versions(dataset), *retired}):
-        entry = published.get(version, unknown)
+        entry = published.get(version)
+        body = entry["body"] if entry else {}
         found.append(
-            {
-                "version": version,
-                "served": version == serving,
-                "state": "served" if version == serving else "retired" if version in retired else "readable",
-                "published": entry["time"],
-                "rows": entry["body"].get("rows"),
-                "k_measured": entry["body"].get("k"),
-                "answers": answers[version],
-                "user": entry["user"],
-            }
+            VersionLine(
+                version=version,
+                served=version == serving,
+                state="served" if version == serving else "retired" if version in retired else "readable",
+                published=entry["time"] if entry else None,
+                rows=body.get("rows"),
+                k_measured=body.get("k"),
+                answers=answers[version],
+                user=entry["user"] if entry else None,
+            )
         )
     return found
 

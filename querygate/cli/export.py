@@ -13,7 +13,7 @@ from querygate.cli.command import CommandGroup
 from querygate.cli.frame import LOCAL, F, check_new, format_option, new_file, open_here, site_option
 from querygate.cli.output import plain, print_record, print_records, print_table, progress
 from querygate.cli.query import find_principal
-from querygate.cli.request_options import read_wish, wish_options
+from querygate.cli.request_options import read_spec, spec_options
 from querygate.cli.risk import print_risk
 from querygate.core.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.counted import counted
@@ -26,8 +26,8 @@ from querygate.site.open_gate import OpenSite
 from querygate.site.settings import FILE
 
 COLUMNS = ("id", "state", "dataset", "requester", "changed", "expires")
-IF_ASKED = ("dataset", "columns", "where", "method", "k", "suppress", "suppress_cells", "models", "tolerances")
-"""Keys of a wish that are shown where something was asked for."""
+IF_GIVEN = ("dataset", "columns", "where", "method", "k", "suppress", "suppress_cells", "models", "tolerances")
+"""Keys of a request that are shown where something is given."""
 
 REPEATED = ("format", "request", "dataset", "kind", "policy_hash", "wish", "correlations")
 
@@ -49,9 +49,9 @@ UNCOMMENTED: dict[Action, str] = {
 
 def open_builder(site: OpenSite, progress: Progress) -> ExtractBuilder:
     """Who makes extracts, where the raw rows are."""
-    from querygate.custody.roots.building import Building
+    from querygate.custody.roots.extract_builder import SiteExtractBuilder
 
-    return Building(site, progress)
+    return SiteExtractBuilder(site, progress)
 
 
 @click.group(cls=CommandGroup)
@@ -71,9 +71,9 @@ class ExportSession:
     def __init__(self, site: Path, name: str | None = None, progress: Progress = no_progress) -> None:
         self.site = open_here(site)
         self.by: Principal = LOCAL if name is None else find_principal(self.site, name)
-        self.extracts = Extracts(self.site, open_builder(self.site, progress), told=self.tell)
+        self.extracts = Extracts(self.site, lambda: open_builder(self.site, progress), notify=self.notify)
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         for line in send(self.site):
             click.echo(line, err=True)
 
@@ -96,14 +96,14 @@ def send(site: OpenSite) -> list[str]:
     "querygate export request --as ann --dataset trial --purpose 'Does age matter?' --kind condensed --k 20 \\\n"
     "    --model 'cox: Surv(time, status) ~ age + sex' --tolerance significance=0.1",
 )
-@wish_options
+@spec_options
 @as_option
 @format_option
 @site_option
 def request_extract(name: str | None, form: str, site: Path, **given: Any) -> None:
     """Create an extract request, as a draft."""
     acting = ExportSession(site, name)
-    made = acting.extracts.request(acting.by, read_wish(given))
+    made = acting.extracts.request(acting.by, read_spec(given))
     print_record(
         made,
         form,
@@ -113,7 +113,7 @@ def request_extract(name: str | None, form: str, site: Path, **given: Any) -> No
 
 @export.command("edit", example="querygate export edit x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --as ann --columns age,sex --k 50")
 @click.argument("request_id", metavar="ID")
-@wish_options
+@spec_options
 @as_option
 @format_option
 @site_option
@@ -121,7 +121,7 @@ def edit_request(request_id: str, name: str | None, form: str, site: Path, **giv
     """Change a draft or a returned request: the given keys, or all keys with --file."""
     acting = ExportSession(site, name)
     before = acting.extracts.show(acting.by, request_id)["wish"]
-    edited = acting.extracts.edit(acting.by, request_id, read_wish(given, before))
+    edited = acting.extracts.edit(acting.by, request_id, read_spec(given, before))
     print_record(edited, form, lambda: f"Changed {request_id}.")
 
 
@@ -206,13 +206,13 @@ for one, text in (*COMMENTED.items(), *UNCOMMENTED.items()):
     make_act(one, text, takes_comment=one in COMMENTED)
 
 
-def explain_state(asked: Mapping[str, Any]) -> str:
+def explain_state(request: Mapping[str, Any]) -> str:
     """Where a request stands after an act."""
-    text = f"{asked['id']} is now {said(asked['state'])}."
-    if asked["state"] == "in_review" and asked["approvals"]:
-        text += f" Approved by {len(asked['approvals'])} of {asked['reviewers']}."
-    if asked["state"] == "released":
-        text += f" It can be fetched until {asked['expires']}."
+    text = f"{request['id']} is now {said(request['state'])}."
+    if request["state"] == "in_review" and request["approvals"]:
+        text += f" Approved by {len(request['approvals'])} of {request['reviewers']}."
+    if request["state"] == "released":
+        text += f" It can be fetched until {request['expires']}."
     return text
 
 
@@ -245,8 +245,8 @@ def fetch_extract(
         raise click.UsageError("Give either the ID of a request or --verify.")
     if fetched is not None:
         found, is_known = verify_fetched(fetched, site)
-        told = {"verified": True, "request": found.manifest.get("request"), "manifest": found.sha256}
-        print_record({**told, "on_record": is_known}, form, lambda: explain_verified(found, is_known))
+        body = {"verified": True, "request": found.manifest.get("request"), "manifest": found.sha256}
+        print_record({**body, "on_record": is_known}, form, lambda: explain_verified(found, is_known))
         return
     acting = ExportSession(site, name)
     target = out or Path(f"{request_id}.zip")
@@ -304,24 +304,24 @@ def notify(site: Path) -> None:
 # -- showing -----------------------------------------------------------------------------------------------------
 
 
-def print_request(asked: Mapping[str, Any]) -> None:
+def print_request(request: Mapping[str, Any]) -> None:
     """A request for a person."""
-    wish = asked["wish"]
-    told = {"state": said(asked["state"]), "requester": asked["requester"], "dataset": asked["dataset"]}
-    told |= {name: wish[name] for name in wish if name not in IF_ASKED or (wish[name] and name != "dataset")}
-    told |= {"approved by": asked["approvals"] or f"nobody yet (of {asked['reviewers']})"}
-    told |= {name: asked[name] for name in ("expires", "failure", "manifest") if asked[name]}
-    click.echo(f"{asked['id']}, request {asked['number']}")
-    _print_fields(told)
+    spec = request["wish"]
+    fields = {"state": said(request["state"]), "requester": request["requester"], "dataset": request["dataset"]}
+    fields |= {name: spec[name] for name in spec if name not in IF_GIVEN or (spec[name] and name != "dataset")}
+    fields |= {"approved by": request["approvals"] or f"nobody yet (of {request['reviewers']})"}
+    fields |= {name: request[name] for name in ("expires", "failure", "manifest") if request[name]}
+    click.echo(f"{request['id']}, request {request['number']}")
+    _print_fields(fields)
     for title in ("summary", "preview"):
-        if asked.get(title):
+        if request.get(title):
             click.echo(f"\n{title.capitalize()} (all figures: --format json)")
-            _print_fields(make_figures(asked[title]))
+            _print_fields(make_figures(request[title]))
     click.echo("")
-    rows = [(e["time"], e["user"] or "", e["action"], said(e["after"]), e["comment"]) for e in asked["events"]]
+    rows = [(e["time"], e["user"] or "", e["action"], said(e["after"]), e["comment"]) for e in request["events"]]
     print_table(("time", "user", "action", "state", "comment"), rows)
-    if asked["may"]:
-        click.echo(f"\nYou can now: {', '.join(asked['may'])}.")
+    if request["may"]:
+        click.echo(f"\nYou can now: {', '.join(request['may'])}.")
 
 
 def make_figures(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,12 +6,11 @@ import gzip
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
+from querygate.cli.frame import LOCAL, F, format_option, new_file, open_here, site_option
 from querygate.cli.output import print_record, print_records
 from querygate.control import (
     ChainBroken,
@@ -28,6 +27,7 @@ from querygate.control import (
     verify_lines,
 )
 from querygate.control.signature import PUBLIC
+from querygate.core.json_body import JsonValue
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite
 
@@ -116,12 +116,14 @@ def verify_log(
     """
     if signature is not None and file is None:
         raise click.UsageError("--signature needs a FILE.")
-    found: dict[str, Any]
+    found: dict[str, JsonValue]
     try:
         said = None if signature is None else load_public_key(key_file or site / PUBLIC).read(signature.read_bytes())
         verified = open_here(site).log.verify(known) if file is None else verify_file(file, known, said)
     except (ChainBroken, NotSigned) as broken:
-        entry = {"entry": broken.seq, "reason": broken.reason} if isinstance(broken, ChainBroken) else {}
+        entry: dict[str, JsonValue] = (
+            {"entry": broken.seq, "reason": broken.reason} if isinstance(broken, ChainBroken) else {}
+        )
         found, text = {"verified": False, "reason": str(broken), **entry}, str(broken)
     else:
         found = {"verified": True, "entries": verified.entries, "head": verified.head}
@@ -191,7 +193,7 @@ def show_key(form: str, site: Path) -> None:
 # -- archives ------------------------------------------------------------------------------------------------------
 
 
-def keep_option(command: Any) -> Any:
+def keep_option(command: F) -> F:
     days = click.IntRange(1, 36_500)
     return click.option("--keep", type=days, metavar="DAYS", required=True, help="Keep entries younger than this.")(
         command
@@ -231,7 +233,7 @@ def _print_archives(segments: list[Segment], form: str, none: str) -> None:
 # -- helpers -------------------------------------------------------------------------------------------------------
 
 
-def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **asked: Any) -> None:
+def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **asked: JsonValue) -> None:
     """Put on record who looks, and at what; not what they see."""
     body = {name: value for name, value in asked.items() if value is not None}
     opened.log.note(kind, user=LOCAL.name, dataset=dataset, body=body)

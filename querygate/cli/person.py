@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +12,9 @@ from querygate.cli.command import CommandGroup
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, progress
 from querygate.core.counted import counted
-
-if TYPE_CHECKING:
-    from querygate.custody.publish.person_deletion import Deletion
+from querygate.custody.policy import load_policy
+from querygate.custody.publish.person_deletion import Deletion
+from querygate.custody.roots.delete_person import delete_from
 
 
 @click.group(cls=CommandGroup)
@@ -42,9 +41,6 @@ def delete(policy: Path, key: str, source: str | None, keep_versions: bool, form
     them. Their rows in SOURCE are ignored but not deleted: delete them there yourself, or the next publication brings
     them back. The log records the deletion without the key. If a deletion is interrupted, run it again to finish it.
     """
-    from querygate.custody.policy import load_policy
-    from querygate.custody.roots.delete_person import delete_from
-
     who = sys.stdin.readline().rstrip("\n") if key == "-" else key
     opened = open_here(site)
     rules = load_policy(policy)

@@ -6,7 +6,6 @@ What reads raw data is imported inside the commands, as for `publish`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,6 +13,7 @@ from querygate.cli.command import Command, LazyGroup
 from querygate.cli.frame import format_option
 from querygate.cli.output import print_json, print_records
 from querygate.core.errors import ConfigError
+from querygate.custody.roots.policy_proposal import draft_from
 
 ELSEWHERE = {
     "search": ("querygate.cli.policy_search:search", "Find alternatives to Safe Harbor."),
@@ -42,8 +42,6 @@ def draft(source: str, out: Path | None, form: str) -> None:
     in comments. Its figures come from the raw data; check every column before you publish. Nothing is published, and no
     site is needed.
     """
-    from querygate.custody.roots.policy_proposal import draft_from
-
     drafted = draft_from(source)
     if out is not None:
         write_new(out, drafted.text)
@@ -52,8 +50,8 @@ def draft(source: str, out: Path | None, form: str) -> None:
         for p in drafted.columns
     ]
     if form == "json":
-        body: dict[str, Any] = {"dataset": drafted.dataset, "k": drafted.k, "rows": drafted.rows}
-        print_json({**body, "policy": drafted.text, "columns": columns})
+        head = {"dataset": drafted.dataset, "k": drafted.k, "rows": drafted.rows}
+        print_json({**head, "policy": drafted.text, "columns": columns})
     elif form != "table" or out is not None:
         print_records(columns, form, columns=("column", "role", "type", "found"))
     else:

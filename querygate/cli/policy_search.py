@@ -6,7 +6,6 @@ What reads raw data is imported inside the commands, as for `publish`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,6 +13,18 @@ from querygate.cli.command import Command
 from querygate.cli.frame import F, check_new, format_option, new_folder
 from querygate.cli.output import print_json, print_record, print_records, progress
 from querygate.cli.policy import write_new
+from querygate.core.json_body import to_json
+from querygate.custody.roots.release_policies import (
+    PolicyFile,
+    Register,
+    no_population,
+    safe_harbor_of,
+    search_policies,
+    this_year,
+    write_search,
+)
+from querygate.custody.search.alternatives_search import SearchOptions
+from querygate.custody.search.search_report import SearchReport
 
 HARBOR = "safe-harbor"
 
@@ -75,7 +86,7 @@ def search(
     count: str,
     columns: str,
     year: int | None,
-    threshold: Any,
+    threshold: float | str,
     method: str,
     iterations: int,
     kinds: int,
@@ -89,16 +100,6 @@ def search(
     and shows a handful of different kinds. With --out it writes a report that an expert can sign, and a policy file for
     each kind.
     """
-    from querygate.custody.roots.release_policies import (
-        PolicyFile,
-        Register,
-        no_population,
-        search_policies,
-        this_year,
-        write_search,
-    )
-    from querygate.custody.search.alternatives_search import SearchOptions
-
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     if register is None:
@@ -107,10 +108,11 @@ def search(
     options = SearchOptions(threshold, iterations, kinds, seed, year or this_year(), method)
     with progress() as tell:
         found = search_policies(given, source, register, options, progress=tell)
+        report = found.report
         if out is not None:
             with new_folder(out) as folder:
-                write_search(given, register, found, options, folder)
-    print_record(found.body, form, lambda: _told(found.body, out))
+                report = write_search(given, register, found, options, folder)
+    print_record(to_json(report), form, lambda: _told(report, out))
 
 
 @click.command(
@@ -128,13 +130,11 @@ def safe_harbor(
     Columns that look like one of the 18 kinds of identifiers are left out, ZIP codes keep three digits, dates keep the
     year, and ages of 90 and over become one cell. What a column contains is guessed from its name; check each one.
     """
-    from querygate.custody.roots.release_policies import PolicyFile, Register, safe_harbor_of, this_year
-
     given = PolicyFile.read(policy_file)
     register = Register.named(given, str(population or ""), count, _names(columns))
     folder = out.parent if out is not None else policy_file.parent
     text, decided = safe_harbor_of(given, register, year or this_year(), folder)
-    lines = [one.to_dict() for one in decided]
+    lines = [to_json(one) for one in decided]
     if out is not None:
         write_new(out, text)
     if form == "json":
@@ -149,19 +149,19 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _told(body: dict[str, Any], out: Path | None) -> str:
-    safe, intact = body["safe_harbor"], body["intact"]
+def _told(body: SearchReport, out: Path | None) -> str:
+    safe, intact = body.safe_harbor, body.intact
     lines = [
-        *body["population"]["words"],
-        f"No change: risk {intact['risk']:.3g}. Safe Harbor: {safe['risk']:.3g} "
-        f"({'; '.join(safe['rules']) or 'no change'}). Threshold: {body['threshold']:.3g}.",
-        body["search"]["words"],
+        *body.population.words,
+        f"No change: risk {intact.risk:.3g}. Safe Harbor: {safe.risk:.3g} "
+        f"({'; '.join(safe.rules) or 'no change'}). Threshold: {body.threshold:.3g}.",
+        body.search.words,
         "",
     ]
-    for number, kind in enumerate(body["kinds"], 1):
+    for number, kind in enumerate(body.kinds, 1):
         lines += [
-            f"{number}  {'; '.join(kind['rules']) or 'no change'}",
-            f"   risk {kind['risk']:.3g}, {kind['of_safe_harbor']:.1%} of Safe Harbor and {kind['of_intact']:.1%} of "
-            f"the unchanged data; maximum {kind['greatest']:.3g}; k-map {kind['k_map']}; {kind['members']} similar",
+            f"{number}  {'; '.join(kind.rules) or 'no change'}",
+            f"   risk {kind.risk:.3g}, {kind.of_safe_harbor:.1%} of Safe Harbor and {kind.of_intact:.1%} of "
+            f"the unchanged data; maximum {kind.greatest:.3g}; k-map {kind.k_map}; {kind.members} similar",
         ]
     return "\n".join([*lines, *(["", f"See {out / 'report.html'}."] if out is not None else [])])

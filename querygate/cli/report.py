@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from querygate.cli.command import Command
 from querygate.cli.frame import format_option, new_file, open_here, site_option
 from querygate.cli.output import explain_problem, print_record
-
-if TYPE_CHECKING:
-    from querygate.custody.publish_report.kept_report import KeptReport
-    from querygate.custody.roots.publish_with_report import ReportedPublication
+from querygate.custody.publish_report.kept_report import KeptReport
+from querygate.custody.roots.publish_with_report import FILES, ReportedPublication, find_report, read_report
 
 
 @click.command(cls=Command, example="querygate report patients --out report.html")
@@ -33,12 +30,6 @@ def report(dataset: str, version: int | None, out: Path | None, form: str, site:
     The report is for the custodian only: it compares answers with the true values, and one of its charts shows raw
     values. It is kept in the vault with the raw rows.
     """
-    from querygate.custody.roots.publish_with_report import (  # loads what can open a vault
-        FILES,
-        find_report,
-        read_report,
-    )
-
     folder = find_report(open_here(site), dataset, version)
     if out is not None:
         _copy(folder / FILES["json" if out.suffix == ".json" else "full"], out)

@@ -15,8 +15,8 @@ from querygate.core.extract_spec import Format, Kind, invalid
 LISTS = ("columns", "formats")
 
 
-def wish_options(command: F) -> F:
-    """--file and one option for each key of a wish."""
+def spec_options(command: F) -> F:
+    """--file and one option for each key of a request."""
     options = (
         click.option(
             "--file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="The request as a TOML file."
@@ -66,7 +66,7 @@ def read_tolerances(ctx: click.Context, param: click.Parameter, given: tuple[str
     return found
 
 
-def read_wish(given: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def read_spec(given: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The body of a request: what was asked before, then the file, then the options that were given."""
     file = given["file"]
     written = read_file(file) if file else dict(before or {})
@@ -80,7 +80,7 @@ def read_wish(given: Mapping[str, Any], before: Mapping[str, Any] | None = None)
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """A wish as TOML."""
+    """A request as TOML."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):  # not TOML, not UTF-8, or brackets without end

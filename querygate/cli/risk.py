@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,10 +11,12 @@ from querygate.cli.frame import LOCAL, check_new, format_option, new_folder, ope
 from querygate.cli.output import print_record, progress
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress
-
-if TYPE_CHECKING:
-    from querygate.custody.assess.risk_body import RiskReport
-    from querygate.custody.roots.risk_assessment import RiskOptions
+from querygate.custody.assess.risk_body import RiskReport
+from querygate.custody.assess.risk_files import make_files
+from querygate.custody.assess.sides import DiseaseScope
+from querygate.custody.policy import load_policy
+from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset, assess_source
+from querygate_adapters.sources.open_source import open_source
 
 HEADINGS = {
     "prosecutor": "Found by somebody who knows they are in the data (prosecutor)",
@@ -84,8 +85,6 @@ def risk(
 def print_risk(report: RiskReport, out: Path | None, form: str) -> None:
     """The report on the terminal, and as files in a new folder where one is named."""
     if out is not None:
-        from querygate.custody.assess.risk_files import make_files
-
         with new_folder(out) as folder:
             for name, content in make_files(report).items():
                 (folder / name).write_bytes(content)
@@ -93,16 +92,10 @@ def print_risk(report: RiskReport, out: Path | None, form: str) -> None:
 
 
 def _of_dataset(dataset: str, asked: RiskOptions, site: Path, tell: Progress) -> RiskReport:
-    from querygate.custody.roots.risk_assessment import assess_dataset
-
     return assess_dataset(open_here(site), dataset, asked, user=LOCAL.name, progress=tell)
 
 
 def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progress) -> RiskReport:
-    from querygate.custody.policy import load_policy
-    from querygate.custody.roots.risk_assessment import assess_source
-    from querygate_adapters.sources.open_source import open_source
-
     policy = load_policy(policy_file)
     return assess_source(policy, open_source(source), asked, beside=policy_file.parent, progress=tell)
 
@@ -110,9 +103,6 @@ def _of_source(source: str, policy_file: Path, asked: RiskOptions, tell: Progres
 def _asked(
     population: str | None, count: str | None, released: Path | None, disease: str | None, same_disease: bool
 ) -> RiskOptions:
-    from querygate.custody.assess.sides import DiseaseScope
-    from querygate.custody.roots.risk_assessment import RiskOptions
-
     if disease is not None and same_disease:
         raise click.UsageError(
             "Use --same-disease if everybody has the disease, or --disease for those with a value; not both."

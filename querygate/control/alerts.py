@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from querygate.control.chain import canonical
+from querygate.control.chain import LogBody, canonical
 from querygate.control.database import Database
 from querygate.control.ids import stamp
 from querygate.control.log import Log
+from querygate.core.json_body import JsonValue
 
 KIND = "audit.alert"
 
@@ -27,7 +27,7 @@ class WaitingAlert:
     number: int
     channel: str
     tries: int
-    alert: Mapping[str, Any]
+    alert: Mapping[str, JsonValue]
 
 
 class Alerts:
@@ -43,8 +43,8 @@ class Alerts:
         return int(rows[0]["seq"]) if rows else 0
 
     def record(
-        self, dataset: str, seq: int, alerts: Iterable[Mapping[str, Any]], channels: Sequence[str], *, user: str
-    ) -> list[Mapping[str, Any]]:
+        self, dataset: str, seq: int, alerts: Iterable[Mapping[str, JsonValue]], channels: Sequence[str], *, user: str
+    ) -> list[Mapping[str, JsonValue]]:
         """The log was looked at up to this entry, and this was found. Returns what nobody had found before."""
         new = []
         with self._database.writing() as connection:
@@ -65,7 +65,7 @@ class Alerts:
             )
         return new
 
-    def latest(self, dataset: str, limit: int) -> list[dict[str, Any]]:
+    def latest(self, dataset: str, limit: int) -> list[LogBody]:
         """What was found last about a dataset, newest first."""
         sql = "SELECT body FROM alert WHERE dataset = ? ORDER BY found DESC, rowid DESC LIMIT ?"
         return [json.loads(row["body"]) for row in self._database.rows(sql, (dataset, limit))]

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 GENESIS = "0" * 64
 """What the first entry names as the hash before it."""
@@ -61,6 +61,24 @@ class VerifiedChain:
 START = VerifiedChain(0, GENESIS)
 
 
+LogBody: TypeAlias = dict[str, Any]
+"""What an entry says. Its shape goes by the kind of the entry."""
+
+
+class LogEvent(TypedDict):
+    """An entry as a line of an exported log is read."""
+
+    seq: int
+    time: str
+    kind: str
+    query_id: str | None
+    user: str | None
+    dataset: str | None
+    body: LogBody
+    prev: str
+    hash: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One event. `body` is canonical JSON; `hash` seals everything before it."""
@@ -80,8 +98,22 @@ class Entry:
         fields = {name: getattr(self, name) for name in ("seq", "time", "kind", "query_id", "user", "dataset")}
         return f'{canonical(fields)[:-1]},"body":{self.body},"prev":{canonical(self.prev)}}}'
 
+    def event(self) -> LogEvent:
+        """The entry as a line of an exported log is read."""
+        return {
+            "seq": self.seq,
+            "time": self.time,
+            "kind": self.kind,
+            "query_id": self.query_id,
+            "user": self.user,
+            "dataset": self.dataset,
+            "body": json.loads(self.body),
+            "prev": self.prev,
+            "hash": self.hash,
+        }
 
-def canonical(value: Any) -> str:
+
+def canonical(value: object) -> str:
     """JSON in one spelling: ASCII, without spaces, without NaN. Mappings keep their order, for an answer is shown
     again with its columns as they stood; the hash covers the text, so nothing has to be put in order to check it.
 
@@ -107,7 +139,7 @@ class Chain:
 
     def __init__(self, known: VerifiedChain | None = None, start: VerifiedChain = START) -> None:
         self.entries, self.head, self.since = start.entries, start.head, start.entries + 1
-        self.said: list[dict[str, Any]] = []
+        self.said: list[LogEvent] = []
         self._known = known
 
     def follow(self, stretches: Iterable[EntryLinks]) -> None:

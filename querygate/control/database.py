@@ -13,11 +13,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakSet
 
 from querygate.control.schema import MIGRATIONS
 from querygate.core.errors import ConfigError
+from querygate.core.types import Scalar
+
+Row: TypeAlias = tuple[Any, ...]
 
 BUSY_TIMEOUT_S = 20.0
 """How long a writer waits for writers in other processes."""
@@ -31,6 +34,11 @@ class Connection(sqlite3.Connection):
     def __del__(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # it was never opened
             self.close()
+
+
+def decoded(row: Row, errors: str = "strict") -> Row:
+    """A row of a snapshot with texts in place of bytes."""
+    return tuple(value.decode(errors=errors) if isinstance(value, bytes) else value for value in row)
 
 
 class Database:
@@ -69,7 +77,7 @@ class Database:
                 "Check the site folder, and that you may read and write there.",
             ) from error
 
-    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
+    def rows(self, sql: str, values: Sequence[Scalar | bytes] | Mapping[str, Scalar | bytes] = ()) -> list[sqlite3.Row]:
         """All rows of one SELECT. They are read at once: a cursor left open would hold an old state of the file."""
         return self._connection().execute(sql, values).fetchall()
 

@@ -1,6 +1,6 @@
 """Requests for extracts, as they stand and with all that was done to them.
 
-An act changes the request, adds an event, an entry in the log and what is to be told, in one transaction. The decision
+An act changes the request, adds an event, an entry in the log and what is to be sent, in one transaction. The decision
 is made within it, on the request as it stands then. Events are numbered and never changed.
 """
 
@@ -23,8 +23,8 @@ from querygate.core.extract_spec import ExtractSpec
 KIND = "export"
 """Entries in the log are called `export.` and what was done."""
 
-TOLD = frozenset({"submitted", "returned", "rejected", "approved", "released", "revoked"})
-"""States of which somebody is told when a request comes to them."""
+NOTIFIED = frozenset({"submitted", "returned", "rejected", "approved", "released", "revoked"})
+"""States of which somebody is notified when a request comes to them."""
 
 _FIND = "SELECT * FROM export_request WHERE id = ?"
 _LIST = """SELECT * FROM export_request
@@ -43,7 +43,7 @@ _EVENTS = """SELECT number, time, user, action, before, after, comment FROM expo
 
 
 class SqliteRequests:
-    """The requests of a site. `channels` are told of what is decided; `via` says in the log by which door acts came."""
+    """The requests of a site. `channels` are notified of what is decided; `via` is the door that the log names."""
 
     def __init__(
         self, database: Database, log: Log, entropy: Entropy, channels: Sequence[str] = (), via: str = "console"
@@ -53,73 +53,79 @@ class SqliteRequests:
 
     # -- writing -----------------------------------------------------------------------------------------
 
-    def create(self, wish: ExtractSpec, act: Act) -> ExtractRequest:
+    def create(self, spec: ExtractSpec, act: Act) -> ExtractRequest:
+        """A new draft, with its first event and entry in the log."""
         if act.by is None:
             raise ValueError("a request is somebody's")
         with self._database.writing() as connection:
             now, ident = self._now(), new_query_id(self._log.clock, self._entropy).replace("q_", "x_", 1)
-            asked = ExtractRequest(ident, 0, act.by.name, wish, "draft", created=now, changed=now)
-            made = connection.execute(_CREATE, (*_values(asked), ident, asked.requester, wish.dataset, now))
-            asked = replace(asked, number=int(made.lastrowid or 0))
-            self._record(connection, asked, act, None)
-        return asked
+            request = ExtractRequest(ident, 0, act.by.name, spec, "draft", created=now, changed=now)
+            made = connection.execute(_CREATE, (*_values(request), ident, request.requester, spec.dataset, now))
+            request = replace(request, number=int(made.lastrowid or 0))
+            self._record(connection, request, act, None)
+        return request
 
     def change(
         self, request_id: str, act: Act, after: Callable[[ExtractRequest | None], ExtractRequest]
     ) -> ExtractRequest:
+        """Replace a request by what `after` makes of it as it stands; together with the event and the entry in the
+        log, or, where `after` raises, not at all. Of two at once, the second sees what the first has done."""
         with self._database.writing() as connection:
             row = connection.execute(_FIND, (request_id,)).fetchone()
-            before = None if row is None else _asked(row)
+            before = None if row is None else _request(row)
             if before is not None and has_expired(before, self._now()):
                 before = expired(before)
-            asked = replace(after(before), changed=self._now())
-            connection.execute(_UPDATE, (*_values(asked), request_id))
-            self._record(connection, asked, act, None if before is None else before.state)
-        return asked
+            request = replace(after(before), changed=self._now())
+            connection.execute(_UPDATE, (*_values(request), request_id))
+            self._record(connection, request, act, None if before is None else before.state)
+        return request
 
     def expire_due(self) -> list[ExtractRequest]:
+        """Move what has had its time; what was moved."""
         found = []
         for row in self._database.rows(_DUE, (self._now(),)):
             with self._database.writing() as connection:
-                before = _asked(connection.execute(_FIND, (row["id"],)).fetchone())
+                before = _request(connection.execute(_FIND, (row["id"],)).fetchone())
                 if not has_expired(before, self._now()):
                     continue  # another process was faster
-                asked = replace(expired(before), changed=self._now())
-                connection.execute(_UPDATE, (*_values(asked), asked.id))
-                self._record(connection, asked, Act("expire", None), before.state)
-            found.append(asked)
+                request = replace(expired(before), changed=self._now())
+                connection.execute(_UPDATE, (*_values(request), request.id))
+                self._record(connection, request, Act("expire", None), before.state)
+            found.append(request)
         return found
 
-    def _record(self, connection: sqlite3.Connection, asked: ExtractRequest, act: Act, before: State | None) -> None:
-        """The event, the entry in the log, and what is to be told of it."""
+    def _record(self, connection: sqlite3.Connection, request: ExtractRequest, act: Act, before: State | None) -> None:
+        """The event, the entry in the log, and what is to be sent of it."""
         user = act.by.name if act.by else None
         event = {
-            "request": asked.id,
-            "time": asked.changed,
+            "request": request.id,
+            "time": request.changed,
             "user": user,
             "action": act.action,
             "before": before,
-            "after": asked.state,
+            "after": request.state,
             "comment": act.comment,
         }
         number = connection.execute(_EVENT, event).fetchone()[0]
-        body = {"id": asked.id, "from": before, "to": asked.state, "via": self._via if act.by else None}
+        body = {"id": request.id, "from": before, "to": request.state, "via": self._via if act.by else None}
         body |= {"comment": act.comment} if act.comment else {}
-        self._log.append(connection, f"{KIND}.{act.action}", None, user, asked.wish.dataset, {**body, **act.details})
-        if asked.state in TOLD and asked.state != before:
+        self._log.append(connection, f"{KIND}.{act.action}", None, user, request.spec.dataset, {**body, **act.details})
+        if request.state in NOTIFIED and request.state != before:
             for channel in self._channels:
                 connection.execute(
-                    "INSERT INTO export_outbox (request, event, channel) VALUES (?, ?, ?)", (asked.id, number, channel)
+                    "INSERT INTO export_outbox (request, event, channel) VALUES (?, ?, ?)",
+                    (request.id, number, channel),
                 )
 
     # -- reading -----------------------------------------------------------------------------------------
 
     def find(self, request_id: str) -> ExtractRequest | None:
         rows = self._database.rows(_FIND, (request_id,))
-        return _asked(rows[0]) if rows else None
+        return _request(rows[0]) if rows else None
 
     def listed(self, *, requester: str | None = None, state: str | None = None) -> list[ExtractRequest]:
-        return [_asked(row) for row in self._database.rows(_LIST, {"requester": requester, "state": state})]
+        """Newest first."""
+        return [_request(row) for row in self._database.rows(_LIST, {"requester": requester, "state": state})]
 
     def events(self, request_id: str) -> list[Event]:
         return [Event(**dict(row)) for row in self._database.rows(_EVENTS, (request_id,))]
@@ -129,7 +135,7 @@ class SqliteRequests:
 
 
 class Notices:
-    """What is still to be told of requests: which one, of what dataset, and its state; nothing that was in it."""
+    """What is still to be sent about requests: which one, of what dataset, and its state; nothing that was in it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -164,26 +170,26 @@ def _notice(row: sqlite3.Row) -> Mapping[str, Any]:
     }
 
 
-def _values(asked: ExtractRequest) -> tuple[Any, ...]:
+def _values(request: ExtractRequest) -> tuple[Any, ...]:
     """What an act may change, in the order of the columns."""
     return (
-        asked.state,
-        canonical(asked.wish.to_dict()),
-        asked.changed,
-        asked.expires,
-        canonical(list(asked.approvals)),
-        None if asked.summary is None else canonical(asked.summary),
-        asked.manifest,
-        asked.failure,
+        request.state,
+        canonical(request.spec.to_dict()),
+        request.changed,
+        request.expires,
+        canonical(list(request.approvals)),
+        None if request.summary is None else canonical(request.summary),
+        request.manifest,
+        request.failure,
     )
 
 
-def _asked(row: sqlite3.Row) -> ExtractRequest:
+def _request(row: sqlite3.Row) -> ExtractRequest:
     return ExtractRequest(
         id=row["id"],
         number=row["number"],
         requester=row["requester"],
-        wish=ExtractSpec.of(json.loads(row["wish"])),
+        spec=ExtractSpec.of(json.loads(row["wish"])),
         state=cast(State, row["state"]),
         created=row["created"],
         changed=row["changed"],

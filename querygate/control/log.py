@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO, TypedDict, cast
 
-from querygate.control.chain import GENESIS, Entry, VerifiedChain, canonical, digest
-from querygate.control.database import Database
+from querygate.control.chain import GENESIS, Entry, LogEvent, VerifiedChain, canonical, digest
+from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
 from querygate.control.parallel_verify import verify_in_parts
@@ -41,6 +41,24 @@ _QUERIES = """SELECT seq FROM log AS entry
     AND (:user IS NULL OR user = :user)
     AND (:dataset IS NULL OR dataset = :dataset)
   ORDER BY seq DESC LIMIT :limit"""
+
+
+class QueryLine(TypedDict):
+    """A line of the query log."""
+
+    id: str
+    time: str
+    user: str
+    dataset: str | None
+    version: int | None
+    sql: str
+    mode: str | None
+    outcome: Outcome
+    code: str | None
+    answer: AnswerBody | None
+    epsilon: float | None
+    prev: str
+    hash: str
 
 
 class Log:
@@ -108,7 +126,7 @@ class Log:
             self._append(OUTCOME, query_id, user, dataset, {**request, **result})
 
     def note(
-        self, kind: str, *, user: str | None, dataset: str | None = None, body: Mapping[str, Any] | None = None
+        self, kind: str, *, user: str | None, dataset: str | None = None, body: Mapping[str, object] | None = None
     ) -> None:
         """Put an administrative event on record: `publish`, `user.add`, `key.revoke` ... Never with a secret."""
         if kind.startswith("query."):
@@ -116,7 +134,7 @@ class Log:
         self._append(kind, None, user, dataset, body or {})
 
     def _append(
-        self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, Any]
+        self, kind: str, query_id: str | None, user: str | None, dataset: str | None, body: Mapping[str, object]
     ) -> None:
         with self.database.writing() as connection:
             self.append(connection, kind, query_id, user, dataset, body)
@@ -128,7 +146,7 @@ class Log:
         query_id: str | None,
         user: str | None,
         dataset: str | None,
-        body: Mapping[str, Any],
+        body: Mapping[str, object],
     ) -> None:
         """The next entry, within a transaction of the caller."""
         last = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
@@ -153,7 +171,7 @@ class Log:
         user: str | None = None,
         dataset: str | None = None,
         limit: int | None = None,
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[QueryLine]:
         """The query log, oldest first; with a limit, the latest so many. A query without outcome has "failed"."""
         first = None if since is None else stamp(since)
         wanted = {"since": first, "user": user, "dataset": dataset, "limit": -1 if limit is None else limit}
@@ -165,7 +183,7 @@ class Log:
             yield from map(_query_line, archived)
             # One read each: answers may be large.
             for seq in reversed(found):
-                yield _query_line(_as_fields(connection.execute(_AT, (seq,)).fetchone()))
+                yield _query_line(Entry(*decoded(connection.execute(_AT, (seq,)).fetchone())).event())
 
     def answer(self, query_id: str) -> tuple[str, AnswerBody] | None:
         """Who asked and what was answered; None where no answer was given."""
@@ -175,20 +193,19 @@ class Log:
             return None
         return entry.user, body["answer"]
 
-    def query(self, query_id: str) -> dict[str, Any] | None:
+    def query(self, query_id: str) -> QueryLine | None:
         """One line of the query log; None where there is none, or none outside the archives."""
         entry = self._of_query(query_id, OUTCOME) or self._of_query(query_id, INTENT)
         if entry is None:
             return None
-        fields = {name: getattr(entry, name) for name in Entry.__slots__}
-        return _query_line({**fields, "body": json.loads(entry.body)})
+        return _query_line(entry.event())
 
-    def last(self, kind: str, dataset: str) -> dict[str, Any] | None:
+    def last(self, kind: str, dataset: str) -> LogEvent | None:
         """The latest event of a kind about a dataset; None where there is none, or none outside the archives."""
         rows = self.database.rows(_LAST_OF, (kind, dataset))
-        return _as_fields(tuple(rows[0])) if rows else None
+        return Entry(*rows[0]).event() if rows else None
 
-    def events(self) -> Iterator[dict[str, Any]]:
+    def events(self) -> Iterator[LogEvent]:
         """Every entry as it is chained, queries and administration alike, oldest first."""
         return map(json.loads, self.lines())
 
@@ -216,19 +233,13 @@ class Log:
         return Entry(**dict(rows[0])) if rows else None
 
 
-def _as_fields(row: tuple[Any, ...]) -> dict[str, Any]:
-    """A row of bytes as the line of an export would be read."""
-    fields = dict(zip(Entry.__slots__, (v.decode() if isinstance(v, bytes) else v for v in row), strict=True))
-    return {**fields, "body": json.loads(fields["body"])}
-
-
-def _query_line(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _query_line(fields: LogEvent) -> QueryLine:
     """The entry in the shape of the query log."""
     body = fields["body"]
     return {
-        "id": fields["query_id"],
+        "id": cast(str, fields["query_id"]),  # an entry about a query has one, and a user
         "time": fields["time"],
-        "user": fields["user"],
+        "user": cast(str, fields["user"]),
         "dataset": fields["dataset"],
         "version": body["version"],
         "sql": body["sql"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-from querygate.control.chain import Chain, ChainBroken, EntryLinks, VerifiedChain
+from querygate.control.chain import Chain, ChainBroken, EntryLinks, LogBody, LogEvent, VerifiedChain
+from querygate.control.database import decoded
 from querygate.control.entry_links import STRETCH, lines_of, links_of_lines, links_of_rows
 from querygate.control.segments import COLUMNS, Archives, Segment
 
@@ -23,11 +23,7 @@ BEFORE_ALL, AFTER_ALL = -(2**63), 2**63 - 1
 
 def read_segments(connection: sqlite3.Connection) -> list[Segment]:
     """All archives there ever were, oldest first."""
-    segments = []
-    for row in connection.execute(_SEGMENTS):
-        values: list[Any] = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
-        segments.append(Segment(*values))
-    return segments
+    return [Segment(*decoded(row, "replace")) for row in connection.execute(_SEGMENTS)]
 
 
 def read_links(connection: sqlite3.Connection, after: int = BEFORE_ALL, last: int = AFTER_ALL) -> Iterator[EntryLinks]:
@@ -78,9 +74,9 @@ def is_damaged(error: sqlite3.DatabaseError) -> bool:
     return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def check_said(segments: Sequence[Segment], said: Iterable[dict[str, Any]]) -> None:
+def check_said(segments: Sequence[Segment], said: Iterable[LogEvent]) -> None:
     """Of archives that were discarded, what was said of the earlier ones is gone with the later ones."""
-    rotated: list[Any] = []
+    rotated: list[LogBody] = []
     discarded = 0
     for entry in said:
         if entry["kind"] == ROTATED:
@@ -106,16 +102,16 @@ def queries_in(
     user: str | None,
     dataset: str | None,
     limit: int | None,
-) -> list[dict[str, Any]]:
+) -> list[LogEvent]:
     """Entries that stand for queries, oldest first; with a limit, the latest so many.
 
     A query shows as its outcome or, where there is none, as its intent: both are always in one archive.
     """
-    found: list[dict[str, Any]] = []
+    found: list[LogEvent] = []
     for segment in reversed(segments):
         if segment.discarded or (limit is not None and len(found) >= limit):
             continue
-        here: dict[str, dict[str, Any]] = {}
+        here: dict[str, LogEvent] = {}
         for line in archives.lines(segment):
             if b'"kind":"query.' not in line[45:90]:
                 continue

@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from querygate.control.chain import START, Chain, ChainBroken, VerifiedChain
+from querygate.control.chain import START, Chain, ChainBroken, LogEvent, VerifiedChain
 from querygate.control.entry_links import links_of_lines
 from querygate.control.log_reader import AFTER_ALL, BEFORE_ALL, check_said, read_links, read_segments
 from querygate.control.segments import Archives, Segment
@@ -35,7 +35,7 @@ from querygate.control.parallel_verify import follow
 pickle.dump([follow(*job) for job in pickle.load(sys.stdin.buffer)], sys.stdout.buffer)
 """
 
-End: TypeAlias = "tuple[VerifiedChain, list[dict[str, Any]]] | None"
+End: TypeAlias = "tuple[VerifiedChain, list[LogEvent]] | None"
 """Where a part ends, and what it says of the log itself; None where it is broken."""
 
 
@@ -71,7 +71,7 @@ def verify_in_parts(
         for first, found in enumerate(pool.map(_run, [jobs[first::workers] for first in range(workers)])):
             ends[first::workers] = found
     at = parts[0].start
-    said: list[dict[str, Any]] = []
+    said: list[LogEvent] = []
     for part, end in zip(parts, ends, strict=True):
         if end is None or (part.start.entries, part.start.head) != (at.entries, at.head):
             return None

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
 
 from querygate.control.chain import ChainBroken
 
@@ -47,7 +46,7 @@ class Segment:
     def name(self) -> str:
         return f"segment-{self.number:06d}.jsonl.gz"
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, int | str]:
         """What the chain itself says of the archive, so that the row in the database is no mere claim."""
         return {name: getattr(self, name) for name in ("number", "first", "last", "prev", "head", "until", "sha256")}
 

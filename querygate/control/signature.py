@@ -17,7 +17,8 @@ import re
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from querygate.control.chain import VerifiedChain, canonical
 from querygate.core.errors import ConfigError
@@ -99,7 +100,7 @@ class PublicKey:
             self._key.verify(bytes.fromhex(parts[2].decode()), text)
         except InvalidSignature:
             raise NotSigned("The signature was not made with this key, or its content was changed.") from None
-        said: dict[str, Any] = json.loads(text)
+        said = json.loads(text)
         return SignedStatement(**{name: said[name] for name in SignedStatement.__slots__})
 
 
@@ -157,7 +158,7 @@ def has_library() -> bool:
     return True
 
 
-def _library() -> Any:
+def _library() -> ModuleType:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:

@@ -11,14 +11,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger
+from querygate.core.types import Scalar
 
-_Run: TypeAlias = Callable[[str, Sequence[Any]], list[sqlite3.Row]]
+_Run: TypeAlias = Callable[[str, Sequence[Scalar]], list[sqlite3.Row]]
 
 _ANSWER = "SELECT answer FROM noisy_answer WHERE key = ?"
 _UNDERWAY = """SELECT 1 FROM reservation WHERE key = ? AND time > ?

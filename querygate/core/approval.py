@@ -1,4 +1,4 @@
-"""Requests for extracts and their approval: the state machine as a table, and what stands around it as ports.
+"""Requests for extracts and their approval: the state machine as a table, and the port of whoever builds them.
 
     draft -> submitted -> in_review -> approved -> built -> released -> expired
                  ^            |                                  `----> revoked
@@ -15,7 +15,7 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -110,7 +110,7 @@ class ExtractRequest:
     id: str
     number: int
     requester: str
-    wish: ExtractSpec
+    spec: ExtractSpec
     state: State
     created: str
     changed: str
@@ -147,84 +147,84 @@ class Act:
 # -- may this happen, may they ------------------------------------------------------------------------------------
 
 
-def roles_of(by: Principal, asked: ExtractRequest) -> frozenset[Who]:
+def roles_of(by: Principal, request: ExtractRequest) -> frozenset[Who]:
     """What somebody is to a request.
 
     Nobody reviews their own request, whatever their role. Names count without regard to case, as accounts do.
     """
-    is_own = by.name.lower() == asked.requester.lower()
+    is_own = by.name.lower() == request.requester.lower()
     found: set[Who] = {"requester"} if is_own else set()
     if by.is_custodian:
         found |= {"custodian"} if is_own else {"custodian", "reviewer"}
     return frozenset(found)
 
 
-def check_seen(by: Principal, asked: ExtractRequest | None) -> ExtractRequest:
+def check_seen(by: Principal, request: ExtractRequest | None) -> ExtractRequest:
     """QG603 for whoever may not know of a request, in the words used where there is none."""
-    if asked is None or not roles_of(by, asked):
+    if request is None or not roles_of(by, request):
         raise ExtractRefused(
             "QG603", "There is no request with this id, or you may not see it.", "List your requests to find the id."
         )
-    return asked
+    return request
 
 
-def check_act(asked: ExtractRequest, action: Action, by: Principal) -> ApprovalRule:
+def check_act(request: ExtractRequest, action: Action, by: Principal) -> ApprovalRule:
     """The rule by which somebody may do this now: QG603, then QG601 or QG606 for the state, then QG602."""
-    check_seen(by, asked)
-    rule = TABLE.get((asked.state, action))
+    check_seen(by, request)
+    rule = TABLE.get((request.state, action))
     if rule is None:
-        if action == "fetch" and asked.state in ("expired", "revoked"):
-            raise ExtractRefused("QG606", f"The extract is {asked.state}.", "Make a new request.")
+        if action == "fetch" and request.state in ("expired", "revoked"):
+            raise ExtractRefused("QG606", f"The extract is {request.state}.", "Make a new request.")
         raise ExtractRefused(
             "QG601",
-            f"'{action}' is not possible while the request is {said(asked.state)}.",
-            _remedy(possible(asked, by)),
+            f"'{action}' is not possible while the request is {said(request.state)}.",
+            _remedy(possible(request, by)),
         )
-    if not rule.who & roles_of(by, asked):
+    if not rule.who & roles_of(by, request):
         whose = " or ".join(sorted(rule.who - {"time"})) or "nobody"
         raise ExtractRefused(
             "QG602",
             f"'{action}' is reserved for the {whose} at this stage.",
             "Ask another custodian: nobody reviews their own request.",
         )
-    if action == "approve" and _has_approved(by, asked):
+    if action == "approve" and _has_approved(by, request):
         raise ExtractRefused(
             "QG602", "You have already approved this request.", "A second custodian must approve it too."
         )
     return rule
 
 
-def possible(asked: ExtractRequest, by: Principal) -> tuple[Action, ...]:
+def possible(request: ExtractRequest, by: Principal) -> tuple[Action, ...]:
     """What somebody may do to a request now."""
-    roles = roles_of(by, asked)
-    rules = {action: TABLE.get((asked.state, action)) for action in ACTIONS}
+    roles = roles_of(by, request)
+    rules = {action: TABLE.get((request.state, action)) for action in ACTIONS}
     open_to_them = (action for action, rule in rules.items() if rule and rule.who & roles)
-    return tuple(action for action in open_to_them if action != "approve" or not _has_approved(by, asked))
+    return tuple(action for action in open_to_them if action != "approve" or not _has_approved(by, request))
 
 
-def _has_approved(by: Principal, asked: ExtractRequest) -> bool:
-    return by.name.lower() in {name.lower() for name in asked.approvals}
+def _has_approved(by: Principal, request: ExtractRequest) -> bool:
+    return by.name.lower() in {name.lower() for name in request.approvals}
 
 
-def advance(asked: ExtractRequest, action: Action, by: Principal, *, reviewers: int = 1) -> ExtractRequest:
+def advance(request: ExtractRequest, action: Action, by: Principal, *, reviewers: int = 1) -> ExtractRequest:
     """The request after an act. With two reviewers, the first approval leaves it in review; an edit voids approvals."""
-    rule = check_act(asked, action, by)
+    rule = check_act(request, action, by)
     if action == "edit":
-        return replace(asked, state=rule.next, approvals=())
+        return replace(request, state=rule.next, approvals=())
     if action != "approve":
-        return replace(asked, state=rule.next)
-    approvals = (*asked.approvals, by.name)
-    return replace(asked, approvals=approvals, state=rule.next if len(approvals) >= reviewers else asked.state)
+        return replace(request, state=rule.next)
+    approvals = (*request.approvals, by.name)
+    return replace(request, approvals=approvals, state=rule.next if len(approvals) >= reviewers else request.state)
 
 
-def has_expired(asked: ExtractRequest, now: str) -> bool:
+def has_expired(request: ExtractRequest, now: str) -> bool:
     """Whether its time is over. Times are texts of fixed width, in UTC."""
-    return asked.state == "released" and asked.expires is not None and asked.expires <= now
+    return request.state == "released" and request.expires is not None and request.expires <= now
 
 
-def expired(asked: ExtractRequest) -> ExtractRequest:
+def expired(request: ExtractRequest) -> ExtractRequest:
     """The request after its time."""
-    return replace(asked, state=TABLE[asked.state, "expire"].next)
+    return replace(request, state=TABLE[request.state, "expire"].next)
 
 
 def check_comment(action: str, comment: str) -> str:
@@ -259,40 +259,13 @@ def _remedy(actions: tuple[Action, ...]) -> str:
     return f"You can now: {', '.join(actions)}." if actions else "There is nothing more you can do with this request."
 
 
-# -- ports --------------------------------------------------------------------------------------------------------
-
-
-class Requests(Protocol):
-    """Where requests are kept."""
-
-    def create(self, wish: ExtractSpec, act: Act) -> ExtractRequest:
-        """A new draft, with its first event and entry in the log."""
-        ...
-
-    def find(self, request_id: str) -> ExtractRequest | None: ...
-
-    def listed(self, *, requester: str | None = None, state: str | None = None) -> list[ExtractRequest]:
-        """Newest first."""
-        ...
-
-    def events(self, request_id: str) -> list[Event]: ...
-
-    def change(
-        self, request_id: str, act: Act, after: Callable[[ExtractRequest | None], ExtractRequest]
-    ) -> ExtractRequest:
-        """Replace a request by what `after` makes of it as it stands; together with the event and the entry in the
-        log, or, where `after` raises, not at all. Of two at once, the second sees what the first has done."""
-        ...
-
-    def expire_due(self) -> list[ExtractRequest]:
-        """Move what has had its time; what was moved."""
-        ...
+# -- the port -------------------------------------------------------------------------------------------------------
 
 
 class ExtractBuilder(Protocol):
     """Makes extracts, where the raw rows are."""
 
-    def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
+    def preview(self, spec: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
         """Figures for a reviewer before approval, as JSON has them: method, parameters, risk, utility, the risk report
         (`assessment`, None where records are nobody's), and what those who ask have learnt from queries."""
         ...
@@ -301,7 +274,7 @@ class ExtractBuilder(Protocol):
         """A risk report as a page."""
         ...
 
-    def build(self, wish: ExtractSpec, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
+    def build(self, spec: ExtractSpec, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         """Write the files of an extract into an empty folder, `report.html` among them, and return a summary as JSON
         has it: `method`, and what a reviewer needs (k measured, records, risk, utility). `version` and `policy_hash`
         are those of the version served, unless it says otherwise. ExtractRefused QG605 where it cannot be."""

@@ -4,8 +4,49 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypeAlias, TypedDict
 
+from querygate.core.types import Role, Type
+
 Row: TypeAlias = dict[str, Any]
 """One group, by column: a key, a RangeBody or a NoisyBody as the column's kind says; `_group` is a GroupBody."""
+
+
+class DatasetBody(TypedDict):
+    dataset: str
+    title: str
+    version: int
+    rows: int
+    k: int
+    published: str
+
+
+class PublishedColumnBody(TypedDict):
+    """Numbers have a public domain, others public values."""
+
+    name: str
+    title: str
+    role: Role
+    type: Type
+    nullable: bool
+    domain: NotRequired[list[int | float | str] | None]
+    values: NotRequired[list[str]]
+
+
+class ReferenceBody(TypedDict):
+    name: str
+    key: str
+    rows: int
+    columns: list[dict[str, str]]
+    on: list[str]
+    hash: str
+
+
+class DescriptionBody(DatasetBody):
+    unit: str
+    modes: list[str]
+    columns: list[PublishedColumnBody]
+    tables: list[ReferenceBody]
+    policy: list[str]
+    examples: list[str]
 
 
 class ColumnBody(TypedDict):

@@ -19,8 +19,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Array: TypeAlias = NDArray[Any]
 """Values of a column, one type for all: whole numbers, numbers, flags or texts."""
-Numbers: TypeAlias = "Floats | Ints"
-NumberColumns: TypeAlias = "Mapping[str, Numbers]"
+Arrays: TypeAlias = "Mapping[str, Array]"
 """Columns of a table as arrays, by name; masked where a value is missing."""
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"]

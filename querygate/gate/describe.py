@@ -9,10 +9,9 @@ import datetime as dt
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from querygate.bounds import moment_columns
-from querygate.core.bodies import Verdict
+from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.errors import Refusal
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
@@ -25,7 +24,7 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def make_summary(catalog: Catalog) -> dict[str, Any]:
+def make_summary(catalog: Catalog) -> DatasetBody:
     """One line of the list of datasets."""
     return {
         "dataset": catalog.dataset,
@@ -37,7 +36,7 @@ def make_summary(catalog: Catalog) -> dict[str, Any]:
     }
 
 
-def make_description(catalog: Catalog, native: Native, limits: Limits) -> dict[str, Any]:
+def make_description(catalog: Catalog, native: Native, limits: Limits) -> DescriptionBody:
     """All a researcher may know before asking: schema, public domains and values, the policy in words, examples."""
     return {
         **make_summary(catalog),
@@ -223,8 +222,8 @@ def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> 
     return True
 
 
-def _column(column: Column) -> dict[str, Any]:
-    body: dict[str, Any] = {
+def _column(column: Column) -> PublishedColumnBody:
+    body: PublishedColumnBody = {
         "name": column.name,
         "title": column.title,
         "role": column.role,
@@ -239,7 +238,7 @@ def _column(column: Column) -> dict[str, Any]:
     return {**body, "values": list(column.values)}
 
 
-def _table(table: Reference, catalog: Catalog) -> dict[str, Any]:
+def _table(table: Reference, catalog: Catalog) -> ReferenceBody:
     return {
         "name": table.name,
         "key": table.key,

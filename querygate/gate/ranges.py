@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Constant, Expression, Ref
 from querygate.core.plan import Aggregate, FetchedGroup, MeasureCells, Output, Plan
 from querygate.core.predicate import columns
-from querygate.core.types import DISCRETE, Bools, Cells, Group, Range, Scalar
+from querygate.core.types import DISCRETE, Array, Bools, Cells, Floats, Group, Range, Scalar
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 from querygate.stats.cells import merged
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells
@@ -269,14 +268,14 @@ def _range_column(ranges: Sequence[Range], type_: str) -> NumberColumn:
     ends = [(0, 0) if r.low is None or r.high is None else (r.low, r.high) for r in ranges]
     null = [ALL_NULLS if r.low is None else SOME_NULLS if r.may_be_null else NO_NULLS for r in ranges]
     whole = type_ in DISCRETE and all(isinstance(e, int) and abs(e) < 2**62 for pair in ends for e in pair)
-    table: Any = np.array(ends, dtype=np.int64 if whole else np.float64).reshape(-1, 2)
+    table: Array = np.array(ends, dtype=np.int64 if whole else np.float64).reshape(-1, 2)
     low, high = table[:, 0].copy(), table[:, 1].copy()
     if not whole:
         low, high = _outward_of(ends, low, high)
     return NumberColumn(low, high, np.array(null, dtype=np.int64))
 
 
-def _outward_of(ends: Sequence[tuple[Any, Any]], low: Any, high: Any) -> tuple[Any, Any]:
+def _outward_of(ends: Sequence[tuple[int | float, int | float]], low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Whole numbers that no double equals are rounded outwards."""
     for i, (a, b) in enumerate(ends):
         if isinstance(a, int) and float(low[i]) > a:  # Python compares them exactly, numpy as doubles

@@ -1,4 +1,5 @@
 """An extract as files: sealed by a manifest, packed into a zip that is the same each time, and checked against both.
+Where these lie, in the vault and outside of it.
 
 The manifest lists every file with its size and SHA-256; its own SHA-256 is what the site keeps. So whoever knows that
 one number knows whether a single byte has changed, whether a file is missing, and whether one is there that should not
@@ -7,9 +8,11 @@ be. Without it, `verify` still tells whether files and manifest belong together.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import shutil
 import stat
 import zipfile
 import zlib
@@ -22,6 +25,7 @@ from typing import IO, Any, BinaryIO
 from querygate.core.errors import ExtractRefused
 
 MANIFEST = "manifest.json"
+STAGED = ".staged"
 CHUNK = 1 << 20
 LARGEST_MANIFEST = 16_000_000
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -44,6 +48,99 @@ class VerifiedPackage:
 
     manifest: Mapping[str, Any]
     sha256: str
+
+
+# -- where they lie -----------------------------------------------------------------------------------------------
+
+
+class ExtractFiles:
+    """The extracts of a site: built ones in the vault, under the hash of their manifest, and released ones as zips."""
+
+    def __init__(self, vault: Path, released: Path) -> None:
+        self._folder, self._released_folder = vault / "_extracts", released
+
+    @contextmanager
+    def locked(self, request_id: str) -> Iterator[None]:
+        """One process at a time. The lock is the kernel's, so it dies with its holder."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        with (self._folder / f"{request_id}.lock").open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ExtractRefused(
+                    "QG601", "Another process is working on this extract.", "Wait until it has finished."
+                ) from None
+            yield
+
+    def stage(self, request_id: str, keep: str | None) -> Path:
+        """An empty folder to build in. Of what lies there, `keep` alone stays."""
+        self.sweep(request_id, keep)
+        staged = self._folder / request_id / STAGED
+        staged.mkdir(mode=0o700, parents=True)
+        return staged
+
+    def keep(self, request_id: str, facts: Mapping[str, Any]) -> str:
+        """Seal what was staged and give it its name, the hash of its manifest: it never replaces another one."""
+        folder = self._folder / request_id
+        manifest = seal(folder / STAGED, facts)
+        shutil.rmtree(folder / manifest, ignore_errors=True)  # the very same, or what became of it
+        (folder / STAGED).rename(folder / manifest)
+        sync(folder)
+        return manifest
+
+    def sweep(self, request_id: str, keep: str | None) -> None:
+        """Remove what earlier builds left, finished or not."""
+        for left in (self._folder / request_id).glob("*"):
+            if left.name != keep:
+                shutil.rmtree(left)
+
+    def release(self, request_id: str, manifest: str | None) -> str:
+        """Put the built extract, if it is still what the manifest says, where it is fetched from."""
+        contents = in_folder(self._folder / request_id / str(manifest))
+        sha256 = verify(contents, manifest).sha256
+        target = self._released(request_id)
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        staged = target.with_name(f"{STAGED}{target.name}")
+        staged.unlink(missing_ok=True)
+        with os.fdopen(os.open(staged, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
+            pack(contents, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        staged.replace(target)
+        sync(target.parent)
+        return sha256
+
+    def withdraw(self, request_id: str) -> None:
+        """It can be fetched no more."""
+        self._released(request_id).unlink(missing_ok=True)
+
+    def open_released(self, request_id: str, manifest: str | None) -> BinaryIO:
+        """The released zip, verified through the handle that is returned."""
+        try:
+            handle = self._released(request_id).open("rb")
+        except FileNotFoundError:
+            raise altered("The extract is not in the place where it was released.") from None
+        try:
+            with opened(handle) as contents:
+                verify(contents, manifest)
+            handle.seek(0)
+        except BaseException:
+            handle.close()
+            raise
+        return handle
+
+    def read(self, request_id: str, manifest: str | None, name: str, *, released: bool) -> bytes | None:
+        """One file of an extract that is whole; None where it has no such file."""
+        built = self._folder / request_id / str(manifest)
+        with opened(self._released(request_id) if released else built) as contents:
+            verify(contents, manifest)
+            if name not in contents.sizes:
+                return None
+            with contents.open(name) as stream:
+                return stream.read()
+
+    def _released(self, request_id: str) -> Path:
+        return self._released_folder / f"{request_id}.zip"
 
 
 # -- sealing and packing ------------------------------------------------------------------------------------------

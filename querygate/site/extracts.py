@@ -1,4 +1,7 @@
-"""The root that joins what extracts need: requests, a builder where the raw rows are, and a place to fetch from.
+"""What is done with requests for extracts: each use-case asks whether it may happen, whether they may, and does it.
+
+A request is decided inside the transaction of its table, on the request as it stands there: of two reviewers who act at
+once, the second is told what the first has done.
 
 What is built lies in the vault, for those who decide. To release it is to put it, as a zip, where it is fetched from:
 a gate without a vault can give out what was released, and nothing else. There is no vault in this module: the builder
@@ -7,28 +10,39 @@ is given by whoever has one.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import secrets
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from datetime import timedelta
+from functools import cached_property
 from typing import Any, BinaryIO
 
 from querygate.control import SqliteRequests, stamp
-from querygate.core.approval import ACTIONS, FINAL, Action, ExtractBuilder, ExtractRequest, check_act, roles_of
-from querygate.core.errors import ExtractRefused, NotPermitted, QueryGateError
-from querygate.core.extract_spec import invalid
-from querygate.core.types import Principal
+from querygate.core.approval import (
+    ACTIONS,
+    FINAL,
+    STATES,
+    Act,
+    Action,
+    ExtractBuilder,
+    ExtractRequest,
+    advance,
+    check_act,
+    check_comment,
+    check_seen,
+    is_text,
+    possible,
+    roles_of,
+)
+from querygate.core.errors import ExtractRefused, Fault, NotPermitted, QueryGateError
+from querygate.core.extract_spec import ExtractSpec, invalid
+from querygate.core.types import Catalog, Principal, folded
 from querygate.gate.incidents import make_fault
-from querygate.gate.requests import ExtractRequests
-from querygate.site.extract_package import Contents, altered, in_folder, opened, pack, seal, sync, verify
+from querygate.site.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite
 
 REPORT = "report.html"
-STAGED = ".staged"
 CHANNELS = {"webhook": "extract_webhook", "mail": "extract_mail_command"}
 """Who is told of requests, and the setting that names them."""
 
@@ -37,36 +51,45 @@ ACTS = tuple(action for action in ACTIONS if action not in ("edit", "fetch", "ex
 
 
 class Extracts:
-    """The extracts of a site. `via` names the door; `told` is called when there is something to be sent."""
+    """The extracts of a site. `open_builder` is called when a builder is first needed: much comes with one. `via` names
+    the door; `notify` is called when there is something to be sent.
+    """
 
     def __init__(
         self,
         site: OpenSite,
-        builder: ExtractBuilder | None = None,
+        open_builder: Callable[[], ExtractBuilder] | None = None,
         *,
         via: str = "console",
-        told: Callable[[], None] = lambda: None,
+        notify: Callable[[], None] = lambda: None,
     ) -> None:
         settings = site.site.settings
         channels = [channel for channel, setting in CHANNELS.items() if settings[setting]]
-        self._site, self._builder, self._told = site, builder, told
+        self._log, self._store, self._open_builder, self._notify = site.log, site.store, open_builder, notify
         self._requests = SqliteRequests(site.log.database, site.log, secrets.token_bytes, channels, via)
-        self._desk = ExtractRequests(
-            self._requests,
-            catalog=lambda name: site.store.current(name).catalog,
-            now=site.log.clock,
-            stamp=stamp,
-            reviewers=settings["extract_reviewers"],
-            days=settings["extract_days"],
-        )
+        self._files = ExtractFiles(site.site.vault, site.site.extracts)
+        self._reviewers: int = settings["extract_reviewers"]
+        self._days: int = settings["extract_days"]
 
     # -- asking and deciding -----------------------------------------------------------------------------
 
     def request(self, by: Principal, body: Mapping[str, Any]) -> dict[str, Any]:
-        return self._desk.told(by, self._desk.request(by, body))
+        """A new draft."""
+        spec = self._read_spec(body)
+        made = self._requests.create(spec, Act("request", by, details={"wish": spec.to_dict()}))
+        return self._body(by, made)
 
     def edit(self, by: Principal, request_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        return self._desk.told(by, self._desk.edit(by, request_id, body))
+        """Ask for something else; approvals of what was asked before are void."""
+        self._check(by, request_id, "edit")
+        spec = self._read_spec(body)
+
+        def after(request: ExtractRequest) -> ExtractRequest:
+            if request.spec.dataset != spec.dataset:
+                raise invalid("dataset", "cannot be changed", request.spec.dataset)
+            return replace(advance(request, "edit", by), spec=spec)
+
+        return self._body(by, self._change(by, request_id, "edit", after, details={"wish": spec.to_dict()}))
 
     def act(self, by: Principal, request_id: str, action: Action, comment: str = "") -> dict[str, Any]:
         """Do one of `ACTS`, and tell how the request stands then."""
@@ -74,63 +97,77 @@ class Extracts:
         if action in ("build", "release"):
             if comment:
                 raise invalid("comment", f"'{action}' does not accept a comment")
-            asked = self._build(by, request_id) if action == "build" else self._release(by, request_id)
+            request = self._build(by, request_id) if action == "build" else self._release(by, request_id)
         else:
-            asked = self._desk.act(by, request_id, action, comment)
-        if asked.state in FINAL:
-            self._outgoing(asked).unlink(missing_ok=True)
-        self._told()
-        return self._desk.told(by, asked)
+            request = self._decide(by, request_id, action, comment)
+        if request.state in FINAL:
+            self._files.withdraw(request.id)
+        self._notify()
+        return self._body(by, request)
+
+    def _decide(self, by: Principal, request_id: str, action: Action, comment: str) -> ExtractRequest:
+        """Submit, take, comment, approve, return, reject, withdraw or revoke: what moves a request and nothing else."""
+        self._check(by, request_id, action)
+        comment = check_comment(action, comment)
+        return self._change(
+            by,
+            request_id,
+            action,
+            lambda request: advance(request, action, by, reviewers=self._reviewers),
+            comment=comment,
+        )
 
     # -- looking -----------------------------------------------------------------------------------------
 
     def listed(self, by: Principal, *, state: str | None = None, mine: bool = False) -> list[dict[str, Any]]:
+        """Requests, newest first: to researchers their own, to custodians all."""
         self._expire()
-        return [self._desk.told(by, asked, events=False) for asked in self._desk.listed(by, state=state, mine=mine)]
+        if state is not None and state not in STATES:
+            raise invalid("state", "is not an accepted value", *STATES)
+        requester = by.name if mine or not by.is_custodian else None
+        found = self._requests.listed(requester=requester, state=state)
+        return [self._body(by, request, events=False) for request in found]
 
     def show(self, by: Principal, request_id: str, *, preview: bool = False) -> dict[str, Any]:
         """A request; with `preview`, what a reviewer needs before there is an extract."""
         self._expire()
-        asked = self._desk.see(by, request_id)
-        body = self._desk.told(by, asked)
-        return {**body, "preview": self._preview(by, asked)} if preview else body
+        request = self._see(by, request_id)
+        body = self._body(by, request)
+        return {**body, "preview": self._preview(by, request)} if preview else body
 
     def may_preview(self, by: Principal, request_id: str) -> bool:
         """Whether there is something to preview, for them, here."""
-        asked = self._desk.see(by, request_id)
-        is_open = asked.state not in FINAL and asked.manifest is None
-        return self._builder is not None and is_open and "reviewer" in roles_of(by, asked)
+        request = self._see(by, request_id)
+        is_open = request.state not in FINAL and request.manifest is None
+        return self._open_builder is not None and is_open and "reviewer" in roles_of(by, request)
 
     def manifest_of(self, request_id: str) -> str | None:
         """The SHA-256 of the manifest that is on record; None where there is no such request, or nothing was built."""
-        asked = self._requests.find(request_id)
-        return asked.manifest if asked else None
+        request = self._requests.find(request_id)
+        return request.manifest if request else None
 
     def report(self, by: Principal, request_id: str) -> bytes:
         """The report of an extract: to reviewers once it is built, to the requester once it is released."""
         self._expire()
-        asked = self._desk.see(by, request_id)
-        if asked.state == "built" and "reviewer" in roles_of(by, asked):
-            self._builder_here()
-            source: Path | BinaryIO = self._built(asked)
+        request = self._see(by, request_id)
+        is_review = request.state == "built" and "reviewer" in roles_of(by, request)
+        if is_review:
+            self._check_vault()
         else:
-            check_act(asked, "fetch", by)
-            source = self._outgoing(asked)
-        with opened(source) as contents:
-            verify(contents, asked.manifest)
-            if REPORT not in contents.sizes:
-                raise NotPermitted("QG307", "This extract has no report.", "Use its summary.")
-            self._site.log.note("export.report", user=by.name, dataset=asked.wish.dataset, body={"id": asked.id})
-            with contents.open(REPORT) as stream:
-                return stream.read()
+            check_act(request, "fetch", by)
+        page = self._files.read(request.id, request.manifest, REPORT, released=not is_review)
+        if page is None:
+            raise NotPermitted("QG307", "This extract has no report.", "Use its summary.")
+        self._log.note("export.report", user=by.name, dataset=request.spec.dataset, body={"id": request.id})
+        return page
 
     def risk(self, by: Principal, request_id: str) -> dict[str, Any]:
         """The risk report on a request, for those who decide: of what was built, or of what would be."""
         self._expire()
-        asked = self._desk.see(by, request_id)
-        if "reviewer" not in roles_of(by, asked):
+        request = self._see(by, request_id)
+        if "reviewer" not in roles_of(by, request):
             raise ExtractRefused("QG602", "Only reviewers of the request can see the risk report.", "Ask a custodian.")
-        found = self._preview(by, asked) if asked.summary is None else asked.summary
+        found = self._preview(by, request) if request.summary is None else request.summary
         if "refused" in found:
             raise ExtractRefused(**found["refused"])
         if found.get("assessment") is None:
@@ -139,12 +176,12 @@ class Extracts:
                 "This request has no risk report: its records are synthetic, or it was built without one.",
                 "Use its figures.",
             )
-        self._site.log.note("export.risk", user=by.name, dataset=asked.wish.dataset, body={"id": asked.id})
+        self._log.note("export.risk", user=by.name, dataset=request.spec.dataset, body={"id": request.id})
         return dict(found["assessment"])
 
     def risk_page(self, by: Principal, request_id: str) -> bytes:
         """The same as a page; it is drawn where the raw rows are."""
-        return self._builder_here().risk_page(self.risk(by, request_id))
+        return self._builder.risk_page(self.risk(by, request_id))
 
     def fetch(self, by: Principal, request_id: str) -> BinaryIO:
         """The zip, open for reading, from the beginning; it is what was released, and that they took it is on record.
@@ -152,16 +189,10 @@ class Extracts:
         Everything is read through one handle: what was verified is what is given.
         """
         self._expire()
-        asked = self._desk.check(by, request_id, "fetch")
+        request = self._check(by, request_id, "fetch")
+        handle = self._files.open_released(request.id, request.manifest)
         try:
-            handle = self._outgoing(asked).open("rb")
-        except FileNotFoundError:
-            raise altered("The extract is not in the place where it was released.") from None
-        try:
-            with opened(handle) as contents:
-                verify(contents, asked.manifest)
-            self._desk.fetched(by, request_id)
-            handle.seek(0)
+            self._change(by, request_id, "fetch", lambda request: advance(request, "fetch", by))
         except BaseException:
             handle.close()
             raise
@@ -172,131 +203,171 @@ class Extracts:
     def _build(self, by: Principal, request_id: str) -> ExtractRequest:
         """Files first, under a name that nobody reads; then the name, then the state. Whenever a process ends, the
         request is where it was before, or is built."""
-        self._desk.check(by, request_id, "build")
-        builder = self._builder_here()
-        with self._locked(request_id):
-            asked = self._desk.check(by, request_id, "build")  # another process may have been faster
-            on_record = asked.manifest
+        self._check(by, request_id, "build")
+        builder = self._builder
+        with self._files.locked(request_id):
+            request = self._check(by, request_id, "build")  # another process may have been faster
+            on_record = request.manifest
             try:
-                summary, manifest = self._made(builder, asked, by)
-                built = self._desk.built(by, request_id, summary, manifest)
+                summary, manifest = self._make(builder, request, by)
+
+                def after(request: ExtractRequest) -> ExtractRequest:
+                    return replace(advance(request, "build", by), summary=summary, manifest=manifest, failure=None)
+
+                built = self._change(by, request_id, "build", after, details={"manifest": manifest})
                 on_record = manifest
             finally:
-                self._sweep(asked, keep=on_record)
+                self._files.sweep(request_id, keep=on_record)
         return built
 
-    def _made(self, builder: ExtractBuilder, asked: ExtractRequest, by: Principal) -> tuple[dict[str, Any], str]:
-        """As below; what went wrong is on record."""
+    def _make(self, builder: ExtractBuilder, request: ExtractRequest, by: Principal) -> tuple[dict[str, Any], str]:
+        """The summary of an extract that lies in the vault, and the hash of its manifest. A failure is on record."""
         try:
-            return self._make(builder, asked)
-        except QueryGateError as error:
-            self._desk.failed(by, asked.id, error)
-            raise
+            folder = self._files.stage(request.id, keep=request.manifest)
+            catalog = self._catalog(request.spec.dataset)
+            found = builder.build(request.spec, folder, request_id=request.id, requester=request.requester)
+            summary = {"version": catalog.version, "policy_hash": catalog.policy_hash, **found}
+            summary = json.loads(json.dumps(summary, allow_nan=False))
+            facts = {
+                "request": request.id,
+                "dataset": request.spec.dataset,
+                "version": summary["version"],
+                "policy_hash": summary["policy_hash"],
+                "method": summary["method"],
+                "made": stamp(self._log.clock()),
+                "wish": request.spec.to_dict(),
+            }
+            return summary, self._files.keep(request.id, facts)
         except Exception as error:
-            fault = make_fault(error)
-            self._desk.failed(by, asked.id, fault)
-            raise fault from None
+            problem = error if isinstance(error, QueryGateError) else make_fault(error)
+            self._record_failure(by, request.id, problem)
+            raise problem from None
 
-    def _make(self, builder: ExtractBuilder, asked: ExtractRequest) -> tuple[dict[str, Any], str]:
-        """An extract in the vault, under the hash of its manifest: a new one never replaces one that is on record."""
-        self._sweep(asked, keep=asked.manifest)
-        staged = self._work(asked) / STAGED
-        staged.mkdir(mode=0o700, parents=True)
-        catalog = self._site.store.current(asked.wish.dataset).catalog
-        found = builder.build(asked.wish, staged, request_id=asked.id, requester=asked.requester)
-        summary = {"version": catalog.version, "policy_hash": catalog.policy_hash, **found}
-        summary = json.loads(json.dumps(summary, allow_nan=False))
-        facts = {
-            "request": asked.id,
-            "dataset": asked.wish.dataset,
-            "version": summary["version"],
-            "policy_hash": summary["policy_hash"],
-            "method": summary["method"],
-            "made": stamp(self._site.log.clock()),
-            "wish": asked.wish.to_dict(),
-        }
-        manifest = seal(staged, facts)
-        shutil.rmtree(self._work(asked) / manifest, ignore_errors=True)  # the very same, or what became of it
-        staged.rename(self._work(asked) / manifest)
-        sync(self._work(asked))
-        return summary, manifest
+    def _record_failure(self, by: Principal, request_id: str, error: QueryGateError) -> None:
+        """A build came to nothing; the request stays as it was, and says why."""
+
+        def after(request: ExtractRequest) -> ExtractRequest:
+            check_act(request, "build", by)
+            return replace(request, failure=f"{error.code}: {error.detail}")
+
+        incident = {"incident": error.incident} if isinstance(error, Fault) else {}
+        self._change(by, request_id, "build", after, details={"failed": error.code, **incident})
 
     def _release(self, by: Principal, request_id: str) -> ExtractRequest:
-        """Put what was built, and nothing else, where it is fetched from."""
-        self._desk.check(by, request_id, "release")
-        self._builder_here()
-        with self._locked(request_id):
-            asked = self._desk.check(by, request_id, "release")
-            contents = in_folder(self._built(asked))
-            manifest = verify(contents, asked.manifest).sha256
-            self._put(contents, self._outgoing(asked))
+        """Put what was built, and nothing else, where it is fetched from, for so many days."""
+        self._check(by, request_id, "release")
+        self._check_vault()
+        with self._files.locked(request_id):
+            request = self._check(by, request_id, "release")
+            manifest = self._files.release(request_id, request.manifest)
+            expires = stamp(self._log.clock() + timedelta(days=self._days))
+
+            def after(request: ExtractRequest) -> ExtractRequest:
+                moved = replace(advance(request, "release", by), expires=expires)
+                if request.manifest != manifest:
+                    raise ExtractRefused(
+                        "QG601", "The extract was rebuilt in the meantime.", "Look at the new one, then release it."
+                    )
+                return moved
+
             try:
-                return self._desk.released(by, request_id, manifest)
+                details = {"manifest": manifest, "expires": expires}
+                return self._change(by, request_id, "release", after, details=details)
             except BaseException:
-                self._outgoing(asked).unlink(missing_ok=True)
+                self._files.withdraw(request_id)
                 raise
 
-    @staticmethod
-    def _put(contents: Contents, target: Path) -> None:
-        target.parent.mkdir(mode=0o700, exist_ok=True)
-        staged = target.with_name(f"{STAGED}{target.name}")
-        staged.unlink(missing_ok=True)
-        with os.fdopen(os.open(staged, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
-            pack(contents, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        staged.replace(target)
-        sync(target.parent)
-
-    def _preview(self, by: Principal, asked: ExtractRequest) -> dict[str, Any]:
-        if "reviewer" not in roles_of(by, asked):
+    def _preview(self, by: Principal, request: ExtractRequest) -> dict[str, Any]:
+        if "reviewer" not in roles_of(by, request):
             raise ExtractRefused("QG602", "Only reviewers of the request can see a preview.", "Ask a custodian.")
-        builder = self._builder_here()
+        builder = self._builder
         try:
-            return dict(builder.preview(asked.wish, requester=asked.requester))
+            return dict(builder.preview(request.spec, requester=request.requester))
         except ExtractRefused as refused:
             return {"refused": {"code": refused.code, "detail": refused.detail, "remedy": refused.remedy}}
 
-    def _builder_here(self) -> ExtractBuilder:
-        if self._builder is None:
+    def _check_vault(self) -> Callable[[], ExtractBuilder]:
+        if self._open_builder is None:
             raise NotPermitted(
                 "QG310",
                 "Extracts are made from the raw rows, and this gate has no access to them.",
                 "Run `querygate export` on the custodian's machine.",
             )
-        return self._builder
+        return self._open_builder
 
-    @contextmanager
-    def _locked(self, request_id: str) -> Iterator[None]:
-        """One process at a time. The lock is the kernel's, so it dies with its holder."""
-        folder = self._site.site.vault / "_extracts"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        with (folder / f"{request_id}.lock").open("w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ExtractRefused(
-                    "QG601", "Another process is working on this extract.", "Wait until it has finished."
-                ) from None
-            yield
+    @cached_property
+    def _builder(self) -> ExtractBuilder:
+        return self._check_vault()()
 
-    # -- places ------------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------
 
-    def _work(self, asked: ExtractRequest) -> Path:
-        return self._site.site.vault / "_extracts" / asked.id
+    def _see(self, by: Principal, request_id: str) -> ExtractRequest:
+        return check_seen(by, self._requests.find(request_id))
 
-    def _built(self, asked: ExtractRequest) -> Path:
-        return self._work(asked) / str(asked.manifest)
+    def _check(self, by: Principal, request_id: str, action: Action) -> ExtractRequest:
+        """The request, if this may be done to it now by them."""
+        request = self._see(by, request_id)
+        check_act(request, action, by)
+        return request
 
-    def _outgoing(self, asked: ExtractRequest) -> Path:
-        return self._site.site.extracts / f"{asked.id}.zip"
-
-    def _sweep(self, asked: ExtractRequest, keep: str | None) -> None:
-        """Remove what earlier builds left, finished or not."""
-        for left in self._work(asked).glob("*"):
-            if left.name != keep:
-                shutil.rmtree(left)
+    def _change(
+        self,
+        by: Principal,
+        request_id: str,
+        action: Action,
+        after: Callable[[ExtractRequest], ExtractRequest],
+        *,
+        comment: str = "",
+        details: Mapping[str, Any] | None = None,
+    ) -> ExtractRequest:
+        return self._requests.change(
+            request_id, Act(action, by, comment, details or {}), lambda request: after(check_seen(by, request))
+        )
 
     def _expire(self) -> None:
-        for asked in self._requests.expire_due():
-            self._outgoing(asked).unlink(missing_ok=True)
+        for request in self._requests.expire_due():
+            self._files.withdraw(request.id)
+
+    def _catalog(self, dataset: str) -> Catalog:
+        return self._store.current(dataset).catalog
+
+    def _read_spec(self, body: Mapping[str, Any]) -> ExtractSpec:
+        """What is asked for, of a dataset that there is and columns that it has."""
+        spec = ExtractSpec.of(body)
+        if not is_text(json.dumps(spec.to_dict(), ensure_ascii=False)):
+            raise invalid("purpose", "must be valid Unicode, like all other keys")
+        catalog = self._catalog(spec.dataset)
+        apart = {folded(name) for name in catalog.in_extracts}
+        for name in spec.columns:
+            if catalog.column(name) is None and folded(name) not in apart:
+                there = (*(column.name for column in catalog.columns), *catalog.in_extracts)
+                raise invalid("columns", f"{name[:63]} is not a column", *there)
+        return spec
+
+    def _body(self, by: Principal, request: ExtractRequest, *, events: bool = True) -> dict[str, Any]:
+        """A request as this person may see it, as JSON has it.
+
+        Figures are for those who decide: they speak of the raw records, and of what those who ask have learnt. What a
+        recipient is told is in the extract; its hash, once it is released, is for them too.
+        """
+        decides = "reviewer" in roles_of(by, request)
+        body = {
+            "id": request.id,
+            "number": request.number,
+            "dataset": request.spec.dataset,
+            "requester": request.requester,
+            "state": request.state,
+            "created": request.created,
+            "changed": request.changed,
+            "expires": request.expires,
+            "approvals": list(request.approvals),
+            "reviewers": self._reviewers,
+            "wish": request.spec.to_dict(),
+            "summary": dict(request.summary) if request.summary is not None and decides else None,
+            "manifest": request.manifest if decides or request.expires else None,
+            "failure": request.failure if decides else None,
+            "may": list(possible(request, by)),
+        }
+        if events:
+            body["events"] = [asdict(event) for event in self._requests.events(request.id)]
+        return body

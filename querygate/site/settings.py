@@ -11,13 +11,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 
 FILE = "querygate.toml"
 PREFIX = "QUERYGATE_"
+
+SettingValue: TypeAlias = "bool | int | float | str"
 
 _TRUTHS = {"true": True, "false": False}
 
@@ -30,7 +32,7 @@ class Setting:
     """One setting: what it is called, what it is when nobody says, what it means, and what is accepted."""
 
     name: str
-    default: bool | int | float | str
+    default: SettingValue
     help: str
     least: float | None = None
     most: float | None = None
@@ -78,13 +80,13 @@ SETTINGS: tuple[Setting, ...] = (
 class Settings:
     """Values by name, and where each came from."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, SettingValue]
     origin: Mapping[str, str] = field(default_factory=dict)
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Any:  # of the type of the setting's default
         return self.values[name]
 
-    def shown(self, name: str) -> Any:
+    def shown(self, name: str) -> SettingValue:
         """The value as it may be seen: of a location, the server and the database, and never who enters or how.
 
         >>> Settings({"store": "postgresql://gate:secret@db.example.org/study?sslmode=require"}).shown("store")
@@ -92,10 +94,12 @@ class Settings:
         >>> Settings({"extract_webhook": "https://hooks.example.org/T0/secret"}).shown("extract_webhook")
         'https://hooks.example.org/...'
         """
-        value = self[name]
-        if name == "extract_webhook" and value:  # its path is often a secret
+        value = self.values[name]
+        if not isinstance(value, str) or not value:
+            return value
+        if name == "extract_webhook":  # its path is often a secret
             return re.sub(r"(\w+://)(?:[^/?#]*@)?([^/?#@]*).*", r"\1\2/...", value) if "://" in value else "..."
-        if name not in ("store", "budgets") or not value:
+        if name not in ("store", "budgets"):
             return value
         found = _LOCATION.fullmatch(value)
         return f"postgresql://{found[1]}" if found else "postgresql://..."
@@ -127,7 +131,7 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
         raise ConfigError(
             "QG805", f"{path.name}: unknown settings {', '.join(unknown)}.", f"Accepted: {', '.join(known)}."
         )
-    values: dict[str, Any] = {}
+    values: dict[str, SettingValue] = {}
     origin: dict[str, str] = {}
     for name, setting in known.items():
         from_environment = environment.get(PREFIX + name.upper())
@@ -140,14 +144,15 @@ def load_settings(folder: Path, environment: Mapping[str, str] | None = None) ->
     return Settings(values, origin)
 
 
-def _checked(setting: Setting, value: Any, where: str) -> bool | int | float | str:
+def _checked(setting: Setting, value: SettingValue, where: str) -> SettingValue:
+    """The value as its setting wants it. A file may have anything there, a list too."""
     kind = type(setting.default)
     try:
         if kind is bool:
             return _TRUTHS[str(value).lower()]
         if isinstance(value, bool) or (kind is str and not isinstance(value, str)):
             raise ValueError
-        checked: bool | int | float | str = kind(value)
+        checked: SettingValue = kind(value)
         inside = setting.least is None or setting.most is None or setting.least <= float(checked) <= setting.most
         if not inside or (kind is int and float(value) != checked):  # NaN is inside of nothing
             raise ValueError

@@ -12,6 +12,7 @@ from querygate.core.types import Cells, Range
 from querygate.stats.comparison import GroupCells
 from querygate.stats.exposure_tables import TableCells
 from querygate.stats.pairs import PairCells
+from querygate.stats.plots.enclosure_plot import draw
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,6 +89,4 @@ class Enclosure:
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the intervals and, below them, the range. Needs matplotlib: `pip install 'querygate[plot]'`."""
-        from querygate.stats.plots.enclosure_plot import draw  # matplotlib is heavy and optional
-
         return draw(self, figure)

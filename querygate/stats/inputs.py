@@ -11,21 +11,21 @@ from collections.abc import Sized
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from querygate.core.types import Bools, Cells, Floats, Ints
+from querygate.core.types import Array, Cells, Floats, Ints
 from querygate.stats.comparison import GroupCells
 from querygate.stats.exposure_tables import TableCells
 from querygate.stats.numerics import EXACT, enclose
 from querygate.stats.pairs import PairCells
 
-Column: TypeAlias = "ArrayLike | Any"
+Column: TypeAlias = "ArrayLike | None"
 """Numbers: a list, a NumPy array, a pandas Series, an Arrow array; as `lo` alone also a pandas IntervalArray."""
 
-Counts: TypeAlias = "int | ArrayLike | Any | None"
+Counts: TypeAlias = "ArrayLike | None"
 """Records per interval: exact numbers, or pairs (least, most) where membership is uncertain; None is one each."""
 
 
@@ -131,7 +131,7 @@ def _sizes(sizes: Counts, size: int) -> Ints:
     return least
 
 
-def _split(intervals: Any) -> tuple[Any, Any]:
+def _split(intervals: object) -> tuple[Column, Column]:
     """Both ends of a pandas IntervalArray, IntervalIndex or Series of intervals. Whether its ends are open makes no
     difference to a range: what an open end can come as near to as it likes is the same end."""
     inner = getattr(intervals, "array", intervals)
@@ -155,7 +155,7 @@ def _numbers(column: Column, what: str, side: float) -> Floats:
     return doubles
 
 
-def _array(column: Column, what: str) -> NDArray[Any]:
+def _array(column: Column, what: str) -> Array:
     try:
         given = np.asarray(column)
     except ValueError as wrong:
@@ -165,7 +165,7 @@ def _array(column: Column, what: str) -> NDArray[Any]:
     return given
 
 
-def _rounded(given: NDArray[Any], side: float) -> Floats:
+def _rounded(given: Array, side: float) -> Floats:
     doubles: Floats = given.astype(np.float64)
     beyond = doubles < given if side > 0 else doubles > given
     moved = np.abs(doubles) >= EXACT if given.dtype.kind in "iu" else beyond
@@ -194,7 +194,7 @@ def _whole(doubles: Floats, given: Column, inward: np.ufunc) -> Ints:
     return whole
 
 
-def _records(column: NDArray[Any]) -> Ints:
+def _records(column: Array) -> Ints:
     """Counts as whole numbers that are not negative."""
     if column.dtype.kind == "O":
         column = np.array([np.nan if value is None else value for value in column.tolist()])
@@ -208,7 +208,7 @@ def _records(column: NDArray[Any]) -> Ints:
     return column.astype(np.int64)
 
 
-def _check(wrong: Bools | NDArray[Any], message: str) -> None:
+def _check(wrong: Array, message: str) -> None:
     """A ValueError about the first entry (they count from 0) that is wrong."""
     if wrong.any():
         raise ValueError(message.format(int(np.argmax(wrong))))

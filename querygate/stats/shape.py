@@ -11,12 +11,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations_with_replacement
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from querygate.core.types import Cells, Floats, Range
+from querygate.core.types import Array, Cells, Floats, Range
 from querygate.stats.cells import selectable
 from querygate.stats.location import avg
 from querygate.stats.moment_bounds import Deadline, MomentBound, MomentSearch, never
@@ -270,7 +269,7 @@ def _enumerated(cells: Cells, measure: ShapeMeasure) -> Range | None:
         if size > _DATA_SETS:
             return None
     base = min(columns[0])
-    sums: NDArray[Any] = np.zeros((5, 1), dtype=cells.low.dtype)
+    sums: Array = np.zeros((5, 1), dtype=cells.low.dtype)
     for low, high, least, most in zip(*columns, strict=True):
         values = [low - base + step for step in range(int(high - low) + 1)]
         chosen = [data for n in range(least, most + 1) for data in combinations_with_replacement(values, n)]
@@ -286,7 +285,7 @@ def _power_sums(cells: Cells) -> Floats:
     return np.array([[float(records)], *([tree_sum(cells.most * away**j)[0]] for j in range(1, 5))])
 
 
-def _of_sums(sums: NDArray[Any], cells: Cells, measure: ShapeMeasure) -> Range | None:
+def _of_sums(sums: Array, cells: Cells, measure: ShapeMeasure) -> Range | None:
     """The range over data sets given by their power sums. On whole numbers all up to the last divisions is exact."""
     n, one, two, three, four = sums[:, sums[0] >= measure.needs]
     variance = (n * two - one * one) / (n * n)

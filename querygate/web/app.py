@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from flask import Flask, Response, request
 
@@ -72,7 +71,7 @@ def make_door(route: Route, view: View, accounts: Accounts) -> View:
     """The view behind its lock. Who may come in is read from the table, so no view can forget to ask."""
     accepted = {parameter.name for parameter in route.parameters if parameter.where == "query"}
 
-    def enter(**path: Any) -> Response:
+    def enter(**path: str) -> Response:
         if route.who == "anyone":
             return view(**path)
         principal = authenticate(accounts)

@@ -15,7 +15,7 @@ from querygate.web.query_views import give, give_page
 from querygate.web.request_body import check_fields, read_object, read_text
 
 CHUNK = 1 << 18
-WISH = 'Send {"dataset": "...", "purpose": "...", ...}.'
+SPEC = 'Send {"dataset": "...", "purpose": "...", ...}.'
 COMMENT = 'Send {} or {"comment": "..."}.'
 
 
@@ -30,13 +30,13 @@ class Exports:
         return give({"exports": self._extracts.listed(principal, state=state, mine=mine)})
 
     def request_export(self, principal: Principal) -> Response:
-        return give(self._extracts.request(principal, read_object(WISH)))
+        return give(self._extracts.request(principal, read_object(SPEC)))
 
     def show_export(self, principal: Principal, request_id: str) -> Response:
         return give(self._extracts.show(principal, request_id, preview=_read_truth("preview")))
 
     def edit_export(self, principal: Principal, request_id: str) -> Response:
-        return give(self._extracts.edit(principal, request_id, read_object(WISH)))
+        return give(self._extracts.edit(principal, request_id, read_object(SPEC)))
 
     def act_on_export(self, principal: Principal, request_id: str, action: str) -> Response:
         body = read_object(COMMENT)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Any
 
 from querygate.core.errors import CODES
 from querygate.web.problems import MEDIA, STATUSES
 from querygate.web.routes import JSON, ROUTES, Parameter, Route
+from querygate.web.schema_parts import Schema
 from querygate.web.schemas import SCHEMAS, ref
 
 
-def make_openapi() -> dict[str, Any]:
+def make_openapi() -> Schema:
     """The description of the whole interface."""
-    paths: dict[str, Any] = {}
+    paths: dict[str, Schema] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     return {
@@ -33,8 +33,8 @@ def make_openapi() -> dict[str, Any]:
     }
 
 
-def _operation(route: Route) -> dict[str, Any]:
-    operation: dict[str, Any] = {
+def _operation(route: Route) -> Schema:
+    operation: Schema = {
         "operationId": route.name,
         "summary": route.summary,
         "security": [] if route.who == "anyone" else [{"key": []}],
@@ -48,7 +48,7 @@ def _operation(route: Route) -> dict[str, Any]:
     return operation
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def _parameter(parameter: Parameter) -> Schema:
     return {
         "name": parameter.name,
         "in": parameter.where,
@@ -58,7 +58,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def _refusals(route: Route) -> dict[str, Any]:
+def _refusals(route: Route) -> Schema:
     """Refusals by HTTP status; a status says which codes it may carry."""
     by_status: dict[str, list[str]] = {}
     for code in route.all_codes:

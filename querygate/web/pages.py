@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from importlib.metadata import version
-from typing import Any
 
 from flask import Response, render_template, request
 from markupsafe import Markup, escape
@@ -56,7 +55,7 @@ class Pages:
 
 def make_example(schema: str) -> str:
     """A schema's example as JSON text; empty where it has none."""
-    example: Any = SCHEMAS.get(schema, {}).get("example")
+    example = SCHEMAS.get(schema, {}).get("example")
     return json.dumps(example, indent=2, ensure_ascii=False) if example else ""
 
 
@@ -79,6 +78,6 @@ def mark_code(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped first
 
 
-def _page(template: str, **values: Any) -> Response:
+def _page(template: str, **values: object) -> Response:
     html = render_template(template, version=version("querygate"), **values)
     return Response(html, content_type="text/html; charset=utf-8")

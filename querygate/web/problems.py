@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
@@ -31,12 +30,11 @@ def too_large() -> NotPermitted:
 
 def problem(error: QueryGateError, status: int | None = None, headers: dict[str, str] | None = None) -> Response:
     """The error as a response. `status` is for the few cases where HTTP has a finer word than the code's own."""
-    body: dict[str, Any] = error.to_dict()
-    if status is not None:
-        body["status"] = status
-    response = Response(json.dumps(body, ensure_ascii=False), body["status"], content_type=MEDIA)
+    status = error.meaning.status if status is None else status
+    body = {**error.to_dict(), "status": status}
+    response = Response(json.dumps(body, ensure_ascii=False), status, content_type=MEDIA)
     response.headers.update(headers or {})
-    if body["status"] == 401:
+    if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="querygate"'
     return response
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from flask import request
 
+from querygate.core.json_body import JsonValue
 from querygate.web.problems import malformed
 
 LONGEST_NAME = 63
 
 
-def read_object(remedy: str = 'Send {"dataset": "...", "sql": "SELECT ..."}.') -> dict[str, Any]:
+def read_object(remedy: str = 'Send {"dataset": "...", "sql": "SELECT ..."}.') -> dict[str, JsonValue]:
     """The object that was sent."""
     try:
         body = json.loads(request.get_data())
@@ -23,7 +23,7 @@ def read_object(remedy: str = 'Send {"dataset": "...", "sql": "SELECT ..."}.') -
     return body
 
 
-def check_fields(body: dict[str, Any], prefix: str, accepted: tuple[str, ...]) -> None:
+def check_fields(body: dict[str, JsonValue], prefix: str, accepted: tuple[str, ...]) -> None:
     """Anything else is refused by name."""
     unknown = sorted(set(body) - set(accepted))
     if unknown:
@@ -31,7 +31,7 @@ def check_fields(body: dict[str, Any], prefix: str, accepted: tuple[str, ...]) -
         raise malformed(f"{prefix}{unknown[0][:LONGEST_NAME]}: is not a known field.", f"Accepted: {listed}.")
 
 
-def read_text(body: dict[str, Any], name: str) -> str:
+def read_text(body: dict[str, JsonValue], name: str) -> str:
     """A field that is a text."""
     value = body.get(name)
     if not isinstance(value, str):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
-Schema = dict[str, Any]
+Schema: TypeAlias = dict[str, Any]
+"""A JSON Schema, or a part of OpenAPI."""
 
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "number"}
@@ -22,7 +23,7 @@ def array(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
-def record(description: str, properties: Schema, *, optional: tuple[str, ...] = (), **more: Any) -> Schema:
+def record(description: str, properties: Schema, *, optional: tuple[str, ...] = (), **more: object) -> Schema:
     """An object with exactly these properties."""
     required = [name for name in properties if name not in optional]
     shape = {"type": "object", "description": description, "properties": properties, "required": required}

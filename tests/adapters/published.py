@@ -12,30 +12,20 @@ from querygate.core.ports import PublishedVersion
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import Engine
 from tests.adapters.reference import Reference
+from tests.policies import AGE, ILLNESS, make_policy, public, quasi
 
 MEMORY_MB = 1024
 ROWS = 30_000
-POLICY = """
-dataset = "t"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.ward]
-role = "quasi-identifier"
-type = "category"
-[columns.disease]
-role = "sensitive"
-type = "category"
-[columns.dose]
-role = "public"
-type = "number"
-[columns.record]
-role = "public"
-type = "integer"
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "age": AGE,
+        "ward": quasi("category"),
+        "disease": ILLNESS,
+        "dose": public("number"),
+        "record": public("integer"),
+    },
+)
 NAMES = ("age", "ward", "disease", "dose", "record")
 
 

@@ -28,8 +28,9 @@ from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.store.postgres_store import PostgresStore
 from tests.adapters.engines import Engine
 from tests.code_study import CATALOG, CODES, STATEMENTS, Published, publish, random_items, random_rows, raw
+from tests.policies import AGE, make_policy
 from tests.postgres import server
-from tests.unit.custody.publish.publications import AGE, RESEARCHER, new_site, shelf_of
+from tests.unit.custody.publish.publications import RESEARCHER, new_site, shelf_of
 from tests.unit.custody.publish.publications import put as put_in
 
 DX = CATALOG.columns[2]
@@ -38,7 +39,7 @@ DX = CATALOG.columns[2]
 def put(opened: OpenSite, published: Published, catalog: Catalog = CATALOG) -> Path:
     """Into the store, by its writer; returns the file."""
     with shelf_of(opened).publishing(catalog.dataset) as publication:
-        publication.workshop().close()
+        publication.staging().close()
         publication.write(catalog, published.tables, {DX.index: published.sets})
         publication.switch()
     return opened.site.store / catalog.dataset / "v00001.duckdb"
@@ -112,7 +113,7 @@ def test_a_schema_of_before_is_read_and_grows(tmp_path: Path) -> None:
     """Tables for code lists are made when a version is copied; a gate that serves none does not miss them."""
     location = f"{server().url(database=server().new_database())}#before"
     opened = new_site(tmp_path)
-    shown = put_in(opened, 'dataset = "t"\nk = 2\n' + AGE, {"age": [20, 21, 40, 41]})
+    shown = put_in(opened, make_policy("t", {"age": AGE}, k=2), {"age": [20, 21, 40, 41]})
     copy_store(opened, location, user="tester")
     with psycopg.connect(location.partition("#")[0], autocommit=True) as connection:
         connection.execute("DROP TABLE before.code_item, before.item_set")

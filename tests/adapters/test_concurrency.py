@@ -17,7 +17,9 @@ from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from tests.adapters.published import NAMES, Published
 from tests.adapters.reference import contents
-from tests.unit.custody.publish.publications import AGE, RESEARCHER, ask, new_site, put, shelf_of
+from tests.policies import AGE, make_policy
+from tests.unit.custody.publish.publications import RESEARCHER, ask, new_site, put, shelf_of
+from tests.work import HANG_S
 
 THREADS = 8
 TURNS = 50
@@ -64,27 +66,32 @@ def test_a_switch_of_versions_is_seen_whole(heavy: Published, tmp_path: Path) ->
     """Answers of either version, right for the version they name, and never an error."""
     heavy.engine.needs("switch")
     opened = new_site(tmp_path)
-    policy = 'dataset = "t"\nk = 2\n' + AGE
+    policy = make_policy("t", {"age": AGE}, k=2)
     rows = {1: 6, 2: 40}
     put(opened, policy, {"age": list(range(20, 20 + rows[1]))})
     gate = heavy.engine.gate(opened)
     ended = threading.Event()
+    first = {version: threading.Event() for version in rows}
+    seen = []
 
-    def ask_on(number: int) -> list[tuple[int, int, int]]:
-        seen = []
+    def ask_on(number: int) -> None:
         while not ended.is_set():
             body = make_body(answer(Request(RESEARCHER, "t", "SELECT COUNT(*) AS n FROM t"), gate))
             seen.append((body["version"], body["rows"][0]["n"]["low"], body["rows"][0]["n"]["high"]))
-        return seen
+            first[body["version"]].set()
 
     with ThreadPoolExecutor(3) as pool:
         asking = [pool.submit(ask_on, number) for number in range(3)]
-        put(opened, policy, {"age": list(range(20, 20 + rows[2]))})
-        for turn in range(20):
-            shelf_of(opened).serve_version("t", 1 + turn % 2)
+        try:
+            assert first[1].wait(HANG_S)
+            put(opened, policy, {"age": list(range(20, 20 + rows[2]))})
             heavy.engine.bring(opened)
-        ended.set()
-        seen = [told for future in asking for told in future.result()]
+            assert first[2].wait(HANG_S)
+            for turn in range(20):
+                shelf_of(opened).serve_version("t", 1 + turn % 2)
+                heavy.engine.bring(opened)
+        finally:
+            ended.set()
+        assert [future.result() for future in asking] == [None] * 3
 
-    assert {version for version, _, _ in seen} == {1, 2}
     assert all((low, high) == (rows[version], rows[version]) for version, low, high in seen)

@@ -22,9 +22,10 @@ from querygate_adapters.store.duckdb_store import DuckDBRelease
 from tests.adapters.engines import ENGINES, Engine
 from tests.adapters.published import Published
 from tests.adapters.reference import contents
+from tests.policies import AGE, SBP, make_policy
 from tests.property.moment_cases import moment_case, moment_query
 from tests.property.random_cases import RESEARCHER, Case
-from tests.unit.custody.publish.publications import AGE, new_site, put
+from tests.unit.custody.publish.publications import new_site, put
 
 SEEDS = (3, 5, 8)
 
@@ -115,18 +116,11 @@ def test_answers_are_alike(engine: Engine, tmp_path: Path) -> None:
 
 # -- the form of a store ---------------------------------------------------------------------------------------------
 
-SBP = """
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-guard = 5
-"""
-
 
 def test_a_store_without_moments_is_what_it_was(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    put(opened, 'dataset = "t"\nk = 2\n' + AGE + SBP, {"age": [1, 2, 3, 4], "sbp": [100, 120, 140, 160]})
+    policy = make_policy("t", {"age": AGE, "sbp": SBP | {"guard": 5}}, k=2)
+    put(opened, policy, {"age": [1, 2, 3, 4], "sbp": [100, 120, 140, 160]})
     release = opened.store.current("t")
     text = catalog_to_json(release.catalog)
     assert "moments" not in text

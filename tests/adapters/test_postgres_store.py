@@ -18,10 +18,12 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store.postgres_store import PostgresStore
 from querygate_adapters.vault import postgres_writer
+from tests.policies import AGE, ILLNESS, make_policy
 from tests.postgres import Server
-from tests.unit.custody.publish.publications import AGE, ask, new_site, put, shelf_of
+from tests.unit.custody.publish.publications import ask, copy_site, new_site, put, shelf_of
+from tests.work import HANG_S
 
-POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
+POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2)
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": ["a", "b", None, 'it\'s "odd"', "é\n,;", ""]}
 NEW = {"age": list(range(20, 60)), "ward": list("abcd") * 10}
 SQL = "SELECT ward, COUNT(*), AVG(age) FROM t GROUP BY ward"
@@ -64,10 +66,16 @@ class Place:
         )
 
 
-@pytest.fixture
-def place(postgres: Server, tmp_path: Path) -> Place:
-    opened = new_site(tmp_path)
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    opened = new_site(tmp_path_factory.mktemp("published"))
     put(opened, POLICY, OLD)
+    return opened
+
+
+@pytest.fixture
+def place(postgres: Server, published: OpenSite, tmp_path: Path) -> Place:
+    opened = copy_site(published, tmp_path)
     publisher, reader = postgres.new_role(), postgres.new_role()
     made = Place(postgres, postgres.new_database(), publisher, reader, opened)
     made.run(
@@ -267,7 +275,7 @@ def test_threads_have_connections_of_their_own(place: Place) -> None:
 
     def read() -> None:
         with links.reading() as connection:
-            together.wait(10)
+            together.wait(HANG_S)
             pids.append(connection.info.backend_pid)
 
     threads = [threading.Thread(target=read) for _ in range(3)]

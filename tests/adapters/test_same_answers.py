@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from querygate.core import types
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import Request
@@ -11,6 +12,7 @@ from querygate.gate.answer import Gate, answer
 from querygate.gate.render import make_body, to_arrow, to_csv, to_json
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import ENGINES, Engine
+from tests.policies import Column, make_column, make_policy
 from tests.sql.study import CATALOG, CITIES, ROWS, samples
 from tests.unit.custody.publish.publications import RESEARCHER, new_site, put
 
@@ -18,24 +20,21 @@ GRIDS = {"age": 1, "sbp": 1, "weight": 0.1, "born": 365, "pulse": 2**53}
 SAMPLES = samples("accepted")
 
 
-def policy() -> str:
-    """The columns of the study as they are declared there, in classes of five."""
-    lines = [f'dataset = "{CATALOG.dataset}"', f"k = {CATALOG.k}"]
-    for column in CATALOG.columns:
-        lines += [f"[columns.{column.name}]", f'role = "{column.role}"', f'type = "{column.type}"']
-        if column.type == "date":
-            lines.append('domain = ["1860-06-27", "2024-10-04"]')
-        elif column.is_numeric:
-            lines.append(f"domain = [{column.low}, {column.high}]")
-        if column.is_numeric:
-            lines.append(f"grid = {GRIDS[column.name]}")
-    return "\n".join(lines)
+def declared(told: types.Column) -> Column:
+    """A column as the study declares it."""
+    if not told.is_numeric:
+        return make_column(told.role, told.type)
+    domain = ("1860-06-27", "2024-10-04") if told.type == "date" else (told.low, told.high)
+    return make_column(told.role, told.type, domain, grid=GRIDS[told.name])
+
+
+POLICY = make_policy(CATALOG.dataset, {told.name: declared(told) for told in CATALOG.columns}, k=CATALOG.k)
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
     opened = new_site(tmp_path_factory.mktemp("study"))
-    put(opened, policy(), {column.name: [row[column.name] for row in ROWS] for column in CATALOG.columns})
+    put(opened, POLICY, {column.name: [row[column.name] for row in ROWS] for column in CATALOG.columns})
     return opened
 
 

@@ -16,10 +16,10 @@ import pytest
 
 from querygate.core.coarse_parts import Fork, numbers_of
 from querygate.core.errors import ConfigError
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.coarse_counts import CoarseCounts
+from tests.policies import AGE, SEX, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, new_site
 
 pytestmark = [
@@ -31,29 +31,16 @@ pytestmark = [
 ]
 
 ROWS = 600
-POLICY = """dataset = "t"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.born]
-role = "quasi-identifier"
-type = "date"
-domain = ["1900-01-01", "2030-01-01"]
-grid = 365
-[columns.sbp]
-role = "sensitive"
-type = "number"
-domain = [40, 300]
-grid = 5
-[anonymise]
-method = "mondrian"
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "age": AGE,
+        "sex": SEX,
+        "born": quasi("date", ("1900-01-01", "2030-01-01"), grid=365),
+        "sbp": sensitive("number", (40, 300), grid=5),
+    },
+    anonymise={"method": "mondrian"},
+)
 ASKED = "SELECT sex, COUNT(*) AS n, AVG(sbp) AS x FROM t WHERE age >= 40 GROUP BY sex"
 
 
@@ -110,7 +97,7 @@ def test_published_as_from_a_file(spark: Any, folder: Path, tmp_path: Path, loca
     for source in (str(tmp_path / "people.parquet"), "spark:" + location.format(folder=folder)):
         (tmp_path / str(len(answers))).mkdir()
         opened = new_site(tmp_path / str(len(answers)))
-        report = publish_to(opened, parse_policy(POLICY), source, user="carl")
+        report = publish_to(opened, POLICY.parsed(), source, user="carl")
         answers.append((report.rows, report.classes, report.cells, report.loss, ask(opened, ASKED)))
     assert answers[0] == answers[1]
     assert answers[0][0] == ROWS
@@ -137,7 +124,7 @@ def test_what_is_not_there(spark: Any, specification: str) -> None:
 
 def test_a_broken_file_is_told_without_its_rows(spark: Any, folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
-        publish_to(new_site(tmp_path), parse_policy(POLICY), f"spark:{folder}/broken#csv", user="carl")
+        publish_to(new_site(tmp_path), POLICY.parsed(), f"spark:{folder}/broken#csv", user="carl")
     assert refused.value.code == "QG802"
     assert "secret" not in str(refused.value)
 

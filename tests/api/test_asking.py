@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
+import sqlglot
 
 from querygate.web.schemas import SCHEMAS
 from tests.api.shapes import misfits
@@ -138,10 +138,9 @@ def test_the_body_is_json_whatever_it_is_called(client, small, content_type):
 
 
 @pytest.mark.parametrize("size", [30_000, 1_000_000])
-def test_a_very_long_statement_is_refused_at_once(ask, size):
-    began = time.perf_counter()
+def test_a_very_long_statement_is_refused_unread(ask, size, monkeypatch):
+    monkeypatch.setattr(sqlglot.Dialect, "tokenize", lambda *given: pytest.fail("it was read"))
     response = ask("SELECT COUNT(*) FROM clinic WHERE age IN (" + "1," * (size // 2) + "1)")
-    assert time.perf_counter() - began < 1
     assert (response.status_code, response.json["code"]) in ((422, "QG102"), (413, "QG308"))
 
 

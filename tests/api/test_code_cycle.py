@@ -15,26 +15,14 @@ from click.testing import CliRunner
 from querygate.cli import main
 from querygate.methods.code_lists import code_tree, gwas_diseases, normalise
 from tests.places import DATA
+from tests.policies import ROUGH_AGE, WITHHELD, code_list, make_policy
 from tests.unit.methods.code_lists import brute
 
 CLAIMS = DATA / "codes" / "synpuf_1.csv.gz"
 PATIENTS, K = 1_000, 5
-POLICY = f"""
-dataset = "claims"
-k = {K}
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[columns.visits]
-role = "withheld"
-[columns.dx]
-role = "codes"
-system = "icd9cm"
-separator = ";"
-protect = {{ kind = "visits", column = "visits", between = "|", look_for = "whole" }}
-utility = {{ kind = "diseases", spare = "listed" }}
-"""
+PROTECT = {"kind": "visits", "column": "visits", "between": "|", "look_for": "whole"}
+DX = code_list("icd9cm", separator=";", protect=PROTECT, utility={"kind": "diseases", "spare": "listed"})
+POLICY = make_policy("claims", {"age": ROUGH_AGE, "visits": WITHHELD, "dx": DX}, k=K)
 STEPS = "ann submit, carl take, carl approve, carl build, carl release"
 
 

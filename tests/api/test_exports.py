@@ -50,7 +50,7 @@ def site(tmp_path_factory, clock):
 @pytest.fixture(scope="module")
 def call(site):
     """Call as one of the people of the site; what is JSON must have the shape it is said to have."""
-    client = create_app(site.opened, extracts=Extracts(site.opened, CsvBuilder(), via="http")).test_client()
+    client = create_app(site.opened, extracts=Extracts(site.opened, CsvBuilder, via="http")).test_client()
     return make_caller(client, site)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,28 +25,19 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
 from tests.places import DATA
+from tests.policies import ILLNESS, SEX, make_policy, quasi
 
 PEOPLE = DATA / "people" / "people.parquet"
-POLICY = """
-dataset = "registry"
-k = 5
-[columns.date_of_birth]
-role = "quasi-identifier"
-type = "date"
-domain = [1900-01-01, 2020-12-31]
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.race_ethnicity]
-role = "quasi-identifier"
-type = "category"
-[columns.stage]
-role = "sensitive"
-type = "category"
-[release]
-population = "county.parquet"
-instance = 0.25
-"""
+POLICY = make_policy(
+    "registry",
+    {
+        "date_of_birth": quasi("date", (date(1900, 1, 1), date(2020, 12, 31))),
+        "sex": SEX,
+        "race_ethnicity": quasi("category"),
+        "stage": ILLNESS,
+    },
+    release={"population": "county.parquet", "instance": 0.25},
+)
 WISH = {"dataset": "registry", "purpose": "to see", "kind": "same-disease", "formats": ["csv", "parquet"]}
 STEPS = "ann submit, carl take, carl approve, carl build, carl release"
 
@@ -67,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(folder: Path) -> OpenSite:
     opened = open_gate(open_site(init_site(folder / "site").folder))
     source, policy = str(folder / "registry.parquet"), load_policy(folder / "registry.toml")
-    publish_to(opened, policy, source, user="carl", beside=folder)
+    publish_to(opened, policy, source, user="carl", base_dir=folder)
     opened.accounts.add_user("ann", "researcher")
     opened.accounts.add_user("carl", "custodian")
     return opened

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import pytest
 from querygate.cli.serve import CUSTODY
 from querygate.web.app import HEADERS
 from tests.api.small_site import make_small_site
+from tests.work import HANG_S
 
 SQL = "SELECT sex, AVG(sbp) FROM clinic GROUP BY sex"
 
@@ -57,7 +57,7 @@ def server(site):
 def fetch(request):
     """Status, headers and JSON of a response, refused or not."""
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=HANG_S) as response:
             return response.status, response.headers, json.load(response)
     except urllib.error.HTTPError as error:
         with error:
@@ -71,7 +71,7 @@ def question(site, address, body):
 def talk(address, data):
     """What the server says to raw bytes."""
     host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=HANG_S) as connection:
         connection.sendall(data)
         parts = []
         while part := connection.recv(65536):
@@ -88,8 +88,8 @@ def test_it_answers_and_stops_when_told(site, number, options):
         assert "Server" not in headers
         assert ("No code that can open a vault" in said) == bool(options)
         process.send_signal(number)
-        rest, _ = process.communicate(timeout=10)
-        assert process.returncode == 0
+        rest = process.stdout.read()
+        assert process.wait(HANG_S) == 0
         assert "Stopped." in rest
         assert "Traceback" not in said + rest
         assert site.keys["ann"] not in said + rest
@@ -120,16 +120,14 @@ def test_even_what_never_reaches_the_application_is_a_problem(server, data, stat
 
 def test_an_oversized_request_is_refused(site, server):
     sql = "SELECT COUNT(*) FROM clinic WHERE age IN (" + "1," * 500_000 + "1)"
-    began = time.perf_counter()
     status, _, body = fetch(question(site, server, json.dumps({"dataset": "clinic", "sql": sql}).encode()))
-    assert time.perf_counter() - began < 1
     assert (status, body["code"]) == (413, "QG308")
 
 
 def test_a_port_that_is_taken_is_a_coded_error(site, server):
     port = server.rpartition(":")[2]
     command = [sys.executable, "-m", "querygate", "serve", "--site", str(site.folder), "--port", port]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 2
     assert done.stderr.startswith("QG804 ")
     assert "Traceback" not in done.stderr
@@ -148,7 +146,7 @@ headers = {{"Authorization": "Bearer {site.keys["ann"]}"}}
 answered = client.post("/api/v1/query", headers=headers, json={{"dataset": "clinic", "sql": "{SQL}"}})
 print(answered.status_code, [name for name in sys.modules if name.startswith({CUSTODY!r})])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG_S)
     assert done.stdout.strip() == "200 []"
 
 

@@ -19,43 +19,33 @@ import pyarrow.parquet
 from querygate.core.types import Principal, Request
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, price, understand
 from querygate.custody.noise.noisy_groups import Figures, perturbed
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.noisy_path import open_noise
 from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import State, find
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.policies import IDENTIFIER, make_policy, quasi, sensitive
 from tests.unit.methods.dp.empirical import Floats, measured_epsilon
 
 EPSILON = 1.0
 ROWS_OF_ONE = 3
-POLICY = f"""
-dataset = "visits"
-k = 2
-[columns.patient]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 99]
-[columns.ward]
-role = "quasi-identifier"
-type = "category"
-values = ["A", "B", "C"]
-[columns.cost]
-role = "sensitive"
-type = "number"
-domain = [0, 100]
-[answers]
-modes = ["laplace"]
-[laplace]
-epsilon_per_query = {EPSILON}
-epsilon_total = {EPSILON}
-epsilon_per_user = {EPSILON}
-person = "patient"
-rows_per_person = {ROWS_OF_ONE}
-"""
+POLICY = make_policy(
+    "visits",
+    {
+        "patient": IDENTIFIER,
+        "age": quasi("integer", (0, 99)),
+        "ward": quasi("category", values=["A", "B", "C"]),
+        "cost": sensitive("number", (0, 100)),
+    },
+    k=2,
+    answers={"modes": ["laplace"]},
+    laplace={
+        **dict.fromkeys(("epsilon_per_query", "epsilon_total", "epsilon_per_user"), EPSILON),
+        "person": "patient",
+        "rows_per_person": ROWS_OF_ONE,
+    },
+)
 FORMS = {
     "count": "SELECT COUNT(*) FROM visits",
     "count of a column": "SELECT COUNT(cost) FROM visits WHERE age > 10",
@@ -125,6 +115,6 @@ def make_pair(folder: Path) -> Pair:
         source = folder / f"visits{number}.parquet"
         pyarrow.parquet.write_table(pa.Table.from_pylist(table), source)
         opened = with_vault(open_gate(init_site(folder / f"site{number}")))
-        publish_to(opened, parse_policy(POLICY), str(source), user="custodian")
+        publish_to(opened, POLICY.parsed(), str(source), user="custodian")
         gates.append(Way(opened.gate, open_noise(opened)))
     return Pair((gates[0], gates[1]))

@@ -21,41 +21,25 @@ from querygate.core.block import NumberColumn, SetColumn
 from querygate.core.errors import Refusal
 from querygate.core.types import Bools, Floats, Ints, Principal, Request
 from querygate.custody.evidence.class_reader import labels_of
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.vault.cell_classes import open_version
 from tests.places import DATA
+from tests.policies import AGE, make_policy, quasi, sensitive
 
 SURVEY = DATA / "nhanes_2009_10.csv.gz"
 LOW, HIGH, BIN = 40, 300, 10
 CATEGORIES = ("gender", "race", "education")
-POLICY = f"""
-dataset = "survey"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.gender]
-role = "quasi-identifier"
-type = "category"
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-[columns.education]
-role = "quasi-identifier"
-type = "category"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [{LOW}, {HIGH}]
-carry = "bins"
-bins = {BIN}
-"""
+POLICY = make_policy(
+    "survey",
+    {
+        "age": AGE,
+        **dict.fromkeys(("gender", "race", "education"), quasi("category")),
+        "sbp": sensitive("integer", (LOW, HIGH), carry="bins", bins=BIN),
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +97,7 @@ def publish_survey(people: People, folder: Path) -> OpenSite:
     source = folder / "survey.csv"
     source.write_text(text.getvalue(), encoding="utf-8")
     opened = open_gate(init_site(folder / "site"))
-    publish_to(opened, parse_policy(POLICY), str(source), user="custodian")
+    publish_to(opened, POLICY.parsed(), str(source), user="custodian")
     return opened
 
 

@@ -10,40 +10,24 @@ from pathlib import Path
 import duckdb
 
 from querygate.core.types import Ints, Principal, Request
-from querygate.custody.policy import parse_policy
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.methods.anonymise import mondrian
 from querygate.site.open_gate import OpenSite
+from tests.policies import make_policy, quasi, sensitive
 from tests.property.random_cases import Case, random_query
 from tests.unit.custody.publish.publications import new_site, put
 
-POLICY = """
-dataset = "t"
-k = 3
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 100]
-grid = 5
-[columns.ward]
-role = "quasi-identifier"
-type = "category"
-values = ["a", "b"]
-[columns.weight]
-role = "sensitive"
-type = "number"
-domain = [0.0, 200.0]
-bins = 20.0
-guard = 10.0
-[columns.pulse]
-role = "sensitive"
-type = "integer"
-domain = [0, 200]
-carry = "hull"
-grid = 10
-guard = 0
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "age": quasi("integer", (0, 100), grid=5),
+        "ward": quasi("category", values=["a", "b"]),
+        "weight": sensitive("number", (0.0, 200.0), bins=20.0, guard=10.0),
+        "pulse": sensitive("integer", (0, 200), carry="hull", grid=10, guard=0),
+    },
+    k=3,
+)
 QUERIES = 90
 ROWS = 60
 
@@ -74,7 +58,7 @@ def publish(folder: Path, pick: Callable[[int], int], labels: list[Ints]) -> Cas
     truth = duckdb.connect()
     truth.execute(f"ATTACH '{opened.site.vault}/t/v00001.duckdb' AS vault (READ_ONLY)")
     truth.execute("CREATE VIEW t AS SELECT * FROM vault.rows")
-    return Case(parse_policy(POLICY), opened, truth)
+    return Case(POLICY.parsed(), opened, truth)
 
 
 def told(opened: OpenSite, sql: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,33 +15,21 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.vault.version_writer import DuckDBVersionWriter
-from tests.unit.custody.publish.publications import ask, classes_by, new_site, put, shelf_of, staged_files
+from tests.policies import ILLNESS, diverse, make_policy, quasi, sensitive
+from tests.unit.custody.publish.publications import Miswriter, ask, classes_by, new_site, put, shelf_of, staged_files
 
-POLICY = """
-dataset = "t"
-k = 3
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 100]
-grid = 5
-[columns.ward]
-role = "quasi-identifier"
-type = "category"
-[columns.disease]
-role = "sensitive"
-type = "category"
-diversity = { kind = "distinct", l = 2 }
-[columns.pulse]
-role = "sensitive"
-type = "integer"
-domain = [0, 200]
-bins = 20
-guard = 20
-[anonymise]
-edges = "grid"
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "age": quasi("integer", (0, 100), grid=5),
+        "ward": quasi("category"),
+        "disease": ILLNESS | diverse("distinct", l=2),
+        "pulse": sensitive("integer", (0, 200), bins=20, guard=20),
+    },
+    k=3,
+    anonymise={"edges": "grid"},
+)
+WITH_PERSONS = POLICY.but(columns={"person": quasi("category")})
 PEOPLE: dict[str, list[Any]] = {
     "age": [21, 22, 23, 41, 42, 43, 61, 62, 63, None, None, None],
     "ward": list("abcabcabcaaa"),
@@ -89,10 +76,9 @@ BROKEN = {
 
 @pytest.mark.parametrize(("promise", "anonymiser"), BROKEN.values(), ids=BROKEN)
 def test_broken_classes_are_caught(served: OpenSite, promise: str, anonymiser: Any) -> None:
-    policy = POLICY + '[columns.person]\nrole = "quasi-identifier"\ntype = "category"\n'
     people = {**PEOPLE, "person": list("ABCDEFGHIJKL")}
 
-    assert_stopped(served, promise, lambda: put(served, policy, people, anonymiser=anonymiser))
+    assert_stopped(served, promise, lambda: put(served, WITH_PERSONS, people, anonymiser=anonymiser))
 
 
 # -- a broken store file -------------------------------------------------------------------------------------------
@@ -101,18 +87,8 @@ Tables = dict[str, pa.Table]
 Change = Callable[[Catalog, Tables], tuple[Catalog, Tables]]
 
 
-class Miswriter:
-    """A shelf whose writer changes what it is given."""
-
-    def __init__(self, shelf: DuckDBVersionWriter, change: Change) -> None:
-        self._shelf, self._change = shelf, change
-
-    @contextmanager
-    def publishing(self, dataset: str) -> Iterator[Any]:
-        with self._shelf.publishing(dataset) as publication:
-            right = publication.write
-            publication.write = lambda catalog, tables, codes: right(*self._change(catalog, dict(tables)), codes)  # type: ignore[method-assign]
-            yield publication
+def miswriter(opened: OpenSite, change: Change) -> Miswriter:
+    return Miswriter(shelf_of(opened), lambda catalog, tables, codes: (*change(catalog, dict(tables)), codes))
 
 
 def table_change(name: str, change: Callable[[pa.Table], pa.Table]) -> Change:
@@ -181,7 +157,7 @@ MISWRITTEN: dict[str, tuple[str, Change]] = {
 
 @pytest.mark.parametrize(("promise", "change"), MISWRITTEN.values(), ids=MISWRITTEN)
 def test_a_miswritten_store_is_caught(served: OpenSite, promise: str, change: Change) -> None:
-    assert_stopped(served, promise, lambda: put(served, POLICY, PEOPLE, shelf=Miswriter(shelf_of(served), change)))
+    assert_stopped(served, promise, lambda: put(served, POLICY, PEOPLE, shelf=miswriter(served, change)))
 
 
 def test_a_bin_with_too_few_is_caught(served: OpenSite) -> None:
@@ -199,14 +175,14 @@ def test_a_bin_with_too_few_is_caught(served: OpenSite) -> None:
     assert_stopped(
         served,
         "in each bin of pulse",
-        lambda: put(served, POLICY, people, shelf=Miswriter(shelf_of(served), table_change("cells", split))),
+        lambda: put(served, POLICY, people, shelf=miswriter(served, table_change("cells", split))),
     )
 
 
 def test_a_right_writer_is_let_through(tmp_path: Path) -> None:
     """What proves the tests above: it is the change that is caught."""
     opened = new_site(tmp_path)
-    put(opened, POLICY, PEOPLE, shelf=Miswriter(shelf_of(opened), lambda catalog, tables: (catalog, tables)))
+    put(opened, POLICY, PEOPLE, shelf=miswriter(opened, lambda catalog, tables: (catalog, tables)))
 
     assert opened.store.current("t").catalog.version == 1
 
@@ -216,12 +192,11 @@ def test_a_right_writer_is_let_through(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("labels", [[], [0] * 11, [-1] * 12], ids=["none", "short", "negative"])
 def test_labels_that_number_no_classes_publish_nothing(served: OpenSite, labels: list[int]) -> None:
-    policy = POLICY + '[columns.person]\nrole = "quasi-identifier"\ntype = "category"\n'
     people = {**PEOPLE, "person": list("ABCDEFGHIJKL")}
     with pytest.raises(Exception):  # noqa: B017 - whatever stops it first
         put(
             served,
-            policy,
+            WITH_PERSONS,
             people,
             anonymiser=lambda table, k, guards=(), *, progress=None: np.array(labels, dtype=np.int64),
         )

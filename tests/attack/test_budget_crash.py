@@ -25,6 +25,7 @@ from querygate.core.budget import EPSILON_PLACES, Cost, PriorAnswer, Reservation
 from querygate.core.budget_ledger import Ledger
 from tests.postgres import Server
 from tests.soak.budget import PROCESSES, Found, judge, read_line, scopes_of, soak, spend
+from tests.work import HANG_S
 
 REQUESTS = 320
 OFTEN = 0.03
@@ -83,7 +84,7 @@ def test_processes_killed_at_any_moment_do_not_overspend_on_postgresql(postgres:
 def test_what_was_cut_off_before_its_commit_is_not_half_there(
     path: Path, table: str, reservations: int, answers: int
 ) -> None:
-    died = subprocess.run([sys.executable, "-c", DIE_BEFORE_THE_COMMIT, str(path), table], timeout=60)
+    died = subprocess.run([sys.executable, "-c", DIE_BEFORE_THE_COMMIT, str(path), table], timeout=HANG_S)
     assert died.returncode == -signal.SIGKILL
     database = Database(path)
     budgets = SqliteBudgets(database, now, patience_s=0.0)

@@ -22,7 +22,7 @@ from tests.forks import Forks, forks
 ACT = """
 import os, signal, time
 from pathlib import Path
-from querygate.site import extracts as module
+from querygate.site import extract_package as module
 from querygate.site.extracts import Extracts
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
@@ -58,7 +58,7 @@ def act(folder, ident, action, moment):
             connection.execute("CREATE TEMP TRIGGER last AFTER INSERT ON log BEGIN SELECT die(); END")
     if moment == "packing":
         module.pack = lambda contents, stream: (stream.write(b"half"), stream.flush(), die())
-    Extracts(site, Dying(moment)).act(CARL, ident, action)
+    Extracts(site, lambda: Dying(moment)).act(CARL, ident, action)
     signal.pause()  # whoever was to kill it is late
 """
 
@@ -101,14 +101,14 @@ def check_whole(extracts: Extracts, site: OpenSite, ident: str) -> None:
 def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(
     actors: Forks, site: OpenSite, moment: str
 ) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     entries = site.log.verify().entries
 
     again = killed(actors, site, ident, "build", moment)
 
-    extracts = Extracts(again, CsvBuilder())
+    extracts = Extracts(again, CsvBuilder)
     shown = extracts.show(CARL, ident)
     assert (shown["state"], shown["manifest"], shown["failure"]) == ("approved", None, None)
     assert again.log.verify().entries == entries
@@ -118,12 +118,12 @@ def test_a_build_that_is_killed_leaves_it_approved_and_the_next_succeeds(
 
 @pytest.mark.parametrize("moment", ["before the manifest", "before the name", "before the state"])
 def test_a_second_build_that_is_killed_leaves_the_first(actors: Forks, site: OpenSite, moment: str) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     first = extracts.act(CARL, ident, "build")["manifest"]
 
-    extracts = Extracts(again := killed(actors, site, ident, "build", moment), CsvBuilder())
+    extracts = Extracts(again := killed(actors, site, ident, "build", moment), CsvBuilder)
 
     assert extracts.show(CARL, ident)["manifest"] == first
     assert extracts.report(CARL, ident).startswith(b"<p>")
@@ -133,12 +133,12 @@ def test_a_second_build_that_is_killed_leaves_the_first(actors: Forks, site: Ope
 
 @pytest.mark.parametrize("moment", ["packing", "before the state"])
 def test_a_release_that_is_killed_gives_nothing_out(actors: Forks, site: OpenSite, moment: str) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     extracts.act(CARL, ident, "build")
 
-    extracts = Extracts(again := killed(actors, site, ident, "release", moment), CsvBuilder())
+    extracts = Extracts(again := killed(actors, site, ident, "release", moment), CsvBuilder)
 
     assert extracts.show(ANN, ident)["state"] == "built"
     with pytest.raises(Exception, match="takes no fetch"):
@@ -147,7 +147,7 @@ def test_a_release_that_is_killed_gives_nothing_out(actors: Forks, site: OpenSit
 
 
 def test_killed_again_and_again(actors: Forks, site: OpenSite) -> None:
-    extracts = Extracts(site, CsvBuilder())
+    extracts = Extracts(site, CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     rng = random.Random(8)

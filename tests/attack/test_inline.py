@@ -18,6 +18,7 @@ from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.api.small_site import POLICY, write_inputs
 from tests.audited_site import AND_ONE_MORE, FORTIES, ask, make_audited_site, notes_of
+from tests.work import HANG_S
 
 
 def refused(opened: OpenSite, user: str, sql: str) -> DisclosureRefused:
@@ -161,7 +162,7 @@ def test_two_at_the_same_time_do_not_both_get_through(site: OpenSite) -> None:
 
                 def project(self, *args):
                     inside.set()
-                    assert go_on.wait(30)
+                    assert go_on.wait(HANG_S)
                     return release.project(*args)
 
             return Waiting()
@@ -170,7 +171,7 @@ def test_two_at_the_same_time_do_not_both_get_through(site: OpenSite) -> None:
     answers = []
     thread = threading.Thread(target=lambda: answers.append(ask(slow, "ann", FORTIES)))
     thread.start()
-    assert inside.wait(30)
+    assert inside.wait(HANG_S)
     refused(site, "bob", AND_ONE_MORE)
     go_on.set()
     thread.join()

@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.custody.policy import parse_policy
 from querygate.methods.anonymise.class_moments import Members, MomentRelease, exact_moments, rounded_moments
-from tests.unit.custody.publish.publications import AGE, new_site, put
+from tests.policies import AGE, SBP, make_policy
+from tests.unit.custody.publish.publications import new_site, put
+
+POLICY = make_policy("t", {"age": AGE, "sbp": SBP | {"grid": 1, "bins": 10, "guard": 10}})
 
 E, K = 10, 5
 
@@ -65,21 +67,10 @@ def test_power_sums_need_four_members_more(size: int) -> None:
 
 
 def test_a_policy_with_small_classes_has_no_exact_sums() -> None:
-    text = 'dataset = "t"\nk = 9\n' + AGE + SBP + '[anonymise]\nclass_moments = "exact"\n'
+    policy = POLICY.but(k=9, anonymise={"class_moments": "exact"})
     with pytest.raises(ConfigError, match="exact needs a k of at least 10"):
-        parse_policy(text)
-    assert any("last value exactly" in warning for warning in parse_policy(text.replace("k = 9", "k = 10")).warnings)
-
-
-SBP = """
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-grid = 1
-bins = 10
-guard = 10
-"""
+        policy.parsed()
+    assert any("last value exactly" in warning for warning in policy.but(k=10).parsed().warnings)
 
 
 # -- all members but one ---------------------------------------------------------------------------------------------
@@ -157,12 +148,9 @@ def test_a_published_store_leaves_e_to_every_member(tmp_path: Path) -> None:
     ages = [rng.randint(0, 90) for _ in range(300)]
     pressures = [round(rng.gauss(120, 18)) for _ in ages]
     opened = new_site(tmp_path)
-    policy = 'dataset = "t"\nk = 5\n' + AGE + SBP.replace("guard = 10", "guard = 5")
-    report = put(
-        opened,
-        policy + '[anonymise]\nmethod = "mondrian"\nclass_moments = "rounded"\n',
-        {"age": ages, "sbp": pressures},
-    )
+    rounded = {"method": "mondrian", "class_moments": "rounded"}
+    policy = POLICY.but(columns={"sbp": {"guard": 5}}, anonymise=rounded)
+    report = put(opened, policy, {"age": ages, "sbp": pressures})
     shutil.copy(opened.site.store / "t" / "v00001.duckdb", tmp_path / "store.duckdb")
     shutil.copy(opened.site.vault / "t" / "v00001.duckdb", tmp_path / "vault.duckdb")
     with duckdb.connect(str(tmp_path / "store.duckdb"), read_only=True) as store:

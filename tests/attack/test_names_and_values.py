@@ -8,9 +8,9 @@ import pytest
 
 from querygate.core.errors import ConfigError, NotPermitted, QueryGateError
 from querygate.core.types import Request
-from querygate.custody.policy import parse_policy
 from querygate.gate.answer import answer
-from tests.unit.custody.publish.publications import AGE, RESEARCHER, ask, ends, new_site, put, raw_rows, shelf_of
+from tests.policies import AGE, ILLNESS, make_column, make_policy, public, sensitive
+from tests.unit.custody.publish.publications import RESEARCHER, ask, ends, new_site, put, raw_rows, shelf_of
 
 AGES = [20, 21, 22, 40, 41, 42]
 NAMES = [
@@ -60,25 +60,16 @@ VALUES = [
 ]
 
 
-def key(name: str) -> str:
-    """A TOML key."""
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
 def test_columns_of_any_name(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    policy, columns = 'dataset = "t"\nk = 2\n' + AGE, {"age": AGES}
-    roles = [
-        'role = "public"\ntype = "integer"',
-        'role = "sensitive"\ntype = "category"',
-        'role = "sensitive"\ntype = "integer"\ndomain = [0, 9]\nbins = 3\nguard = 0',
-    ]
+    roles = (public("integer"), ILLNESS, sensitive("integer", (0, 9), bins=3, guard=0))
+    policy = make_policy("t", {"age": AGE, **{name: roles[i % 3] for i, name in enumerate(NAMES)}}, k=2)
+    columns = {"age": AGES}
     for i, name in enumerate(NAMES):
-        policy += f"[columns.{key(name)}]\n{roles[i % 3]}\n"
         columns[name] = [str(v) for v in (1, 2, 3, 7, 8, 9)] if i % 3 == 1 else [1, 2, 3, 7, 8, 9]
     put(opened, policy, columns)
 
@@ -94,7 +85,7 @@ def test_columns_of_any_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("role", ["quasi-identifier", "sensitive"])
 def test_categories_of_any_text(tmp_path: Path, role: str) -> None:
     opened = new_site(tmp_path)
-    policy = 'dataset = "t"\nk = 2\n' + AGE + f'[columns.v]\nrole = "{role}"\ntype = "category"\n'
+    policy = make_policy("t", {"age": AGE, "v": make_column(role, "category")}, k=2)
     values = [value for value in VALUES for _ in range(2)]
     put(opened, policy, {"age": [50] * len(values), "v": values})
 
@@ -156,6 +147,6 @@ def test_a_path_is_not_a_dataset(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", PATHS, ids=repr)
 def test_a_policy_does_not_name_one(name: str) -> None:
     with pytest.raises(QueryGateError) as refused:
-        parse_policy(f"dataset = {key(name)}\nk = 2\n{AGE}".replace("\x00", "\\u0000").replace('\n"', '\\n"'))
+        make_policy(name, {"age": AGE}, k=2).parsed()
 
     assert refused.value.code == "QG801"

@@ -12,6 +12,7 @@ import pytest
 from querygate import demo
 from querygate.cli.serve import CUSTODY
 from querygate.site.layout import init_site
+from tests.work import HANG_S
 
 HERE = Path(demo.__file__).parent
 # Python reports every file and folder it opens to its audit hooks, before it does. The hook cannot be taken off again.
@@ -59,7 +60,7 @@ REPORT = 'print(json.dumps({"touched": touched, "modules": sorted(sys.modules), 
 def watched(folder: Path, *steps: str) -> dict:
     script = "\n".join([WATCH, *steps, REPORT])
     done = subprocess.run(
-        [sys.executable, "-c", script, str(folder), str(HERE)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, str(folder), str(HERE)], capture_output=True, text=True, timeout=HANG_S
     )
     assert done.returncode == 0, done.stderr
     report: dict = json.loads(done.stdout)

@@ -21,17 +21,17 @@ from querygate.custody.roots.publish_version import publish_to, serve_version
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.forks import Forks, forks
-from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, shelf_of, staged_files, write_parquet
+from tests.policies import AGE, ILLNESS, make_policy
+from tests.unit.custody.publish.publications import ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
-POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
-POLICY += '[republish]\non_overlap = "sticky"\n'
+POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2, republish={"on_overlap": "sticky"})
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
 NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abcd") * 9)[:34]}
 
 ACT = """
 import os, resource, signal, sys
 from pathlib import Path
-from querygate.custody.publish import partition_in_parts
+from querygate.custody.publish import partition
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import open_gate
@@ -50,7 +50,7 @@ def act(folder, policy, source, how, number):
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(hook)
     if how == "parts":  # as if ten combinations filled the memory
-        partition_in_parts.BYTES = 2**29
+        partition.BYTES = 2**29
     if how == "disk":  # no file may grow beyond so many bytes
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))
@@ -193,7 +193,7 @@ def test_a_second_publisher_is_turned_away(tmp_path: Path) -> None:
             with pytest.raises(ConfigError) as refused:
                 attempt()
             assert refused.value.code == "QG804"
-        put(opened, POLICY.replace('"t"', '"other"'), OLD)  # another dataset has a lock of its own
+        put(opened, POLICY.but(dataset="other"), OLD)  # another dataset has a lock of its own
 
     assert put(opened, POLICY, NEW).version == 2
     assert opened.store.datasets() == ("other", "t")

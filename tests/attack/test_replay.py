@@ -23,8 +23,10 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store.duckdb_store import version_file
 from tests.property.random_cases import make_case, random_query
 from tests.small_release import publish_small
+from tests.unit.custody.publish.publications import copy_site
+from tests.work import HANG_S
 
-QUERIES = 250
+QUERIES = 120
 
 REPLAY = """
 import json, sys
@@ -65,7 +67,7 @@ def test_the_log_replays_without_the_vault(tmp_path: Path) -> None:
         input="".join(json.dumps(query["sql"]) + "\n" for query in logged),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_S,
     )
 
     assert replayed.returncode == 0, replayed.stderr
@@ -88,16 +90,22 @@ def replayed(opened: OpenSite, *words: str) -> tuple[int, dict]:
     return ended.exit_code, json.loads(ended.stdout)
 
 
-@pytest.fixture
-def asked(tmp_path: Path) -> OpenSite:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
     """A site without a vault, of which two versions were asked."""
-    opened = open_gate(init_site(tmp_path / "site"))
+    folder = tmp_path_factory.mktemp("made")
+    opened = open_gate(init_site(folder / "site"))
     for _ in range(2):
-        publish_small(opened, tmp_path, rows=600)
+        publish_small(opened, folder, rows=600)
         for low in range(20, 40):
             ask(opened, SIMPLE.format(low, low + 10))
     shutil.rmtree(opened.site.vault)
     return opened
+
+
+@pytest.fixture
+def asked(made: OpenSite, tmp_path: Path) -> OpenSite:
+    return copy_site(made, tmp_path)
 
 
 def test_every_answer_comes_from_its_version_again(asked: OpenSite) -> None:

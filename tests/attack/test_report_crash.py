@@ -15,9 +15,10 @@ from querygate.custody.roots.publish_with_report import publish_with_report
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate
 from tests.forks import forks
-from tests.unit.custody.publish.publications import AGE, ends, staged_files, write_parquet
+from tests.policies import AGE, ILLNESS, make_policy
+from tests.unit.custody.publish.publications import ends, staged_files, write_parquet
 
-POLICY = 'dataset = "t"\nk = 2\n' + AGE + '[columns.ward]\nrole = "sensitive"\ntype = "category"\n'
+POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2)
 PEOPLE = {"age": [20, 21, 22, 40, 41, 42, 60, 61], "ward": list("aabbabab")}
 
 ACT = """

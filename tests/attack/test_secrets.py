@@ -11,35 +11,24 @@ import duckdb
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate_adapters.sources.files import CsvFile
+from tests.policies import ROUGH_AGE, make_policy, public, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site
 
 SECRET = "SECRET-4711"
 NUMBER = "4711"
-POLICY = """
-dataset = "t"
-k = 2
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[columns.place]
-role = "quasi-identifier"
-type = "category"
-values = ["a", "b"]
-[columns.seen]
-role = "public"
-type = "date"
-[columns.alive]
-role = "public"
-type = "boolean"
-[columns.dose]
-role = "sensitive"
-type = "number"
-domain = [0.0, 10.0]
-"""
+POLICY = make_policy(
+    "t",
+    {
+        "age": ROUGH_AGE,
+        "place": quasi("category", values=["a", "b"]),
+        "seen": public("date"),
+        "alive": public("boolean"),
+        "dose": sensitive("number", (0.0, 10.0)),
+    },
+    k=2,
+)
 HEADER = "age,place,seen,alive,dose\n"
 GOOD = "50,a,2020-01-01,true,1.5\n" * 5
 
@@ -78,7 +67,7 @@ def test_a_secret_in_a_bad_place_stays_there(
     source = tmp_path / "source.csv"
     source.write_bytes(content)
     with caplog.at_level(logging.DEBUG), pytest.raises(ConfigError) as refused:
-        publish_to(opened, parse_policy(POLICY), str(source), user="tester")
+        publish_to(opened, POLICY.parsed(), str(source), user="tester")
 
     error = refused.value
     assert error.code == "QG802"
@@ -100,10 +89,9 @@ def test_nor_does_a_secret_leave_a_database(tmp_path: Path, kind: str) -> None:
         database.execute("CREATE TABLE p (age INTEGER, place VARCHAR)")
         database.execute("INSERT INTO p VALUES (1, 'x'), (2, ?), (3, ?)", [SECRET, SECRET])
     opened = new_site(tmp_path)
-    policy = 'dataset = "t"\nk = 2\n[columns.age]\nrole = "quasi-identifier"\ntype = "integer"\ndomain = [0, 120]\n'
-    policy += f'[columns.place]\nrole = "public"\ntype = "{kind}"\n'
+    policy = make_policy("t", {"age": ROUGH_AGE, "place": public(kind)}, k=2)
     with pytest.raises(ConfigError) as refused:
-        publish_to(opened, parse_policy(policy), f"duckdb:{tmp_path}/h.duckdb#p", user="tester")
+        publish_to(opened, policy.parsed(), f"duckdb:{tmp_path}/h.duckdb#p", user="tester")
 
     assert NUMBER not in "".join(traceback.format_exception(refused.value)).replace(str(tmp_path), "")
     assert "3 values" in refused.value.detail

@@ -18,22 +18,27 @@ import duckdb
 import numpy as np
 import pytest
 
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.methods.anonymise import Attribute, Distinct, Infeasible, Sensitive, Table, blind, mondrian
 from querygate.site.open_gate import OpenSite
-from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put, write_parquet
+from tests.policies import AGE, ILLNESS, SBP, SEX, Column, PolicyText, diverse, make_policy, quasi
+from tests.unit.custody.publish.publications import ask, ends, new_site, put, write_parquet
 
 K = 5
-SEX = '[columns.sex]\nrole = "quasi-identifier"\ntype = "category"\n'
-METHOD = '[anonymise]\nmethod = "mondrian"\n'
-DISEASE = '[columns.disease]\nrole = "sensitive"\ntype = "category"\n'
-SBP = '[columns.sbp]\nrole = "sensitive"\ntype = "integer"\ndomain = [40, 300]\nbins = 5\nguard = 0\n'
+PRESSURE = SBP | {"bins": 5, "guard": 0}
 Columns = dict[str, list[Any]]
 
 
-def policy(*columns: str, k: int = K, options: str = METHOD) -> str:
-    return "\n".join([f'dataset = "t"\nk = {k}\n', AGE, SEX, *columns, options])
+def policy(**columns: Column) -> PolicyText:
+    return make_policy("t", {"age": AGE, "sex": SEX, **columns}, k=K, anonymise={"method": "mondrian"})
+
+
+def diseases(kind: str, **more: Any) -> PolicyText:
+    return policy(disease=ILLNESS | diverse(kind, **more))
+
+
+def pressures(kind: str, **more: Any) -> PolicyText:
+    return policy(sbp=PRESSURE | diverse(kind, **more))
 
 
 def release(folder: Path, text: str, people: Columns) -> OpenSite:
@@ -130,8 +135,8 @@ def certain_diseases(opened: OpenSite, people: Columns, excluded: int = 0) -> fl
 
 
 def test_homogeneity(tmp_path: Path) -> None:
-    without = release(tmp_path / "without", policy(DISEASE), PATIENTS)
-    with_it = release(tmp_path / "with", policy(DISEASE + 'diversity = { kind = "distinct", l = 2 }\n'), PATIENTS)
+    without = release(tmp_path / "without", policy(disease=ILLNESS), PATIENTS)
+    with_it = release(tmp_path / "with", diseases("distinct", l=2), PATIENTS)
 
     assert certain_diseases(without, PATIENTS) > 0.25
     assert certain_diseases(with_it, PATIENTS) == 0
@@ -142,8 +147,8 @@ def test_homogeneity(tmp_path: Path) -> None:
 
 def test_background_knowledge(tmp_path: Path) -> None:
     """l different values leave at least two to who can exclude l - 2; two values do not survive one exclusion."""
-    two = release(tmp_path / "two", policy(DISEASE + 'diversity = { kind = "distinct", l = 2 }\n'), PATIENTS)
-    four = release(tmp_path / "four", policy(DISEASE + 'diversity = { kind = "distinct", l = 4 }\n'), PATIENTS)
+    two = release(tmp_path / "two", diseases("distinct", l=2), PATIENTS)
+    four = release(tmp_path / "four", diseases("distinct", l=4), PATIENTS)
 
     assert certain_diseases(two, PATIENTS, excluded=1) > 0.25
     assert certain_diseases(four, PATIENTS, excluded=2) == 0
@@ -161,9 +166,8 @@ def surest_guess(opened: OpenSite, excluded: int) -> float:
 
 def test_background_knowledge_makes_guesses_better(tmp_path: Path) -> None:
     """Recursive (c,l)-diversity: who excludes l - 2 values guesses right at most c / (c + 1) of the time."""
-    distinct = release(tmp_path / "two", policy(DISEASE + 'diversity = { kind = "distinct", l = 3 }\n'), PATIENTS)
-    recursive = policy(DISEASE + 'diversity = { kind = "recursive", c = 3, l = 3 }\n')
-    guarded = release(tmp_path / "four", recursive, PATIENTS)
+    distinct = release(tmp_path / "two", diseases("distinct", l=3), PATIENTS)
+    guarded = release(tmp_path / "four", diseases("recursive", c=3, l=3), PATIENTS)
 
     assert surest_guess(distinct, excluded=1) > 0.9
     assert surest_guess(guarded, excluded=1) <= 3 / 4
@@ -189,11 +193,10 @@ def test_skewness(tmp_path: Path) -> None:
         "sex": rng.choice(["F", "M"], 400).tolist(),
         "test": np.where(positive, "positive", "negative").tolist(),
     }
-    column = '[columns.test]\nrole = "sensitive"\ntype = "category"\ndiversity = '
-    diverse = release(tmp_path / "diverse", policy(column + '{ kind = "distinct", l = 2 }\n'), people)
-    close = release(tmp_path / "close", policy(column + '{ kind = "t-closeness", t = 0.1 }\n'), people)
+    two = release(tmp_path / "two", policy(test=ILLNESS | diverse("distinct", l=2)), people)
+    close = release(tmp_path / "close", policy(test=ILLNESS | diverse("t-closeness", t=0.1)), people)
 
-    assert largest_gain(diverse, "test", "positive") > 0.4
+    assert largest_gain(two, "test", "positive") > 0.4
     assert largest_gain(close, "test", "positive") <= 0.1
 
 
@@ -212,9 +215,8 @@ def best_window(opened: OpenSite) -> list[float]:
 
 def test_similarity(tmp_path: Path) -> None:
     """Bins that differ may be neighbours. (epsilon,m)-anonymity counts the part of a class that is near anybody."""
-    distinct = release(tmp_path / "distinct", policy(SBP + 'diversity = { kind = "distinct", l = 2 }\n'), PATIENTS)
-    apart = policy(SBP + f'diversity = {{ kind = "em", epsilon = {WINDOW}, m = 2 }}\n')
-    guarded = release(tmp_path / "guarded", apart, PATIENTS)
+    distinct = release(tmp_path / "distinct", pressures("distinct", l=2), PATIENTS)
+    guarded = release(tmp_path / "guarded", pressures("em", epsilon=WINDOW, m=2), PATIENTS)
 
     assert np.mean(best_window(distinct)) > 0.8
     assert max(best_window(guarded)) <= 0.5
@@ -229,8 +231,8 @@ def farthest(opened: OpenSite) -> tuple[float, int]:
 
 def test_similarity_against_the_whole(tmp_path: Path) -> None:
     """Ordered closeness bounds how far a class may lie along the axis: t times the way from first to last bin."""
-    distinct = release(tmp_path / "distinct", policy(SBP + 'diversity = { kind = "distinct", l = 2 }\n'), PATIENTS)
-    close = release(tmp_path / "close", policy(SBP + 'diversity = { kind = "t-closeness", t = 0.15 }\n'), PATIENTS)
+    distinct = release(tmp_path / "distinct", pressures("distinct", l=2), PATIENTS)
+    close = release(tmp_path / "close", pressures("t-closeness", t=0.15), PATIENTS)
     allowed = 0.15 * (WINDOW / 2) * (farthest(close)[1] - 1)
 
     assert farthest(distinct)[0] > 2 * allowed
@@ -251,16 +253,13 @@ def test_a_register(tmp_path: Path) -> None:
     old = list(range(96, 106))
     people = {"age": [*rng.integers(20, 80, 290).tolist(), *old], "sex": ["F"] * 300, "disease": ["flu", "gout"] * 150}
     register = [*rng.integers(18, 95, 5000).tolist(), *old]
-    for name, extra, most in (
-        ("without", "", 1 / 5),
-        ("with", '[k_map]\npopulation = "register.csv"\nk = 50\n', 1 / 50),
-    ):
+    for name, k_map, most in (("without", None, 1 / 5), ("with", {"population": "register.csv", "k": 50}, 1 / 50)):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "register.csv").write_text("age,sex\n" + "".join(f"{age},F\n" for age in register), encoding="utf-8")
         source = write_parquet(folder / "people.parquet", people)
         opened = new_site(folder)
-        publish_to(opened, parse_policy(policy(DISEASE, options=METHOD + extra)), str(source), user="c", beside=folder)
+        publish_to(opened, policy(disease=ILLNESS).but(k_map=k_map).parsed(), str(source), user="c", base_dir=folder)
         fits = [
             (one.values.total(), sum(one.has(age, "F") for age in register)) for one in classes_told(opened, "disease")
         ]
@@ -277,10 +276,10 @@ def test_an_edge_names_a_real_value(tmp_path: Path) -> None:
     rng = np.random.default_rng(6)
     income = [int(v) for v in np.exp(rng.normal(10.5, 0.5, 200))]
     people = {"income": income, "sex": rng.choice(["F", "M"], 200).tolist()}
-    column = '[columns.income]\nrole = "quasi-identifier"\ntype = "integer"\ndomain = [0, 200000]\ngrid = 1000\n'
+    columns = {"income": quasi("integer", (0, 200_000), grid=1000), "sex": SEX}
     right, whole = {}, {}
     for edges in ("tight", "grid"):
-        text = f'dataset = "t"\nk = {K}\n{column}{SEX}{METHOD}edges = "{edges}"\n'
+        text = make_policy("t", columns, k=K, anonymise={"method": "mondrian", "edges": edges})
         opened = release(tmp_path / edges, text, people)
         with stolen(opened) as store:
             told = {end for row in store.execute("SELECT c0_lo, c0_hi FROM cells").fetchall() for end in row}
@@ -344,9 +343,7 @@ def minimality(folder: Path, search: str, tables: int = 3) -> tuple[int, float]:
         ages = np.sort(rng.choice(60, 12, replace=False)) + 20
         ill = (np.arange(12) < 4)[rng.permutation(12)]
         people = {"age": ages.tolist(), "sex": ["F"] * 12, "disease": np.where(ill, "ill", "well").tolist()}
-        text = policy(
-            DISEASE + 'diversity = { kind = "distinct", l = 2 }\n', k=2, options=METHOD + f'search = "{search}"\n'
-        )
+        text = diseases("distinct", l=2).but(k=2, anonymise={"search": search})
         told = classes_told(release(folder / f"{search}{seed}", text, people), "disease")
         naive, informed = Accomplice(ages.astype(float), search).beliefs(told)
         certain += bool((np.maximum(informed, 1 - informed) > 0.999).any())
@@ -371,7 +368,7 @@ def test_without_a_guard_the_algorithm_tells_nothing(tmp_path: Path) -> None:
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(PATIENTS["age"]))
         shuffled = {**PATIENTS, "disease": [PATIENTS["disease"][i] for i in order]}
-        opened = release(tmp_path / str(seed), policy(DISEASE), shuffled)
+        opened = release(tmp_path / str(seed), policy(disease=ILLNESS), shuffled)
         answers.add(frozenset((one.low, one.high, one.sexes) for one in classes_told(opened, "disease")))
     assert len(answers) == 1
 
@@ -382,9 +379,7 @@ def test_the_accomplice_knows_what_the_publisher_does(tmp_path: Path, search: st
     ages = [21, 25, 30, 34, 40, 41, 47, 52, 58, 63, 70, 77]
     ill = np.array([1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0])
     people = {"age": ages, "sex": ["F"] * 12, "disease": np.where(ill == 1, "ill", "well").tolist()}
-    text = policy(
-        DISEASE + 'diversity = { kind = "distinct", l = 2 }\n', k=2, options=METHOD + f'search = "{search}"\n'
-    )
+    text = diseases("distinct", l=2).but(k=2, anonymise={"search": search})
     told = classes_told(release(tmp_path / "site", text, people), "disease")
     labels = Accomplice(np.array(ages, dtype=float), search).classes(ill)
 

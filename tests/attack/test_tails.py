@@ -9,22 +9,12 @@ from pathlib import Path
 import pytest
 
 from querygate.site.open_gate import OpenSite
-from tests.unit.custody.publish.publications import AGE, ask, ends, new_site, put
+from tests.policies import AGE, make_policy, sensitive
+from tests.unit.custody.publish.publications import ask, ends, new_site, put
 
 K = 5
 LOW, HIGH, BIN = 0, 300, 10
-POLICY = (
-    f'dataset = "t"\nk = {K}\n'
-    + AGE
-    + f"""
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [{LOW}, {HIGH}]
-bins = {BIN}
-guard = {BIN}
-"""
-)
+POLICY = make_policy("t", {"age": AGE, "sbp": sensitive("integer", (LOW, HIGH), bins=BIN, guard=BIN)}, k=K)
 ORDINARY = [102, 108, 113, 117, 121, 129]  # two in each of three bins
 
 

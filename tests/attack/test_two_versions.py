@@ -17,7 +17,7 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import OpenSite
 from tests.policies import REGISTER
-from tests.unit.custody.publish.publications import ask, new_site, put
+from tests.unit.custody.publish.publications import ask, copy_site, new_site, put
 
 K = 5
 POLICY = REGISTER.but(k=K)
@@ -70,11 +70,16 @@ def found_by_intersection(opened: OpenSite, versions: tuple[int, int]) -> tuple[
     return sum(1 for boxes in where if together[boxes] < K), certain
 
 
-@pytest.fixture
-def opened(tmp_path: Path) -> OpenSite:
-    opened = new_site(tmp_path)
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    opened = new_site(tmp_path_factory.mktemp("published"))
     put(opened, POLICY, PEOPLE, handling=None)
     return opened
+
+
+@pytest.fixture
+def opened(published: OpenSite, tmp_path: Path) -> OpenSite:
+    return copy_site(published, tmp_path)
 
 
 def test_one_version_alone_hides_everybody(opened: OpenSite) -> None:

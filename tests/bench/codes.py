@@ -36,7 +36,7 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.catalogue import METHODS
-from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.diseases import Disease, codes_in, gwas_diseases, surviving
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, published_loss, workload_errors
@@ -48,6 +48,7 @@ from querygate.methods.code_lists.systems import LEVELS, tree_of
 from tests.places import DATA
 from tests.report import row
 from tests.unit.methods.code_lists import brute
+from tests.unit.methods.code_lists.violations import breaches, violations
 
 CODES = DATA / "codes"
 PROMISES = ("literal", "residue")
@@ -154,7 +155,7 @@ def anonymise(study: Study, setting: Setting) -> tuple[Items, float]:
     texts = [frozenset(study.texts(codes)) for codes in items.groups()]
     if not brute.disjoint(texts) or brute.unsafe(study.records, texts, policy, setting.k, residue=privacy.residue):
         raise AssertionError(f"{setting}: a visit is supported by fewer than {setting.k} records")
-    if setting.method != "aclip" and utility.breaches(items):
+    if setting.method != "aclip" and breaches(utility, items):
         raise AssertionError(f"{setting}: an item does not lie inside one group")
     return items, seconds
 

@@ -15,32 +15,16 @@ from typing import Any
 import duckdb
 
 from querygate.core.types import Principal, Request
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.policies import AGE, SBP, make_policy, quasi
 from tests.report import row
 
 ROWS = 10_000_000
 REPEATS = 25
-POLICY = """
-dataset = "patients"
-k = 10
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-values = ["F", "M"]
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-"""
+POLICY = make_policy("patients", {"age": AGE, "sex": quasi("category", values=["F", "M"]), "sbp": SBP}, k=10)
 STATEMENTS = {
     "count where": "SELECT COUNT(*) FROM patients WHERE age BETWEEN 40 AND 60 AND sbp > 140",
     "avg where": "SELECT AVG(sbp) FROM patients WHERE age BETWEEN 41 AND 57",
@@ -69,7 +53,7 @@ def run() -> list[dict[str, Any]]:
         make_raw(path, ROWS)
         opened = open_gate(init_site(Path(folder) / "site"))
         began = time.perf_counter()
-        report = publish_to(opened, parse_policy(POLICY), f"duckdb:{path}#patients", user="bench")
+        report = publish_to(opened, POLICY.parsed(), f"duckdb:{path}#patients", user="bench")
         seconds = time.perf_counter() - began
         raw = duckdb.connect(str(path), read_only=True)
         who = Principal("bench", "researcher")

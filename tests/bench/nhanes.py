@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.types import Principal, Request
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.methods.anonymise import ANONYMISERS
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from tests.places import DATA
+from tests.policies import AGE, SBP, make_policy, quasi
 from tests.report import row
 
 SURVEY = DATA / "nhanes_2009_10.csv.gz"
@@ -42,37 +42,14 @@ WAYS = (
 )
 """carry, class_moments, guard. Bins are 10 wide: a guard of half a bin lets a cell of a sum cut a bin."""
 
-POLICY = """
-dataset = "survey"
-k = {k}
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-cuts = [20, 30, 40, 61, 70]
-weight = 2
-[columns.gender]
-role = "quasi-identifier"
-type = "category"
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-[columns.education]
-role = "quasi-identifier"
-type = "category"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-grid = 5
-carry = "{carry}"
-guard = {guard}
-{bins}
-[anonymise]
-method = "{method}"
-class_moments = "{moments}"
-"""
+POLICY = make_policy(
+    "survey",
+    {
+        "age": AGE | {"cuts": [20, 30, 40, 61, 70], "weight": 2},
+        **dict.fromkeys(("gender", "race", "education"), quasi("category")),
+        "sbp": SBP | {"grid": 5},
+    },
+)
 STATISTICS = ("AVG(sbp)", "VAR_POP(sbp)")
 AGED = "age BETWEEN 40 AND 60"
 BY_DECADE = "SELECT age // 10 AS decade, COUNT(*) FILTER (WHERE sbp > 140) AS x FROM survey GROUP BY age // 10"
@@ -129,12 +106,11 @@ def _published(
     folder: Path, source: Path, k: int, carry: str, moments: str, guard: int, method: str = "mondrian"
 ) -> OpenSite:
     site = Path(tempfile.mkdtemp(dir=folder)) / "site"
-    bins = "bins = 10" if carry == "bins" else ""
-    text = POLICY.format(k=k, carry=carry, moments=moments, guard=guard, bins=bins, method=method)
-    if method == "boxes":
-        text += 'statistics = ["mean(sbp)", "var(sbp)"]\n'
+    sbp = {"carry": carry, "guard": guard, "bins": 10 if carry == "bins" else None}
+    wanted = ["mean(sbp)", "var(sbp)"] if method == "boxes" else None
+    anonymise = {"method": method, "class_moments": moments, "statistics": wanted}
     opened = open_gate(init_site(site))
-    publish_to(opened, parse_policy(text), str(source), user="bench")
+    publish_to(opened, POLICY.but(k=k, columns={"sbp": sbp}, anonymise=anonymise).parsed(), str(source), user="bench")
     return opened
 
 

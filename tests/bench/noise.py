@@ -23,12 +23,12 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.policy import parse_policy
 from querygate.custody.roots.open_custody import with_vault
 from querygate.custody.roots.publish_version import publish_to
 from querygate.gate.answer import NOISY, ask
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
+from tests.policies import make_policy, quasi
 from tests.report import row
 
 ROWS = 1_000_000
@@ -36,28 +36,16 @@ REPEATS = 15
 INSTALL_S, RUN_S = 900, 600
 TARGET = 2.0
 SQL = "SELECT sex, region, COUNT(*) AS n FROM people WHERE age > {age} GROUP BY sex, region"
-POLICY = """
-dataset = "people"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 100]
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-values = ["F", "M"]
-[columns.region]
-role = "quasi-identifier"
-type = "category"
-values = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9"]
-[answers]
-modes = ["laplace"]
-[laplace]
-epsilon_per_query = 0.1
-epsilon_total = 100
-epsilon_per_user = 100
-"""
+POLICY = make_policy(
+    "people",
+    {
+        "age": quasi("integer", (0, 100)),
+        "sex": quasi("category", values=["F", "M"]),
+        "region": quasi("category", values=[f"r{number}" for number in range(10)]),
+    },
+    answers={"modes": ["laplace"]},
+    laplace={"epsilon_per_query": 0.1, "epsilon_total": 100, "epsilon_per_user": 100},
+)
 PEER = """
 import json, sys, time, warnings
 warnings.filterwarnings("ignore")
@@ -111,7 +99,7 @@ def run() -> list[dict[str, Any]]:
 def ours(folder: Path, source: Path) -> tuple[float, float]:
     """Seconds of the raw query and of the gate's answer, in the middle."""
     opened = with_vault(open_gate(init_site(folder / "site")))
-    publish_to(opened, parse_policy(POLICY), str(source), user="custodian")
+    publish_to(opened, POLICY.parsed(), str(source), user="custodian")
     person = Principal("ann", "researcher")
     (vault,) = (opened.site.vault / "people").glob("*.duckdb")
     with duckdb.connect(str(vault), read_only=True) as raw:

@@ -29,6 +29,7 @@ from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
+from tests.policies import AGE, ILLNESS, SBP, SEX, diverse, make_policy, quasi
 from tests.report import row
 
 MILLION = 1_000_000
@@ -40,33 +41,15 @@ LITTLE_MB = {MILLION: 256, 10 * MILLION: 1024}
 
 WATCH_S = 0.2
 
-POLICY = """
-dataset = "people"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.zip]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 999]
-grid = 1
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-[columns.education]
-role = "quasi-identifier"
-type = "category"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-"""
+POLICY = make_policy(
+    "people",
+    {
+        "age": AGE,
+        "zip": quasi("integer", (0, 999), grid=1),
+        **dict.fromkeys(("sex", "race", "education"), quasi("category")),
+        "sbp": SBP,
+    },
+)
 
 PEOPLE = """
 SELECT CAST(floor(random() * 100) AS INTEGER) AS age, CAST(floor(1000 * random() * random()) AS INTEGER) AS zip,
@@ -75,39 +58,18 @@ SELECT CAST(floor(random() * 100) AS INTEGER) AS age, CAST(floor(1000 * random()
 """
 
 # Numbers with missing values, a wide and a narrow category, a sensitive number and a sensitive category.
-MIXED_POLICY = """
-dataset = "people"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.weight]
-role = "quasi-identifier"
-type = "number"
-domain = [0, 200]
-grid = 1
-[columns.county]
-role = "quasi-identifier"
-type = "category"
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.admitted]
-role = "quasi-identifier"
-type = "date"
-domain = ["2020-01-01", "2024-12-31"]
-grid = 7
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-[columns.disease]
-role = "sensitive"
-type = "category"
-diversity = { kind = "distinct", l = 2 }
-"""
+MIXED_POLICY = make_policy(
+    "people",
+    {
+        "age": AGE,
+        "weight": quasi("number", (0, 200), grid=1),
+        "county": quasi("category"),
+        "sex": SEX,
+        "admitted": quasi("date", ("2020-01-01", "2024-12-31"), grid=7),
+        "sbp": SBP,
+        "disease": ILLNESS | diverse("distinct", l=2),
+    },
+)
 
 MIXED = """
 SELECT CASE WHEN random() < 0.95 THEN CAST(floor(random() * 100) AS INTEGER) END AS age,

@@ -25,6 +25,7 @@ from querygate.cli import main
 from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from tests.docs.pages import DOCS, Block, blocks
+from tests.work import HANG_S
 
 SHOWN_ADDRESS = "http://127.0.0.1:8080"
 VARIABLE = [
@@ -119,7 +120,7 @@ def test_first_query(address: str, environment: dict[str, str], tmp_path: Path) 
         elif block.language == "sh" and "querygate" not in text and "export" not in text:
             shell = text.replace("python3 ", f"{shlex.quote(sys.executable)} ")
             done = subprocess.run(
-                ["bash", "-euc", shell], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60
+                ["bash", "-euc", shell], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=HANG_S
             )
             assert done.returncode == 0, (str(block), done.stderr)
             compared += compare(block, done.stdout)

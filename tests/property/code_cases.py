@@ -20,36 +20,27 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.ports import Limits
-from querygate.custody.policy import parse_policy
 from querygate.gate.ranges import compute_groups
 from querygate.site.open_gate import OpenSite
 from querygate.sql import understand
 from tests.code_study import macros
 from tests.places import DATA
-from tests.unit.custody.publish.publications import AGE, new_site, put
+from tests.policies import AGE, WITHHELD, code_list, make_policy
+from tests.unit.custody.publish.publications import new_site, put
 
 PATIENTS = 400
 CATEGORIES = tuple(str(number) for number in range(240, 300, 2))
 CODES = tuple(f"{category}.{digit}" for category in CATEGORIES for digit in range(5))
-POLICY = """
-dataset = "t"
-k = 5
-{age}
-[columns.dx]
-role = "codes"
-system = "codes.csv"
-method = "{method}"
-protect = {protect}
-utility = {{ kind = "level", level = {level} }}
-"""
 TESTS = ("has_code(", "has_any(", "has_all(", "has_code_under(")
+VISITS = {"kind": "visits", "column": "visits"}
+KNOWN = {"kind": "itemsets", "itemsets": "known.csv", "k": 40}
 SETTINGS = {
-    "cba, sets of two": ("cba", '{ kind = "k^m", m = 2 }', 2),
-    "ugaclip, sets of visits": ("ugaclip", '{ kind = "visits", column = "visits" }', 1),
-    "k^m in the hierarchy": ("apriori", '{ kind = "k^m", m = 2 }', 1),
-    "listed sets, most of it suppressed": ("cba", '{ kind = "itemsets", itemsets = "known.csv", k = 40 }', 1),
-    "whole lists alike": ("partition", '{ kind = "complete" }', 1),
-    "within classes": ("classes", '{ kind = "classes", m = 1 }', 1),
+    "cba, sets of two": ("cba", {"kind": "k^m", "m": 2}, 2),
+    "ugaclip, sets of visits": ("ugaclip", VISITS, 1),
+    "k^m in the hierarchy": ("apriori", {"kind": "k^m", "m": 2}, 1),
+    "listed sets, most of it suppressed": ("cba", KNOWN, 1),
+    "whole lists alike": ("partition", {"kind": "complete"}, 1),
+    "within classes": ("classes", {"kind": "classes", "m": 1}, 1),
 }
 
 
@@ -73,10 +64,10 @@ def published(folder: Path, rows: dict[str, list[Any]], setting: str, rng: rando
     folder.joinpath("known.csv").write_text(
         "".join(";".join(rng.sample(CODES, rng.randint(1, 3))) + "\n" for _ in range(60)), encoding="utf-8"
     )
-    text = POLICY.format(age=AGE, method=method, protect=protect, level=level)
-    text += '[columns.visits]\nrole = "withheld"\n' if "visits" in protect else ""
+    dx = code_list("codes.csv", method=method, protect=protect, utility={"kind": "level", "level": level})
+    columns = {"age": AGE, "dx": dx} | ({"visits": WITHHELD} if protect is VISITS else {})
     opened = new_site(folder)
-    put(opened, parse_policy(text, folder=folder), {name: rows[name] for name in rows if name in text})
+    put(opened, make_policy("t", columns).parsed(folder), {name: rows[name] for name in columns})
     return opened
 
 
@@ -151,25 +142,14 @@ def _tried(
 # -- claims --------------------------------------------------------------------------------------------------------
 
 CLAIMS = DATA / "codes" / "synpuf_1.csv.gz"
-CLAIMS_POLICY = """
-dataset = "t"
-k = 5
-{age}
-[columns.dx]
-role = "codes"
-system = "icd9cm"
-{codes}
-[columns.visits]
-role = "withheld"
-"""
 CLAIMS_SETTINGS = {
-    "what is left of visits": 'protect = { kind = "visits", column = "visits" }',
-    "whole visits, diseases spared": """
-protect = { kind = "visits", column = "visits", look_for = "whole" }
-utility = { kind = "diseases", spare = "listed" }
-""",
-    "sets of two": 'protect = { kind = "k^m", m = 2 }\nmethod = "ugaclip"',
-    "whole lists alike": 'protect = { kind = "complete" }',
+    "what is left of visits": {"protect": VISITS},
+    "whole visits, diseases spared": {
+        "protect": VISITS | {"look_for": "whole"},
+        "utility": {"kind": "diseases", "spare": "listed"},
+    },
+    "sets of two": {"protect": {"kind": "k^m", "m": 2}, "method": "ugaclip"},
+    "whole lists alike": {"protect": {"kind": "complete"}},
 }
 
 
@@ -195,7 +175,8 @@ def try_claims(setting: str, folder: Path, queries: int, seed: str = "") -> Trie
     rng = random.Random(setting + seed)
     rows = claims(rng)
     opened = new_site(folder)
-    report = put(opened, parse_policy(CLAIMS_POLICY.format(age=AGE, codes=CLAIMS_SETTINGS[setting])), rows)
+    columns = {"age": AGE, "dx": code_list("icd9cm", **CLAIMS_SETTINGS[setting]), "visits": WITHHELD}
+    report = put(opened, make_policy("t", columns), rows)
     assert min(figure for name, figure in report.measured.kept.items() if name.startswith("fewest records")) >= 5
     truth = raw({"age": rows["age"], "dx": [[dotted(code.upper()) for code in one] for one in rows["dx"]]})
     common = Counter(dotted(code.upper()) for one in rows["dx"] for code in set(one))

@@ -6,16 +6,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pyarrow as pa
-import pyarrow.parquet
-
-from querygate.core.errors import ConfigError
-from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_version import publish_to
-from querygate.site.layout import init_site
-from querygate.site.open_gate import open_gate
-from tests.property.random_cases import Case, random_condition, with_nulls
+from tests.policies import ILLNESS, SEX, make_policy, quasi, sensitive
+from tests.property.random_cases import Case, publish_case, random_condition, with_nulls
 
 FUNCTIONS = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "COUNT", "MIN", "MAX", "MEDIAN")
 
@@ -48,34 +40,17 @@ def moment_case(seed: int, folder: Path) -> Case | None:
         "sex": with_nulls(rng, rng.choices("FMX", weights=[4, 4, 1], k=rows)),
         "ward": rng.choices("ab", k=rows),
     }
-    lines = ['dataset = "t"', f"k = {k}"]
-    cuts = rng.choice(["", "cuts = [30, 60]"])
-    lines += ["[columns.age]", 'role = "quasi-identifier"', 'type = "integer"', "domain = [0, 100]", "grid = 1", cuts]
-    lines += ["[columns.sex]", 'role = "quasi-identifier"', 'type = "category"']
-    lines += ["[columns.ward]", 'role = "sensitive"', 'type = "category"']
+    cuts = rng.choice([{}, {"cuts": [30, 60]}])
+    tables = {"age": quasi("integer", (0, 100), grid=1, **cuts), "sex": SEX, "ward": ILLNESS}
     for name in ("x", "y")[: rng.randint(1, 2)]:
         kind, values, domain, guard = random_number(rng, rows)
         columns[name] = with_nulls(rng, values)
         carry = rng.choice(["bins", "bins", "hull", "univariate", "joint"])
-        lines += [f"[columns.{name}]", 'role = "sensitive"', f'type = "{kind}"', f"domain = {domain!r}"]
-        lines += [f'carry = "{carry}"', f"guard = {guard!r}"]
+        tables[name] = sensitive(kind, domain, carry=carry, guard=guard)
     edges = rng.choice(["grid", "grid", "tight"])
-    lines += ["[anonymise]", f'edges = "{edges}"', f'class_moments = "{moments}"', 'method = "mondrian"']
-    policy = parse_policy("\n".join(lines))
-    folder.mkdir(exist_ok=True)
-    source = folder / "t.parquet"
-    pyarrow.parquet.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), source)
-    opened = open_gate(init_site(folder / "site"))
-    try:
-        publish_to(opened, policy, str(source), user="tester")
-    except ConfigError as error:
-        if error.code != "QG803" or "verifier" in str(error):
-            raise
-        return None
-    truth = duckdb.connect()
-    truth.execute(f"ATTACH '{folder}/site/vault/t/v00001.duckdb' AS vault (READ_ONLY)")
-    truth.execute("CREATE VIEW t AS SELECT * FROM vault.rows")
-    return Case(policy, opened, truth)
+    anonymise = {"edges": edges, "class_moments": moments, "method": "mondrian"}
+    policy = make_policy("t", tables, k=k, anonymise=anonymise).parsed()
+    return publish_case(policy, columns, folder)
 
 
 def moment_query(rng: random.Random, case: Case) -> str:

@@ -14,8 +14,8 @@ import pytest
 
 from tests.property.random_cases import make_case, random_query, violations
 
-TABLES = 50
-QUERIES = 25
+TABLES = 40
+QUERIES = 20
 
 
 @pytest.mark.parametrize("seed", range(TABLES))

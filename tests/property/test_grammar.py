@@ -22,9 +22,9 @@ from tests.property.grammar import Writer
 from tests.property.grammar_values import Field
 from tests.property.tally import Tally, constructs, try_table
 
-PARTS = 10
+PARTS = 6
 ANSWERED = 60
-PER_TABLE = 30
+PER_TABLE = 20
 FIRST_SEED = 500_000
 
 UNWRITTEN = {exp.Join}

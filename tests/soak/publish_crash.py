@@ -25,6 +25,7 @@ from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import open_gate
+from tests.policies import AGE, SBP, SEX, make_policy, quasi
 from tests.report import row
 
 MOMENTS = 50
@@ -38,28 +39,11 @@ STAGED_FILES = 4
 GROWTH = 12.0
 """What is left may be so many times as large as a finished version: rows, and codes twice over, lie side by side."""
 
-POLICY = """
-dataset = "t"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-[columns.zip]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 999]
-[columns.sex]
-role = "quasi-identifier"
-type = "category"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-[anonymise]
-method = "mondrian"
-"""
+POLICY = make_policy(
+    "t",
+    {"age": AGE, "zip": quasi("integer", (0, 999)), "sex": SEX, "sbp": SBP},
+    anonymise={"method": "mondrian"},
+)
 PEOPLE = """
 SELECT CAST(floor(random() * 100) AS INTEGER) AS age, CAST(floor(1000 * random() * random()) AS INTEGER) AS zip,
     CASE WHEN random() < 0.5 THEN 'F' ELSE 'M' END AS sex, CAST(90 + floor(80 * random()) AS INTEGER) AS sbp

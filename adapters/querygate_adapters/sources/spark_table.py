@@ -106,13 +106,11 @@ def _opened(session: SparkSession, place: str, fragment: str) -> DataFrame:
 def _stream(rows: DataFrame) -> Iterator[pa.RecordBatch]:
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Runs in Spark's workers, which need pyarrow and nothing of QueryGate: it is sent by value, as it stands here.
-        import pyarrow
-
         for batch in batches:
-            sink = pyarrow.BufferOutputStream()
-            with pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as stream:
                 stream.write_batch(batch)
-            yield pyarrow.RecordBatch.from_pydict({"batch": [sink.getvalue().to_pybytes()]})
+            yield pa.RecordBatch.from_pydict({"batch": [sink.getvalue().to_pybytes()]})
 
     sent = rows.mapInArrow(packed, "batch binary").toLocalIterator(prefetchPartitions=True)
     schema = to_arrow_schema(rows.schema)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from querygate.core.types import Floats, Ints
+from querygate.core.types import Array, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.raw_tables import floats_of
 from querygate.custody.policy import ColumnPolicy
@@ -33,7 +31,7 @@ class CodeTable:
     """One quasi-identifier. `people` is None where the register does not have it."""
 
     column: ColumnPolicy
-    values: NDArray[Any]  # of each code: numbers, days and microseconds as floats, or texts
+    values: Array  # of each code: numbers, days and microseconds as floats, or texts
     records: Ints
     people: Ints | None = None
 
@@ -142,9 +140,9 @@ def _suggested(coded: CodeTable) -> Suggestion | None:
     return found
 
 
-def _groups(coded: CodeTable, found: Suggestion, year: int) -> NDArray[Any] | None:
+def _groups(coded: CodeTable, found: Suggestion, year: int) -> Array | None:
     """What is told of each code, as texts; None where nothing is."""
-    values: Sequence[Any] = coded.values.tolist()
+    values = coded.values.tolist()
     if coded.column.type in _DATED:
         values = list(coded.values.astype(np.int64).astype(_DATED[str(coded.column.type)]))
     elif coded.column.is_numeric and found.treatment != "age":

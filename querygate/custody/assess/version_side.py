@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.types import Column, Ints
+from querygate.core.types import Array, Arrays, Column, Ints
 from querygate.custody.assess.extract_side import ColumnAllowance, TextSide, box_counting
 from querygate.custody.assess.sides import DiseaseScope, Side, at_stake, linked_names, sensitive_of
 from querygate.custody.columns.population import Population
@@ -43,7 +41,7 @@ def published_side(
     return Side(names, codes, sensitive, counting, linked_names(names, population), at_stake=stake)
 
 
-def _told(column: Column, cells: dict[str, Any], written: Written) -> ColumnAllowance:
+def _told(column: Column, cells: Arrays, written: Written) -> ColumnAllowance:
     """By cell what is told of a column, everything that stands of it in the store counted."""
     stem = f"c{column.index}_"
     found = {name: np.ma.asarray(values) for name, values in cells.items() if name.startswith(stem)}
@@ -67,7 +65,7 @@ def _told(column: Column, cells: dict[str, Any], written: Written) -> ColumnAllo
     return ColumnAllowance(column.name, codes, sides)
 
 
-def _places(values: Any) -> Ints:
+def _places(values: Array) -> Ints:
     """A number for each value, a masked one among them."""
     places = np.unique(np.ma.getdata(values), return_inverse=True)[1].reshape(-1)
     return np.where(np.ma.getmaskarray(values), -1, places).astype(np.int64)

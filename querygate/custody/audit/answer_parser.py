@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypeGuard
 
-from querygate.core.types import folded
+from querygate.core.json_body import JsonValue
+from querygate.core.types import SqlValue, folded
 from querygate.sql.formulas import AnswerFormula
 from querygate.sql.logged_statement import LoggedStatement
 
@@ -38,32 +39,34 @@ class Answers:
     Where no row fits any group, the answer is in a form that is not known, and nothing is said of any of them.
     """
 
-    def __init__(self, answer: Any, logged: LoggedStatement, keys: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(self, answer: JsonValue, logged: LoggedStatement, keys: Sequence[tuple[SqlValue, ...]]) -> None:
         self.names = [folded(name) for name in logged.names]
         rows = _rows(answer)
-        self.rows: list[Any] | None = None
+        self.rows: list[JsonValue | _NotShown] | None = None
         if rows is not None:
             found = self._by_group(rows, logged, keys)
             self.rows = found if any(row is not NOT_SHOWN for row in found) or not rows else None
 
-    def _by_group(self, rows: list[Any], logged: LoggedStatement, keys: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def _by_group(
+        self, rows: list[JsonValue], logged: LoggedStatement, keys: Sequence[tuple[SqlValue, ...]]
+    ) -> list[JsonValue | _NotShown]:
         number, branches = logged.branch
         places = [place for _, place in (*logged.keys, *logged.hidden)]
         if not places and not logged.absent:
             return [rows[number] if len(rows) == branches else NOT_SHOWN for _ in keys]
         shown = [place for place in places if place is not None]
-        by_key: dict[tuple[Any, ...], list[Any]] = {}
+        by_key: dict[tuple[Fraction | int | str | None, ...], list[JsonValue]] = {}
         for row in rows:
             told = [_canonical(self._cell(row, place)) for place in (*shown, *logged.absent)]
             by_key.setdefault(tuple(told), []).append(row)
-        found = []
+        found: list[JsonValue | _NotShown] = []
         for key in keys:
             values = [_canonical(value) for value, place in zip(key, places, strict=True) if place is not None]
             fits = by_key.get((*values, *(None for _ in logged.absent)), []) if values or logged.absent else []
             found.append(fits[0] if len(fits) == 1 else NOT_SHOWN)
         return found
 
-    def _cell(self, row: Any, item: int) -> Any:
+    def _cell(self, row: JsonValue, item: int) -> JsonValue:
         if isinstance(row, dict) and not _is_range(row):
             by_name = {folded(str(name)): value for name, value in row.items()}
             wanted = self.names[item] if item < len(self.names) else ""
@@ -78,23 +81,24 @@ class Answers:
         if self.rows is None:
             return AnswerFigure()
         row = self.rows[group]
-        if row is NOT_SHOWN:
+        if isinstance(row, _NotShown):
             return None
         given = read_answer(self._cell(row, item))
         return given if given.low is not None else None
 
 
-def _rows(answer: Any) -> list[Any] | None:
+def _rows(answer: JsonValue) -> list[JsonValue] | None:
     """The answer as rows; None where the log has none."""
     if answer is None:
         return None
     if isinstance(answer, dict) and isinstance(answer.get("rows"), list):
         answer = answer["rows"]
-    rows = answer if isinstance(answer, list) else [answer]
-    return [rows] if rows and (not isinstance(rows[0], (list, dict)) or _is_range(rows[0])) else rows
+    rows: list[JsonValue] = answer if isinstance(answer, list) else [answer]
+    is_one = bool(rows) and (not isinstance(rows[0], (list, dict)) or _is_range(rows[0]))
+    return [rows] if is_one else rows
 
 
-def read_answer(answer: Any) -> AnswerFigure:
+def read_answer(answer: JsonValue) -> AnswerFigure:
     """A number, a text that is one, or a range."""
     if _is_range(answer):
         low, high = fraction(answer["low"]), fraction(answer["high"])
@@ -111,7 +115,7 @@ def read_answer(answer: Any) -> AnswerFigure:
     return AnswerFigure(value, value, said)
 
 
-def _canonical(value: Any) -> Any:
+def _canonical(value: object) -> Fraction | int | str | None:
     """A key in one way of writing: 1, 1.0 and "1" are one, and so are a day and its midnight."""
     if value is None or isinstance(value, int):
         return value
@@ -119,11 +123,11 @@ def _canonical(value: Any) -> Any:
     return number if number is not None else str(value).strip().removesuffix(" 00:00:00").removesuffix("T00:00:00")
 
 
-def _is_range(value: Any) -> bool:
+def _is_range(value: JsonValue) -> TypeGuard[dict[str, JsonValue]]:
     return isinstance(value, dict) and {"low", "high"} <= value.keys()
 
 
-def fraction(value: Any) -> Fraction | None:
+def fraction(value: object) -> Fraction | None:
     """A number as it is written: 0.1 is a tenth, 1,234 a thousand and more."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
         return None

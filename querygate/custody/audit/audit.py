@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.errors import ConfigError
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints, folded
 from querygate.custody.audit.audit_measures import AuditMeasures
 from querygate.custody.audit.failure_leaks import failing
@@ -34,7 +34,7 @@ class LogStatement:
     user: str
     sql: str
     time: str = ""
-    answer: Any = None
+    answer: JsonValue = None
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from querygate.core.audit_records import AuditRecords
-from querygate.core.types import Bools, Ints
+from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import fraction
 from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
@@ -236,7 +235,7 @@ def plain_text(secret: str) -> str:
     return leaf if found["truth"] == "TRUE" else f"NOT ({leaf})"
 
 
-def literal(value: Any) -> str:
+def literal(value: SqlValue) -> str:
     """A value of the data in SQL."""
     if value is None:
         return "NULL"

@@ -11,12 +11,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from querygate.core.audit_records import MOST_DISTINCT, AuditRecords
-from querygate.core.types import Bools, Ints
+from querygate.core.json_body import JsonValue
+from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import AnswerFigure, Answers, linear, solved, unrounded
 from querygate.custody.audit.audit_measures import AuditMeasures, Key, literal, shown
 from querygate.methods.inference import PRESENCE, VARIANCE, Pattern, QueryTotal
@@ -48,7 +48,7 @@ class StatementCase:
     """A statement, once for each value of the secrets that it groups by."""
 
     logged: LoggedStatement
-    secrets: tuple[Any, ...] = ()
+    secrets: tuple[SqlValue, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class QuerySets:
         self.records, self.places, self.measures = records, places, measures
         self.sizes = measures.counts("", "")
         self._masks: dict[str, Bools] = {}
-        self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[Any, ...]]]] = {}
+        self._labels: dict[tuple[str, ...], tuple[Ints, list[tuple[SqlValue, ...]]]] = {}
 
     def note(self, logged: LoggedStatement) -> list[StatementCase]:
         """The statement by the secrets it groups by, once all its conditions are taken note of."""
@@ -95,7 +95,7 @@ class QuerySets:
                     self.measures.note(square_of(added.value), part.secret)
         return found
 
-    def totals(self, answer: Any, asked: Sequence[StatementCase]) -> Iterator[QueryTotal]:
+    def totals(self, answer: JsonValue, asked: Sequence[StatementCase]) -> Iterator[QueryTotal]:
         """One total for each number that the statement showed; whose it is, is for the caller to say."""
         first = asked[0].logged
         label, keys = self._grouped(first)
@@ -111,10 +111,10 @@ class QuerySets:
                 given = _Given(answers, number * len(keys) + group)
                 yield from self._shown(given, one.logged, meant)
 
-    def _grouped(self, logged: LoggedStatement) -> tuple[Ints, list[tuple[Any, ...]]]:
+    def _grouped(self, logged: LoggedStatement) -> tuple[Ints, list[tuple[SqlValue, ...]]]:
         texts = tuple(text for text, _ in logged.keys)
         if texts not in self._labels:
-            empty: tuple[Ints, list[tuple[Any, ...]]] = np.zeros(self.places, dtype=np.int64), [()]
+            empty: tuple[Ints, list[tuple[SqlValue, ...]]] = np.zeros(self.places, dtype=np.int64), [()]
             self._labels[texts] = self.records.groups(texts) if texts else empty
         return self._labels[texts]
 
@@ -332,7 +332,7 @@ def _common(values: Sequence[Fraction]) -> Fraction:
     return Fraction(math.gcd(*(int(value * whole) for value in values)), whole)
 
 
-def _of_secret(logged: LoggedStatement, values: tuple[Any, ...]) -> StatementCase:
+def _of_secret(logged: LoggedStatement, values: tuple[SqlValue, ...]) -> StatementCase:
     """The statement with its secret keys as conditions."""
     held = [
         f"(({text} {'IS NULL' if value is None else f'= {literal(value)}'}) IS NOT DISTINCT FROM TRUE)"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.types import Ints
+from querygate.core.types import Array, Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.policy import NO_WISH, ColumnPolicy, DiversityPolicy
 
@@ -17,7 +16,9 @@ Wishes = tuple[Ints, tuple[frozenset[int], ...]]
 """The number of each record's set, and the values of every set."""
 
 
-def read_wishes(column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[str], own: Ints, wishes: Any) -> Wishes:
+def read_wishes(
+    column: ColumnPolicy, wanted: DiversityPolicy, texts: Sequence[str], own: Ints, wishes: Array
+) -> Wishes:
     """What each record guards, by places in `texts`. Who has no wish on record guards the own value, `own`."""
     place = {text: i for i, text in enumerate(texts)}
     groups = _groups(column, wanted, place)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +14,8 @@ import pyarrow.compute as pc
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Source
 from querygate.core.types import Floats, Ints
+from querygate.core.vault_ports import Source
 from querygate.custody.policy import ColumnPolicy, Policy
 
 _READ_AS = {"integer": pa.float64(), "number": pa.float64(), "date": pa.date32(), "timestamp": pa.timestamp("us")}
@@ -129,12 +128,12 @@ def _numbers(key: str, name: str, cells: pa.ChunkedArray, kind: pa.DataType) -> 
 
 
 def _texts(column: ColumnPolicy, cells: pa.ChunkedArray) -> tuple[Floats, tuple[str, ...]]:
-    words: list[Any] = pc.cast(cells, pa.string()).to_pylist()
+    words: list[str | None] = pc.cast(cells, pa.string()).to_pylist()
     if column.type == "boolean":
         words = [None if word is None else _BOOLEANS.get(word.strip().lower()) for word in words]
     texts = tuple(sorted({word for word in words if word is not None}))
     place = {word: i for i, word in enumerate(texts)}
-    return np.array([place.get(word, np.nan) for word in words], dtype=np.float64), texts
+    return np.array([np.nan if word is None else place[word] for word in words], dtype=np.float64), texts
 
 
 def _counted(values: dict[str, Floats], texts: dict[str, tuple[str, ...]], persons: Ints) -> Population:

@@ -11,12 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Source
-from querygate.core.types import SEPARATOR, Reference
+from querygate.core.types import SEPARATOR, Reference, SqlValue
+from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy, ReferencePolicy
 
 MOST_KEYS = 5_000
@@ -48,7 +47,7 @@ def _read(wanted: ReferencePolicy, source: Source) -> Reference:
     if not keys:
         raise _wrong(wanted, "file", "there are no rows", "Name a table with at least one row.")
     return Reference(
-        wanted.name, wanted.key, tuple(keys), tuple((name, tuple(values)) for name, values in read.items())
+        wanted.name, wanted.key, tuple(map(str, keys)), tuple((name, tuple(values)) for name, values in read.items())
     )
 
 
@@ -64,9 +63,9 @@ def _check_columns(wanted: ReferencePolicy, source: Source) -> None:
             )
 
 
-def _columns(wanted: ReferencePolicy, source: Source, names: list[str]) -> dict[str, list[Any]]:
+def _columns(wanted: ReferencePolicy, source: Source, names: list[str]) -> dict[str, list[SqlValue]]:
     """The columns as lists of Python values; reading stops as soon as there is too much."""
-    found: dict[str, list[Any]] = {name: [] for name in names}
+    found: dict[str, list[SqlValue]] = {name: [] for name in names}
     with source.reading():
         for batch in source.batches(names):
             for name in names:
@@ -78,7 +77,7 @@ def _columns(wanted: ReferencePolicy, source: Source, names: list[str]) -> dict[
     return found
 
 
-def _typed(wanted: ReferencePolicy, name: str, kind: str, values: list[Any]) -> list[Any]:
+def _typed(wanted: ReferencePolicy, name: str, kind: str, values: list[SqlValue]) -> list[str | int | float | None]:
     """Values of one type; a missing one stays missing."""
     there = [value is not None and value == value for value in values]  # NaN is missing
     read = [_READERS[kind](value) if is_there else None for value, is_there in zip(values, there, strict=True)]
@@ -95,12 +94,12 @@ def _typed(wanted: ReferencePolicy, name: str, kind: str, values: list[Any]) -> 
     return read
 
 
-def _text(value: Any) -> str | None:
+def _text(value: SqlValue) -> str | None:
     text = value if isinstance(value, str) else str(value) if type(value) is int else None
     return text if text is not None and len(text) <= LONGEST_TEXT and not {"\0", SEPARATOR} & set(text) else None
 
 
-def _integer(value: Any) -> int | None:
+def _integer(value: SqlValue) -> int | None:
     if isinstance(value, str):
         return _integer(int(value)) if _WHOLE.fullmatch(value) and len(value) < 30 else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
@@ -108,7 +107,7 @@ def _integer(value: Any) -> int | None:
     return int(value) if -LARGEST < value < LARGEST and value == int(value) else None
 
 
-def _number(value: Any) -> float | None:
+def _number(value: SqlValue) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal)):
         return None
     if isinstance(value, str) and not _REAL.fullmatch(value):
@@ -117,7 +116,11 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {"category": _text, "integer": _integer, "number": _number}
+_READERS: dict[str, Callable[[SqlValue], str | int | float | None]] = {
+    "category": _text,
+    "integer": _integer,
+    "number": _number,
+}
 
 
 def _wrong(wanted: ReferencePolicy, key: str, what: str, remedy: str) -> ConfigError:

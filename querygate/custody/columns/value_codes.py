@@ -8,14 +8,13 @@ their neighbours until each holds at least k records or none does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Profile
-from querygate.core.types import DISCRETE, Floats, Ints
+from querygate.core.types import DISCRETE, Array, Floats, Ints
+from querygate.core.vault_ports import Profile
 from querygate.custody.policy import ColumnPolicy, bin_edges, closed, grid_edges
 
 
@@ -23,16 +22,15 @@ from querygate.custody.policy import ColumnPolicy, bin_edges, closed, grid_edges
 class NumberCodes:
     """Code c is the closed interval [low[c], high[c]]. Ends are int64 for whole numbers and dates, else float64."""
 
-    low: Any
-    high: Any
+    low: Array
+    high: Array
 
     @property
     def size(self) -> int:
         return len(self.low)
 
-    def of(self, values: Any) -> Ints:
-        places: Ints = np.searchsorted(self.low, values, side="right").astype(np.int64)
-        return places - 1
+    def of(self, values: Array) -> Ints:
+        return np.asarray(np.searchsorted(self.low, values, side="right"), dtype=np.int64) - 1
 
     def cuts(self, points: tuple[int | float, ...]) -> tuple[int, ...]:
         """The codes that begin at or after each public cut, where something lies on both sides."""

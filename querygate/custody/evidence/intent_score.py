@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 REFUSED, DISCLOSING, NEAR, REWORDED, RARE = 1, 5, 1, 2, 3
 RAISED, HIGH = 20, 60
@@ -51,8 +51,20 @@ class Intent:
         return "high" if self.score >= HIGH else "raised" if self.score >= RAISED else "low"
 
 
+class ScoredQuery(TypedDict):
+    """What is read of a query of the log; `code` is that of a refusal."""
+
+    user: str
+    time: str
+    dataset: str | None
+    version: int | None
+    sql: str
+    code: str | None
+    canonical_hash: str | None
+
+
 def score_users(
-    entries: Iterable[Mapping[str, Any]], is_rare: Callable[[Mapping[str, Any]], bool] = lambda entry: False
+    entries: Iterable[ScoredQuery], is_rare: Callable[[ScoredQuery], bool] = lambda entry: False
 ) -> list[Intent]:
     """Entries have user, time, dataset, sql, code and canonical_hash (both may be None), in the order of time.
 
@@ -93,7 +105,7 @@ class _Seen:
 
     def __init__(self) -> None:
         self._texts: defaultdict[str, set[str]] = defaultdict(set)
-        self._constants: dict[tuple[str, str, int, tuple[str, ...]], set[str]] = {}
+        self._constants: dict[tuple[str | None, str, int, tuple[str, ...]], set[str]] = {}
 
     def is_rewording(self, meaning: str, sql: str) -> bool:
         texts = self._texts[meaning]
@@ -101,7 +113,7 @@ class _Seen:
         texts.add(sql)
         return new
 
-    def is_near(self, dataset: str, sql: str) -> bool:
+    def is_near(self, dataset: str | None, sql: str) -> bool:
         """For each constant, is there an earlier statement with another one in this place, and all else equal?"""
         form, constants = parted(sql)
         near = again = False

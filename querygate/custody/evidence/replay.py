@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import TypedDict
 
 from querygate.core.bodies import AnswerBody
 from querygate.core.errors import Refusal
@@ -46,6 +46,18 @@ class Difference:
     where: str
 
 
+class LoggedQuery(TypedDict):
+    """What is read of a line of the query log; the answer is that of one that was answered."""
+
+    id: str
+    dataset: str
+    version: int
+    mode: str
+    outcome: str
+    sql: str
+    answer: AnswerBody
+
+
 @dataclass(frozen=True, slots=True)
 class Replay:
     """What came out: answers looked at, how many were the same, which were not, and which could not be computed."""
@@ -58,7 +70,7 @@ class Replay:
 
 
 def replay(
-    entries: Iterable[Mapping[str, Any]],
+    entries: Iterable[LoggedQuery],
     gate: Gate,
     open_version: Callable[[str, int], PublishedVersion | None],
     progress: Progress = lambda done: None,
@@ -89,7 +101,7 @@ def replay(
             same += 1
             continue
         made = _computed(entry["sql"], release, gate)
-        if isinstance(made, dict):
+        if not isinstance(made, str):
             known[(*at, entry["sql"])] = _digest(made)
         where = made if isinstance(made, str) else first_difference(_told(entry["answer"]), _told(made))
         if where:
@@ -114,20 +126,20 @@ def _computed(sql: str, release: PublishedVersion, gate: Gate) -> AnswerBody | s
     return make_body(state.answer)
 
 
-def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
+def _told(answer: AnswerBody) -> dict[str, object]:
     """All but what is of the moment."""
     return {name: value for name, value in answer.items() if name not in OF_THE_MOMENT}
 
 
-def _digest(answer: Mapping[str, Any]) -> bytes:
+def _digest(answer: AnswerBody) -> bytes:
     return sha256(_text(_told(answer)).encode()).digest()
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def first_difference(logged: Any, made: Any, place: str = "answer") -> str:
+def first_difference(logged: object, made: object, place: str = "answer") -> str:
     """Where two answers part, compared as the bytes of their JSON; empty where they do not.
 
     >>> first_difference({"rows": [{"n": {"low": 1}}]}, {"rows": [{"n": {"low": 1.0}}]})

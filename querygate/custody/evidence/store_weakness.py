@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -185,7 +184,7 @@ def _listed(values: Sequence[str], most: int = 4) -> str:
     return " | ".join(values[:most]) + more
 
 
-def _end(value: Any, column: Column) -> str:
+def _end(value: float, column: Column) -> str:
     if column.type == "date":
         return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
     if column.type == "timestamp":

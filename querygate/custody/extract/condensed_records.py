@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec, RecipientModel, invalid
-from querygate.core.ports import Source
+from querygate.core.vault_ports import Source
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of
 from querygate.custody.policy import Policy
@@ -81,13 +81,13 @@ def check_models(policy: Policy, models: Sequence[RecipientModel]) -> None:
         check_columns(parse_formula(model), types)
 
 
-def recipe_for(wish: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
+def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
     """The response and the status that the first model has: it is the one that clusters are made for."""
     if method not in METHODS.names():
         raise invalid("method", "is not a method for condensing records", *METHODS.names())
-    if not wish.models:
+    if not spec.models:
         return Recipe(method, k, weight)
-    formula = parse_formula(wish.models[0])
+    formula = parse_formula(spec.models[0])
     if formula.family == "logistic":
         return Recipe(method, k, weight, None, formula.response)
     return Recipe(method, k, weight, formula.response, formula.status)

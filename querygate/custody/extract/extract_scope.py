@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from querygate.core.errors import ExtractRefused, Refusal
 from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog, Column, folded
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
-from querygate.methods.anonymise import ANONYMISERS, RECODERS
+from querygate.methods.anonymise import RECODERS
 from querygate.sql.noisy_plan import understand_noisy
 
 SHARES = ("significance", "sign", "outside")
@@ -21,14 +20,14 @@ SHARES = ("significance", "sign", "outside")
 _STATISTIC = re.compile(r"(mean|var|sd|median|cov|corr)\(([^(),]+)(?:,([^(),]+))?\)")
 
 
-def narrowed(policy: Policy, wish: ExtractSpec) -> Policy:
+def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
     """The policy with the wanted columns alone, and with a k that is no smaller than its own.
 
     A sensitive number is looked at by its hull: an extract has its values as they are, and no bins.
     """
-    columns = _columns(policy, wish)
-    k = max(policy.k, wish.k or 0)
-    statistics, widths = _wanted(policy, wish)
+    columns = _columns(policy, spec)
+    k = max(policy.k, spec.k or 0)
+    statistics, widths = _wanted(policy, spec)
     options = replace(
         policy.anonymise,
         method="auto",
@@ -36,35 +35,29 @@ def narrowed(policy: Policy, wish: ExtractSpec) -> Policy:
         class_moments="none",
         statistics=statistics,
         max_width=widths,
-        largest_k=bool(widths) and wish.k is None and wish.method not in RECODERS.names(),
+        largest_k=bool(widths) and spec.k is None and spec.method not in RECODERS.names(),
     )
     return replace(policy, columns=columns, k=k, anonymise=options, references=(), joins=(), person="", noise=None)
 
 
-def under(policy: Policy, method: str) -> Policy:
-    """The policy with another method, where it is one that makes classes by itself."""
-    chosen: Any = method if method in ANONYMISERS.names() else "auto"
-    return replace(policy, anonymise=replace(policy.anonymise, method=chosen))
-
-
-def _columns(policy: Policy, wish: ExtractSpec) -> tuple[ColumnPolicy, ...]:
+def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:
     out = {folded(column.name): column for column in policy.columns if column.is_published or column.is_transformed}
-    for name in wish.columns:
+    for name in spec.columns:
         if folded(name) not in out:
             raise invalid("columns", f"{name} is not a column that may be released", *(c.name for c in out.values()))
-    wanted = [out[folded(name)] for name in wish.columns] or [c for c in out.values() if c.is_published]
-    _check_texts(wanted, wish)
-    if wish.kind != "k-anonymous":
-        lists = [column.name for column in wanted if column.codes is not None and wish.columns]
+    wanted = [out[folded(name)] for name in spec.columns] or [c for c in out.values() if c.is_published]
+    _check_texts(wanted, spec)
+    if spec.kind != "k-anonymous":
+        lists = [column.name for column in wanted if column.codes is not None and spec.columns]
         if lists:
             why = (
                 "has no mean to condense by"
-                if wish.kind == "condensed"
+                if spec.kind == "condensed"
                 else ("can only be released in classes of k records")
             )
             raise invalid("columns", f"{lists[0]} is a code list, which {why}")
         wanted = [column for column in wanted if column.codes is None]
-    if not any(column.role == "quasi-identifier" for column in wanted) and wish.kind != "condensed":
+    if not any(column.role == "quasi-identifier" for column in wanted) and spec.kind != "condensed":
         names = ", ".join(column.name for column in policy.named("quasi-identifier"))
         raise invalid("columns", "none of them is a quasi-identifier, so records have nothing to look alike in", names)
     guarded = {d.by for column in wanted for d in column.diversity if d.by}
@@ -75,13 +68,13 @@ def _columns(policy: Policy, wish: ExtractSpec) -> tuple[ColumnPolicy, ...]:
     return (*(_as_it_is(column) for column in wanted), *beside)
 
 
-def _check_texts(wanted: Sequence[ColumnPolicy], wish: ExtractSpec) -> None:
+def _check_texts(wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
     """Notes and sequences go with records that are somebody's and look like others'."""
     texts = [column for column in wanted if column.is_transformed]
-    if texts and wish.kind != "k-anonymous":
+    if texts and spec.kind != "k-anonymous":
         why = (
             "synthetic records have none"
-            if wish.kind == "condensed"
+            if spec.kind == "condensed"
             else ("it can only be released in classes of k records")
         )
         raise invalid("columns", f"{texts[0].name} is a {texts[0].role}, and {why}")
@@ -92,17 +85,17 @@ def _as_it_is(column: ColumnPolicy) -> ColumnPolicy:
 
 
 def _wanted(
-    policy: Policy, wish: ExtractSpec
+    policy: Policy, spec: ExtractSpec
 ) -> tuple[tuple[StatisticPolicy, ...], tuple[tuple[StatisticPolicy, float], ...]]:
     """Statistics that are to stay sharp, and how wide their ranges may be."""
     found = []
-    for name, width in wish.tolerances:
+    for name, width in spec.tolerances:
         if name in SHARES:
-            if not wish.models:
+            if not spec.models:
                 raise invalid("tolerances", f"{name} is about models, but the request names none")
             continue
         match = _STATISTIC.fullmatch(name.replace(" ", ""))
-        if match is None or wish.kind != "k-anonymous":
+        if match is None or spec.kind != "k-anonymous":
             accepted = (*SHARES, "mean(column)", "var(column)", "corr(column,column)")
             raise invalid("tolerances", f"{name} is not a tolerance that can be kept", *accepted)
         names = tuple(filter(None, match.groups()[1:]))
@@ -113,13 +106,10 @@ def _wanted(
     return tuple(statistic for statistic, _ in found), tuple(found)
 
 
-def read_filter(where: str, catalog: Catalog, native: Native) -> str:
-    """The condition in the gate's own words; a refusal where it is none of this dataset's columns alone."""
-    return understood(where, catalog, native)[0]
-
-
-def understood(where: str, catalog: Catalog, native: Native) -> tuple[str, frozenset[str]]:
-    """The condition in the gate's own words, and the columns it speaks of."""
+def read_filter(where: str, catalog: Catalog, native: Native) -> tuple[str, frozenset[str]]:
+    """The condition in the gate's own words, and the columns it speaks of; a refusal where it is none of this dataset's
+    columns alone.
+    """
     if not where:
         return "", frozenset()
     statement = f"SELECT COUNT(*) FROM {catalog.dataset} WHERE {where}"  # noqa: S608 - it is read, and never run

@@ -53,18 +53,18 @@ class RecipeTrial:
 
 
 def tune(
-    wish: ExtractSpec, policy: Policy, material: Material, draw: Draw, progress: Progress
+    spec: ExtractSpec, policy: Policy, material: Material, draw: Draw, progress: Progress
 ) -> tuple[Recipe, list[RecipeTrial]]:
     """The recipe to be used, and what was tried, the chosen one first."""
-    recipes = _recipes(wish, policy)
-    if not wish.models:
+    recipes = _recipes(spec, policy)
+    if not spec.models:
         return recipes[0], []
-    before = fits(wish, policy, material.raw)
+    before = fits(spec, policy, material.raw)
     trials = []
     for recipe in recipes:
         progress(f"trying {recipe}, k = {recipe.k}")
-        trials.append(try_recipe(wish, material, recipe, before, draw))
-    limits = _limits(wish)
+        trials.append(try_recipe(spec, material, recipe, before, draw))
+    limits = _limits(spec)
     best = min(trials, key=lambda trial: _rank(trial, limits))
     if _excess(best, limits) > 0:
         raise _refused(best, limits)
@@ -72,11 +72,11 @@ def tune(
 
 
 def keeping_models(
-    wish: ExtractSpec, policy: Policy, made: Callable[[str], ProtectedRecords], progress: Progress
+    spec: ExtractSpec, policy: Policy, made: Callable[[str], ProtectedRecords], progress: Progress
 ) -> ProtectedRecords:
     """The classes of the method that was asked for or, where only models were named, of the first that keeps them."""
-    limits = _limits(wish)
-    methods = [wish.method] if wish.method or not limits else ["auto", *OTHER_METHODS]
+    limits = _limits(spec)
+    methods = [spec.method] if spec.method or not limits else ["auto", *OTHER_METHODS]
     found: list[tuple[float, ProtectedRecords, RecipeTrial]] = []
     for method in methods:
         if method:
@@ -84,7 +84,7 @@ def keeping_models(
         protected = made(method)
         if not limits:
             return protected
-        trial = RecipeTrial(Recipe(protected.method, protected.k), _changes(wish, policy, protected))
+        trial = RecipeTrial(Recipe(protected.method, protected.k), _changes(spec, policy, protected))
         found.append((_excess(trial, limits), protected, trial))
         if not found[-1][0]:
             return protected
@@ -92,17 +92,17 @@ def keeping_models(
     raise _refused(nearest, limits)
 
 
-def _changes(wish: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> dict[str, ModelComparison]:
+def _changes(spec: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> dict[str, ModelComparison]:
     levels, columns = model_levels(policy, protected.raw), model_columns(protected.usable)
-    before = fits(wish, policy, protected.raw)
-    return {str(model): compare(before[str(model)], fitted(model, columns, levels)) for model in wish.models}
+    before = fits(spec, policy, protected.raw)
+    return {str(model): compare(before[str(model)], fitted(model, columns, levels)) for model in spec.models}
 
 
-def fits(wish: ExtractSpec, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
+def fits(spec: ExtractSpec, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
     """Each model on the raw records."""
     columns, levels = model_columns(raw), model_levels(policy, raw)
     found = {}
-    for model in wish.models:
+    for model in spec.models:
         try:
             found[str(model)] = fit(model, columns, levels)
         except Unfit as problem:
@@ -113,7 +113,7 @@ def fits(wish: ExtractSpec, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
 
 
 def try_recipe(
-    wish: ExtractSpec,
+    spec: ExtractSpec,
     material: Material,
     recipe: Recipe,
     before: Mapping[str, Fit],
@@ -126,7 +126,7 @@ def try_recipe(
     for number in range(repetitions):
         made = material.made(recipe, draw(f"trial {recipe} {recipe.k} {number}"))
         columns = model_columns(table_of(material.policy, made.data, material.raw))
-        for model in wish.models:
+        for model in spec.models:
             found[str(model)].append(compare(before[str(model)], fitted(model, columns, levels)))
     return RecipeTrial(recipe, {name: average(many) for name, many in found.items()})
 
@@ -139,19 +139,19 @@ def fitted(model: RecipientModel, columns: Mapping[str, Any], levels: Mapping[st
         return None
 
 
-def _recipes(wish: ExtractSpec, policy: Policy) -> list[Recipe]:
-    methods = [wish.method] if wish.method else ["improved", "condensation"]
-    tuned = any(name in SHARES for name, _ in wish.tolerances)
-    sizes = [policy.k] if wish.k is not None or not tuned else [policy.k * times for times in LARGER]
+def _recipes(spec: ExtractSpec, policy: Policy) -> list[Recipe]:
+    methods = [spec.method] if spec.method else ["improved", "condensation"]
+    tuned = any(name in SHARES for name, _ in spec.tolerances)
+    sizes = [policy.k] if spec.k is not None or not tuned else [policy.k * times for times in LARGER]
     found = []
     for method in methods:
-        weights: Sequence[float] = WEIGHTS if method == "improved" and wish.models else (0.5,)
-        found += [recipe_for(wish, policy, method, k, weight) for k in sizes for weight in weights]
+        weights: Sequence[float] = WEIGHTS if method == "improved" and spec.models else (0.5,)
+        found += [recipe_for(spec, policy, method, k, weight) for k in sizes for weight in weights]
     return found
 
 
-def _limits(wish: ExtractSpec) -> dict[str, float]:
-    return {name: limit for name, limit in wish.tolerances if name in SHARES}
+def _limits(spec: ExtractSpec) -> dict[str, float]:
+    return {name: limit for name, limit in spec.tolerances if name in SHARES}
 
 
 def _rank(trial: RecipeTrial, limits: Mapping[str, float]) -> tuple[float, ...]:

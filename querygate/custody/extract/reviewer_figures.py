@@ -57,13 +57,30 @@ LARGEST_COMPARED = 20_000
 """Records of each side between which distances are taken; more are drawn by a fixed rule."""
 
 
-def promise(protected: ProtectedRecords, policy: Policy, wish: ExtractSpec) -> dict[str, Any]:
+def make_figures(
+    protected: ProtectedRecords,
+    policy: Policy,
+    spec: ExtractSpec,
+    population: Population | None,
+    risk: dict[str, Any],
+    trials: Sequence[RecipeTrial],
+) -> dict[str, Any]:
+    """All of it, once the risk is known, which each kind of extract has of its own."""
+    return {
+        **promise(protected, policy, spec),
+        "before": before(policy, protected.raw, population),
+        "risk": risk,
+        "utility": utility(protected, policy, spec, trials),
+    }
+
+
+def promise(protected: ProtectedRecords, policy: Policy, spec: ExtractSpec) -> dict[str, Any]:
     """What was made, and what it keeps, as measured on the records that leave."""
     return {
         "kind": protected.kind,
         "method": protected.method,
         "k": protected.k,
-        "k_asked": wish.k if wish.kind in A_KIND else max(policy.k, wish.k or 0),
+        "k_asked": spec.k if spec.kind in A_KIND else max(policy.k, spec.k or 0),
         "records": protected.records,
         "left_out": protected.left_out,
         "classes": int(np.unique(protected.classes).size),
@@ -217,13 +234,13 @@ def _codes(column: pa.ChunkedArray) -> Ints:
 
 
 def utility(
-    protected: ProtectedRecords, policy: Policy, wish: ExtractSpec, trials: Sequence[RecipeTrial]
+    protected: ProtectedRecords, policy: Policy, spec: ExtractSpec, trials: Sequence[RecipeTrial]
 ) -> dict[str, Any]:
     """What the recipient's models and the distributions look like before and after."""
     levels = model_levels(policy, protected.raw)
     old, new = model_columns(protected.raw), model_columns(protected.usable)
     alike = similarity(old, new, levels)
-    models = {str(model): compare(fit, fitted(model, new, levels)) for model, fit in _fits(wish, policy, protected)}
+    models = {str(model): compare(fit, fitted(model, new, levels)) for model, fit in _fits(spec, policy, protected)}
     return {
         "distances": alike.distances,
         "correlations": {
@@ -238,9 +255,9 @@ def utility(
     }
 
 
-def _fits(wish: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> list[tuple[Any, Any]]:
-    found = fits(wish, policy, protected.raw)
-    return [(model, found[str(model)]) for model in wish.models]
+def _fits(spec: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> list[tuple[Any, Any]]:
+    found = fits(spec, policy, protected.raw)
+    return [(model, found[str(model)]) for model in spec.models]
 
 
 def _model(name: str, compared: ModelComparison, trials: Sequence[RecipeTrial]) -> dict[str, Any]:

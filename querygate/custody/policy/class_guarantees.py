@@ -7,8 +7,8 @@ diversity = [{ kind = "entropy", l = 2 }, { kind = "t-closeness", t = 0.3 }]
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
 
+from querygate.core.json_body import from_json
 from querygate.core.types import DISCRETE
 from querygate.custody.policy.durations import Duration
 from querygate.custody.policy.model import ColumnPolicy, DiversityPolicy
@@ -81,7 +81,7 @@ def _read(table: TomlTable, column: ColumnPolicy) -> DiversityPolicy | None:
             "is more than the number of values of the column",
             f"at most {len(column.values)}",
         )
-    return DiversityPolicy(cast(Any, kind), **cast(Any, numbers), **_further(table, kind, column))
+    return from_json(DiversityPolicy, {"kind": kind, **numbers, **_further(table, kind, column)})
 
 
 def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
@@ -93,7 +93,7 @@ def _bound(kind: str, key: str, bound: Bound, column: ColumnPolicy) -> Bound:
     return Bound(least=1 if key == "e" else 0, whole=True)
 
 
-def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, Any]:
+def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, object]:
     match kind:
         case "t-closeness":
             return {"distance": _distance(table, column)}

@@ -10,11 +10,18 @@ import csv
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from querygate.core.counted import counted
 from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
-from querygate.custody.policy.model import CodesPolicy, ColumnPolicy, Protection, ProtectPolicy, UtilityPolicy
+from querygate.custody.policy.model import (
+    CodesPolicy,
+    ColumnPolicy,
+    Protection,
+    ProtectPolicy,
+    UtilityKind,
+    UtilityPolicy,
+)
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 SYSTEMS = ("icd9cm", "icd10cm", "ccs", "flat")
@@ -76,7 +83,7 @@ def read_codes(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
         system=system,
         rows=rows,
         separator=separator,
-        unknown=cast(Any, table.choice("unknown", "refuse")),
+        unknown=table.word("unknown", "refuse"),
         method=str(method),
         protect=protect,
         utility=_utility(table),
@@ -149,7 +156,7 @@ def _protect(table: TomlTable) -> ProtectPolicy:
         sensitive=_names(given, "sensitive", _CODES) if "sensitive" in wanted else (),
         share=float(given.required("share", _SHARE) or 0) if "share" in wanted else 0.0,
         rules=_rules(given) if "rules" in wanted else (),
-        look_for=cast(Any, given.choice("look_for", "rest") or "rest"),
+        look_for=given.word("look_for", "rest"),
     )
 
 
@@ -179,7 +186,7 @@ def _rules(given: TomlTable) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], .
     return tuple(sorted({(known, secret) for known, secret in rules}))
 
 
-def _is_rule(raw: Any) -> bool:
+def _is_rule(raw: object) -> bool:
     return (
         isinstance(raw, dict)
         and set(raw) == {"known", "secret"}
@@ -190,7 +197,7 @@ def _is_rule(raw: Any) -> bool:
 
 def _utility(table: TomlTable) -> UtilityPolicy:
     given = table.table("utility")
-    kind = given.choice("kind", "level")
+    kind = cast("UtilityKind | None", given.choice("kind", "level"))
     _check_parameters(given, kind, _UTILITY.get(str(kind), ()))
     if kind == "none":
         return UtilityPolicy(kind="none")
@@ -199,10 +206,10 @@ def _utility(table: TomlTable) -> UtilityPolicy:
         given.fail("kind", "diseases are listed as ICD-9-CM codes", f"groups, or system {listed(_WITH_DISEASES)}")
     usual = 0 if kind == "groups" else CATEGORY.get(system, 1)
     return UtilityPolicy(
-        kind=cast(Any, kind or "level"),
+        kind=kind or "level",
         level=int(given.number("level", Bound(least=1, whole=True)) or usual),
         groups=_groups(given) if kind == "groups" else (),
-        spare=cast(Any, given.choice("spare", "none") or "none"),
+        spare=given.word("spare", "none"),
     )
 
 
@@ -224,7 +231,7 @@ def _check_parameters(given: TomlTable, kind: str | None, accepted: tuple[str, .
 def _sets(given: TomlTable, key: str) -> tuple[tuple[str, ...], ...]:
     """Sets of codes, written here or in the rows of a file; spaces around codes, and codes told twice, do not count."""
     raw = given.raw.get(key)
-    found: list[list[Any]] = []
+    found: list[list[object]]
     if isinstance(raw, str) and raw.lower().endswith(".csv"):
         found = [list(row) for row in _file(given, key, raw, _SETS)]
     elif isinstance(raw, list) and raw and all(isinstance(one, list) for one in raw):
@@ -235,7 +242,7 @@ def _sets(given: TomlTable, key: str) -> tuple[tuple[str, ...], ...]:
     if not all(isinstance(code, str) for one in found for code in one):
         given.fail(key, "contains something other than strings", _SETS)
         return ()
-    sets = [tuple(sorted({code.strip() for code in one} - {""})) for one in found]
+    sets = [tuple(sorted({str(code).strip() for code in one} - {""})) for one in found]
     if not all(sets):
         given.fail(key, f"has {counted(sum(1 for one in sets if not one), 'set')} without any code", _SETS)
     return tuple(sorted(set(sets)))

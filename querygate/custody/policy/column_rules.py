@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
-from querygate.core.types import DISCRETE
+from querygate.core.types import DISCRETE, Role, Type
 from querygate.custody.policy.class_guarantees import check_wishes, read_diversity
 from querygate.custody.policy.code_columns import check_visits, read_codes
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
-from querygate.custody.policy.model import PUBLISHED, TRANSFORMED, ColumnPolicy, Number
+from querygate.custody.policy.model import PUBLISHED, TRANSFORMED, Carry, ColumnPolicy, Number
 from querygate.custody.policy.number_rules import check_carry
 from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.release_cells import read_edges, read_groups
@@ -78,7 +78,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
     if role is None:
         return None
     if role in TRANSFORMED:
-        return _texts(table, ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, "text"), table.text("title")))
+        return _texts(table, ColumnPolicy(table.path[-1], cast(Role, role), cast(Type, "text"), table.text("title")))
     needs_type = role in PUBLISHED
     is_codes = role == "codes"
     kind = table.choice("type", "codes" if is_codes else None) if needs_type or "type" in table else None
@@ -89,7 +89,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
     if needs_type and kind == "text":
         table.fail("type", "free text can contain anything about anybody and is never published", TEXT_INSTEAD)
         kind = None
-    column = ColumnPolicy(table.path[-1], cast(Any, role), cast(Any, kind), table.text("title"))
+    column = ColumnPolicy(table.path[-1], cast(Role, role), cast("Type | None", kind), table.text("title"))
     if needs_type and kind is None:
         return column  # what the other keys may be depends on the type
     _check_applies(table, column)
@@ -206,7 +206,7 @@ def _sensitive(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
         written = _read_bins(table, column)
     elif carry is not None and "bins" in table:
         table.fail("bins", f"does not apply to carry {carry}", 'for carry = "bins"')
-    column = replace(column, carry=cast(Any, carry))
+    column = replace(column, carry=cast("Carry | None", carry))
     if column.grid is None:
         return column
     two_steps = min(2 * column.grid, _width(column))

@@ -7,10 +7,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Literal, cast
 
 from querygate.core.types import folded
-from querygate.custody.policy.model import ColumnPolicy, JoinPolicy, KMapPolicy, ReferencePolicy
+from querygate.custody.policy.model import (
+    ColumnPolicy,
+    JoinKind,
+    JoinPolicy,
+    KMapPolicy,
+    ReferencePolicy,
+    ReferenceType,
+)
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 NAME = "[a-z][a-z0-9_]{0,62}"
@@ -30,7 +37,7 @@ def read_references(top: TomlTable, dataset: str) -> tuple[ReferencePolicy, ...]
         key = table.text("key", _SOME_TEXT)
         columns = _typed(table)
         _check_apart(table, "columns", [key, *(column for column, _ in columns)])
-        found.append(ReferencePolicy(name, read_file(table), key, cast(Any, columns)))
+        found.append(ReferencePolicy(name, read_file(table), key, columns))
     return tuple(found)
 
 
@@ -48,8 +55,9 @@ def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPol
         taken = [other.name for other in found if {*map(folded, other.columns)} & {*map(folded, brought)}]
         if taken:
             table.fail("columns", f"brings a column that join.{taken[0]} also brings", "each column from one table")
-        kind, many = table.choice("kind", "left"), table.choice("many", "refuse")
-        found.append(JoinPolicy(name, source, _pairs(table), brought, cast(Any, kind), cast(Any, many)))
+        kind: JoinKind = table.word("kind", "left")
+        many: Literal["refuse"] = table.word("many", "refuse")
+        found.append(JoinPolicy(name, source, _pairs(table), brought, kind, many))
     return tuple(found)
 
 
@@ -99,7 +107,7 @@ def read_file(table: TomlTable, key: str = "file") -> str:
     return ""
 
 
-def _typed(table: TomlTable) -> tuple[tuple[str, str], ...]:
+def _typed(table: TomlTable) -> tuple[tuple[str, ReferenceType], ...]:
     """A list of columns of texts, or a table that gives each column its type."""
     raw = table.raw.get("columns")
     if not isinstance(raw, dict) or not raw:
@@ -108,7 +116,7 @@ def _typed(table: TomlTable) -> tuple[tuple[str, str], ...]:
     for name, kind in raw.items():
         if not isinstance(kind, str) or kind not in types:
             table.fail("columns", f"the type of {name} is not accepted", listed(types))
-    return tuple((name, str(kind)) for name, kind in raw.items())
+    return tuple((name, cast(ReferenceType, kind)) for name, kind in raw.items())
 
 
 def _names(table: TomlTable, key: str) -> tuple[str, ...]:

@@ -12,20 +12,27 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
 
 from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy.code_columns import METHODS as CODE_METHODS
 from querygate.custody.policy.column_rules import read_columns
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
 from querygate.custody.policy.laplace import read_noise
-from querygate.custody.policy.model import AnonymiseOptions, AnswerOptions, AuditOptions, ColumnPolicy, Policy
+from querygate.custody.policy.model import (
+    AnonymiseOptions,
+    AnswerOptions,
+    AuditOptions,
+    ClassMethod,
+    ClassMoments,
+    ColumnPolicy,
+    Policy,
+)
 from querygate.custody.policy.number_rules import check_moments, moments_warnings
 from querygate.custody.policy.public_edges import bin_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
-from querygate.custody.policy.toml_reader import Bound, Problems, TomlTable, Vocabulary, dotted
+from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, Vocabulary, dotted
 from querygate.custody.policy.version_rules import read_person, read_republish
 from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
 
@@ -134,7 +141,7 @@ def accepted_keys() -> tuple[str, ...]:
     return tuple(f"{table}.{key}".lstrip(".") for table in KEYS for key in VOCABULARY.accepted(table))
 
 
-def _toml(text: str, name: str) -> dict[str, Any]:
+def _toml(text: str, name: str) -> RawTable:
     remedy = "Correct the TOML; see https://toml.io for the syntax."
     try:
         return tomllib.loads(text)
@@ -155,8 +162,8 @@ def _policy(top: TomlTable) -> Policy:
     dataset = top.text("dataset", NAME)
     k = int(top.required("k", Bound(least=2, whole=True)) or 0)
     columns = read_columns(top)
-    class_moments = anonymise.choice("class_moments", "none")
-    method = anonymise.choice("method", "auto")
+    class_moments: ClassMoments = anonymise.word("class_moments", "none")
+    method: ClassMethod = anonymise.word("method", "auto")
     check_method(anonymise, method, columns)
     check_moments(anonymise, class_moments, k, columns)
     check_tight(anonymise, columns)
@@ -168,10 +175,10 @@ def _policy(top: TomlTable) -> Policy:
         title=top.text("title"),
         unit=top.text("unit"),
         anonymise=AnonymiseOptions(
-            method=cast(Any, method),
-            edges=cast(Any, anonymise.choice("edges", "grid")),
-            class_moments=cast(Any, class_moments),
-            search=cast(Any, anonymise.choice("search", "guarded")),
+            method=method,
+            edges=anonymise.word("edges", "grid"),
+            class_moments=class_moments,
+            search=anonymise.word("search", "guarded"),
             statistics=read_statistics(anonymise, columns),
             max_width=read_max_width(anonymise, columns),
             largest_k=read_largest_k(anonymise),
@@ -180,7 +187,7 @@ def _policy(top: TomlTable) -> Policy:
             modes=modes,
             min_group=int(answers.number("min_group", Bound(least=0, whole=True)) or 0),
         ),
-        audit=AuditOptions(on_differencing=cast(Any, audit.choice("on_differencing", "alert"))),
+        audit=AuditOptions(on_differencing=audit.word("on_differencing", "alert")),
         references=read_references(top, dataset),
         joins=read_joins(top, columns),
         k_map=read_population(top, columns),

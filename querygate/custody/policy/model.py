@@ -7,12 +7,38 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from querygate.core.types import NUMERIC, NoiseOptions, Role, Type
 
 Number: TypeAlias = int | float
+Meaning: TypeAlias = "bool | int | float | str | Sequence[Meaning] | Mapping[str, Meaning] | None"
+"""What a policy says, as it is hashed."""
+
+ClassMoments: TypeAlias = Literal["none", "rounded", "exact"]
+ClassMethod: TypeAlias = Literal[
+    "auto",
+    "mondrian",
+    "mondrian-relaxed",
+    "snake",
+    "snake-polished",
+    "boxes",
+    "top-down",
+    "bottom-up",
+    "univariate",
+]
+Carry: TypeAlias = Literal["bins", "hull", "univariate", "joint"]
+Diversity: TypeAlias = Literal[
+    "distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"
+]
+Distance: TypeAlias = Literal["equal", "ordered", "hierarchy"]
+SequenceMethod: TypeAlias = Literal["refined", "dnala", "bins"]
+ReferenceType: TypeAlias = Literal["category", "integer", "number"]
+JoinKind: TypeAlias = Literal["left", "inner"]
+UtilityKind: TypeAlias = Literal["level", "groups", "diseases", "none"]
+StatisticKind: TypeAlias = Literal["mean", "var", "sd", "median", "cov", "corr", "count"]
 
 PUBLISHED: frozenset[str] = frozenset({"quasi-identifier", "sensitive", "codes", "public"})
 """Roles whose columns reach the store. Everything else stays in the vault."""
@@ -27,12 +53,12 @@ class DiversityPolicy:
     ke (e, distinct): Zhang et al. 2007; em (epsilon, m): Li et al. 2008; personalised (by, share): Xiao, Tao 2006.
     """
 
-    kind: Literal["distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"]
+    kind: Diversity
     l: Number | None = None  # noqa: E741 - the name the literature and the policy file use
     c: float | None = None
     t: float | None = None
     alpha: float | None = None
-    distance: Literal["equal", "ordered", "hierarchy"] | None = None  # t-closeness; None: equal, of categories
+    distance: Distance | None = None  # t-closeness; None: equal, of categories
     p: int | None = None
     e: Number | None = None
     distinct: int | None = None
@@ -50,7 +76,7 @@ class HierarchyPolicy:
     preset: str = ""
     rows: tuple[tuple[str, ...], ...] = ()  # value, its ancestors, root
 
-    def meaning(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Meaning]:
         """The rule, or a hash of what is in the file; where it lies does not matter."""
         if self.preset:
             return {"preset": self.preset}
@@ -92,7 +118,7 @@ class UtilityPolicy:
     Codes outside all groups of a list are grouped by the level; where that is 0 they stay alone.
     """
 
-    kind: Literal["level", "groups", "diseases", "none"] = "level"
+    kind: UtilityKind = "level"
     level: int = 0
     groups: tuple[tuple[str, ...], ...] = ()
     spare: Literal["none", "listed"] = "none"  # are codes of the list given up last?
@@ -110,7 +136,7 @@ class CodesPolicy:
     protect: ProtectPolicy = field(default_factory=ProtectPolicy)
     utility: UtilityPolicy = field(default_factory=UtilityPolicy)
 
-    def meaning(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Meaning]:
         """What is set. Of long lists a hash; where a file lies does not matter."""
         fields = asdict(self)
         fields["rows"] = _digest(self.rows)
@@ -123,7 +149,7 @@ class CodesPolicy:
         return {key: _set_fields(value) if isinstance(value, dict) else value for key, value in fields.items() if value}
 
 
-def _digest(rows: tuple[tuple[Any, ...], ...]) -> str:
+def _digest(rows: tuple[tuple[object, ...], ...]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest() if rows else ""
 
 
@@ -147,7 +173,7 @@ class NotePolicy:
 class SequencePolicy:
     """How aligned DNA is generalised until k records have the same."""
 
-    method: Literal["refined", "dnala", "bins"] = "refined"
+    method: SequenceMethod = "refined"
     lattice: Literal["iupac", "dnala"] = "iupac"
     k: int = 0  # 0: the policy's
     within: Literal["file", "classes"] = "file"  # the same among all records, or within each class
@@ -168,7 +194,7 @@ class ColumnPolicy:
     cuts: tuple[Number, ...] = ()  # quasi-identifying numbers
     edges: tuple[Number, ...] = ()  # of public cells in place of a grid, from low to high; empty: there is a grid
     weight: float | None = None  # quasi-identifiers
-    carry: Literal["bins", "hull", "univariate", "joint"] | None = None  # sensitive numbers
+    carry: Carry | None = None  # sensitive numbers
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
     guard: Number | None = None  # e; 0 is off
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
@@ -189,10 +215,15 @@ class ColumnPolicy:
         return self.role in PUBLISHED
 
     @property
+    def is_protected_in_classes(self) -> bool:
+        """Can the codes of the column be published only once classes are made?"""
+        return self.codes is not None and self.codes.protect.kind == "classes"
+
+    @property
     def is_transformed(self) -> bool:
         return self.role in TRANSFORMED
 
-    def meaning(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Meaning]:
         """What is set, apart from the name. Of a column that stays in the vault only the role matters."""
         if self.is_transformed:
             return self._meaning_of_texts()
@@ -207,7 +238,7 @@ class ColumnPolicy:
             fields["codes"] = self.codes.meaning()
         return _set_fields(fields)
 
-    def _meaning_of_texts(self) -> dict[str, Any]:
+    def _meaning_of_texts(self) -> dict[str, Meaning]:
         fields = _set_fields({"role": self.role, "title": self.title})
         if self.note is not None:
             fields["note"] = {**asdict(self.note), "terms": _digest(self.note.terms)}
@@ -224,7 +255,7 @@ class StatisticPolicy:
     'corr(age,sbp)'
     """
 
-    kind: Literal["mean", "var", "sd", "median", "cov", "corr", "count"]
+    kind: StatisticKind
     columns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -235,27 +266,17 @@ class StatisticPolicy:
 class AnonymiseOptions:
     """How classes are made."""
 
-    method: Literal[
-        "auto",
-        "mondrian",
-        "mondrian-relaxed",
-        "snake",
-        "snake-polished",
-        "boxes",
-        "top-down",
-        "bottom-up",
-        "univariate",
-    ] = "auto"
+    method: ClassMethod = "auto"
     edges: Literal["grid", "tight"] = "grid"
-    class_moments: Literal["none", "rounded", "exact"] = "none"
+    class_moments: ClassMoments = "none"
     search: Literal["guarded", "blind"] = "guarded"
     statistics: tuple[StatisticPolicy, ...] = ()
     max_width: tuple[tuple[StatisticPolicy, float], ...] = ()
     largest_k: bool = False
 
-    def utility(self) -> dict[str, Any]:
+    def utility(self) -> dict[str, Meaning]:
         """What is wanted of the statistics, as far as anything is."""
-        wanted = {
+        wanted: dict[str, Meaning] = {
             "statistics": sorted(map(str, self.statistics)),
             "max_width": {str(statistic): width for statistic, width in self.max_width},
             "largest_k": self.largest_k,
@@ -294,9 +315,9 @@ class ReferencePolicy:
     name: str
     file: str  # beside the policy file
     key: str
-    columns: tuple[tuple[str, Literal["category", "integer", "number"]], ...]
+    columns: tuple[tuple[str, ReferenceType], ...]
 
-    def meaning(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Meaning]:
         """What is offered. Where the file lies does not matter; what is in it has a hash of its own."""
         return {"key": self.key, "columns": dict(self.columns)}
 
@@ -309,10 +330,10 @@ class JoinPolicy:
     source: str
     on: tuple[tuple[str, str], ...]  # (its column, the main source's column)
     columns: tuple[str, ...]
-    kind: Literal["left", "inner"] = "left"
+    kind: JoinKind = "left"
     many: Literal["refuse"] = "refuse"
 
-    def meaning(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Meaning]:
         """How it is joined. The source is left out, like the main one: it may hold a password, a hash is public."""
         return {"on": dict(self.on), "columns": sorted(self.columns), "kind": self.kind, "many": self.many}
 
@@ -326,7 +347,7 @@ class KMapPolicy:
     columns: tuple[str, ...] = ()  # quasi-identifiers that the file has; empty: all of them
     count: str = ""  # the column that says how many people a row stands for; empty: one
 
-    def meaning(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Meaning]:
         """What is promised. Where the file lies does not matter."""
         return {"k": self.k, "columns": sorted(self.columns), "count": self.count}
 
@@ -344,7 +365,7 @@ class ReleasePolicy:
     count: str = ""  # the column that says how many people a row stands for; empty: one
     instance: float | None = None  # the greatest instance risk of a same-disease file; None: that of Safe Harbor
 
-    def meaning(self) -> dict[str, Any]:
+    def meaning(self) -> dict[str, Meaning]:
         """What is promised. Where the file lies does not matter."""
         bound = {} if self.instance is None else {"instance": self.instance}
         return {"threshold": self.threshold, "columns": sorted(self.columns), "count": self.count, **bound}
@@ -379,6 +400,10 @@ class Policy:
     def named(self, *roles: Role) -> tuple[ColumnPolicy, ...]:
         """The columns with one of these roles, in the order of the file."""
         return tuple(column for column in self.columns if column.role in roles)
+
+    @property
+    def published(self) -> tuple[ColumnPolicy, ...]:
+        return tuple(column for column in self.columns if column.is_published)
 
     @property
     def wishes(self) -> frozenset[str]:
@@ -428,7 +453,7 @@ class Policy:
         return hashlib.sha256(self.canonical().encode()).hexdigest()
 
 
-def _set_fields(fields: dict[str, Any]) -> dict[str, Any]:
+def _set_fields(fields: Mapping[str, Meaning]) -> dict[str, Meaning]:
     """Without what is not set, at any depth."""
     return {
         key: _set_fields(value) if isinstance(value, dict) else value

@@ -18,20 +18,19 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from querygate.custody.policy.proposal_domains import toml_list, toml_text
-from querygate.custody.policy.toml_reader import dotted
+from querygate.custody.policy.toml_reader import RawTable, dotted
 
 _FILE = re.compile(r"(?i)(duckdb:)?[^:]+\.(csv|tsv|txt|parquet|parq|duckdb)(\.gz|\.zst)?(#.*)?")
 _WIDEST = 118
 
 
-def write_toml(raw: Mapping[str, Any]) -> str:
+def write_toml(raw: RawTable) -> str:
     """The text of a file that reads as these tables."""
-    lines = [f"{dotted([key])} = {_value(value)}" for key, value in raw.items() if not isinstance(value, Mapping)]
+    lines = [f"{dotted([key])} = {_value(value)}" for key, value in raw.items() if not isinstance(value, dict)]
     for key, table in raw.items():
-        if not isinstance(table, Mapping):
+        if not isinstance(table, dict):
             continue
         parts = {(key, name): part for name, part in table.items()} if _is_of_tables(table) else {(key,): table}
         for path, part in parts.items():
@@ -39,12 +38,16 @@ def write_toml(raw: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def moved(raw: Any, folder: Path, to: Path) -> Any:
+def moved(raw: RawTable, folder: Path, to: Path) -> RawTable:
     """The tables with the names of files beside one folder as they are seen from another."""
-    if isinstance(raw, Mapping):
-        return {key: moved(value, folder, to) for key, value in raw.items()}
+    return {key: _moved(value, folder, to) for key, value in raw.items()}
+
+
+def _moved(raw: object, folder: Path, to: Path) -> object:
+    if isinstance(raw, dict):
+        return moved(raw, folder, to)
     if isinstance(raw, list):
-        return [moved(value, folder, to) for value in raw]
+        return [_moved(value, folder, to) for value in raw]
     if not isinstance(raw, str) or not _FILE.fullmatch(raw):
         return raw
     kind = "duckdb:" if raw.startswith("duckdb:") else ""
@@ -55,11 +58,11 @@ def moved(raw: Any, folder: Path, to: Path) -> Any:
     return "#".join([f"{kind}{seen}", *table])
 
 
-def _is_of_tables(table: Mapping[str, Any]) -> bool:
+def _is_of_tables(table: RawTable) -> bool:
     return bool(table) and all(isinstance(part, Mapping) for part in table.values())
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

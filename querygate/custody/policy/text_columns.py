@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from querygate.core.counted import counted
 from querygate.custody.policy.hierarchy_rules import MOST_ROWS, read_rows
-from querygate.custody.policy.model import ColumnPolicy, NotePolicy, SequencePolicy
+from querygate.custody.policy.model import ColumnPolicy, NotePolicy, SequenceMethod, SequencePolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable
 
 KINDS = (
@@ -62,8 +62,8 @@ def _note(table: TomlTable) -> NotePolicy:
         there, missing = ("t", "terms") if "t" in table else ("terms", "t")
         table.fail(missing, f"is missing, and {there} has no effect without it", "both, or neither")
     return NotePolicy(
-        dates=cast(Any, table.choice("dates", "year")) or "year",
-        tags=cast(Any, table.choice("tags", "keyed")) or "keyed",
+        dates=table.word("dates", "year"),
+        tags=table.word("tags", "keyed"),
         unknown_words=_switch(table, "unknown_words", default=True),
         earliest_year=int(table.number("earliest_year", Bound(least=1800, most=2200, whole=True)) or 0),
         terms=terms,
@@ -149,9 +149,9 @@ def _sequence(table: TomlTable) -> SequencePolicy:
         what = "is missing" if method == "bins" else f"does not apply to method {method}"
         table.fail("bins", what, 'a whole number of at least 1, with method = "bins"')
     return SequencePolicy(
-        method=cast(Any, method),
-        lattice=cast(Any, table.choice("lattice", "iupac")) or "iupac",
+        method=cast(SequenceMethod, method),
+        lattice=table.word("lattice", "iupac"),
         k=int(table.number("k", Bound(least=2, most=100_000, whole=True)) or 0),
-        within=cast(Any, table.choice("within", "file")) or "file",
+        within=table.word("within", "file"),
         bins=bins,
     )

@@ -14,11 +14,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar, cast
 
 from querygate.core.errors import ConfigError
 from querygate.core.timestamps import DAY_US, moment_of, moment_text, read_moment
 from querygate.custody.policy.model import Number
+
+Word = TypeVar("Word", bound=str)
+RawTable: TypeAlias = dict[str, Any]
+"""A table of a file as TOML has it: texts, numbers, flags, moments, lists and tables, nothing of it checked."""
 
 INT64 = 2**63 - 1
 LARGEST = 1e300  # leaves room for doubling a step; nothing measured comes near
@@ -180,7 +184,7 @@ class TomlTable:
         self.path = path
         self.pattern = pattern
         self.problems = problems
-        self.raw: dict[str, Any] = raw if isinstance(raw, dict) else {}
+        self.raw: RawTable = raw if isinstance(raw, dict) else {}
         self.is_table = isinstance(raw, dict)
         if not self.is_table:
             problems.add(path, "must be a table", f"keys {listed(problems.vocabulary.accepted(pattern))}")
@@ -214,6 +218,10 @@ class TomlTable:
         elif self.problems.is_word((*self.path, key), self._pattern(key), raw, f"choice {json.dumps(raw)}"):
             return raw
         return None
+
+    def word(self, key: str, default: Word) -> Word:
+        """The same where there is a default, which stands in after a problem, too."""
+        return cast(Word, self.choice(key, default) or default)
 
     def choices(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
         """A list of distinct words of `key`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
 
 from querygate.custody.policy.model import ColumnPolicy, RepublishOptions
 from querygate.custody.policy.toml_reader import TomlTable, listed
@@ -21,6 +20,6 @@ def read_person(top: TomlTable, columns: Sequence[ColumnPolicy]) -> str:
 def read_republish(top: TomlTable) -> RepublishOptions:
     table = top.table("republish")
     return RepublishOptions(
-        on_overlap=cast(Any, table.choice("on_overlap", "refuse")),
-        few_changes=cast(Any, table.choice("few_changes", "refuse")),
+        on_overlap=table.word("on_overlap", "refuse"),
+        few_changes=table.word("few_changes", "refuse"),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import cast
 
-from querygate.custody.policy.model import ColumnPolicy, StatisticPolicy
+from querygate.custody.policy.model import ColumnPolicy, StatisticKind, StatisticPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
 KINDS = {"mean": 1, "var": 1, "sd": 1, "median": 1, "cov": 2, "corr": 2, "count": 0}
@@ -60,13 +60,12 @@ def check_method(table: TomlTable, method: str | None, columns: Sequence[ColumnP
 
 
 def _distinct(
-    table: TomlTable, key: str, raw: list[Any], columns: Sequence[ColumnPolicy]
+    table: TomlTable, key: str, raw: Sequence[object], columns: Sequence[ColumnPolicy]
 ) -> Iterator[tuple[str, StatisticPolicy]]:
     """What is named, as written and as read, each once; problems for what cannot be read."""
     seen = set()
     for text in raw:
-        found = _parsed(text, columns) if isinstance(text, str) else None
-        if found is None:
+        if not isinstance(text, str) or (found := _parsed(text, columns)) is None:
             table.fail(key, f"{text!r} is not a statistic of this policy", _accepted(columns))
         elif found in seen:
             table.fail(key, f"names {found} twice", "each statistic once")
@@ -82,7 +81,7 @@ def _parsed(text: str, columns: Sequence[ColumnPolicy]) -> StatisticPolicy | Non
     if kind not in KINDS or (bool(inside) and not inside.endswith(")")) or bool(inside) != bool(KINDS[kind]):
         return None
     names = _named(inside[:-1], {column.name for column in _numeric(columns)}, KINDS[kind])
-    return None if names is None else StatisticPolicy(cast(Any, kind), names)
+    return None if names is None else StatisticPolicy(cast(StatisticKind, kind), names)
 
 
 def _named(text: str, known: set[str], number: int) -> tuple[str, ...] | None:

@@ -9,8 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import Native, PublishedVersion, Source, StagingTables
-from querygate.core.types import Bools, Catalog, Column, Floats, Ints, NumberColumns
+from querygate.core.ports import Native, PublishedVersion
+from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints
+from querygate.core.vault_ports import Source, StagingTables
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
@@ -39,7 +40,7 @@ class VersionRows(Protocol):
     def source(self, most: int) -> Source:
         """Up to so many of the rows, drawn by a fixed rule."""
 
-    def workshop(self) -> StagingTables:
+    def staging(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
 
@@ -66,7 +67,7 @@ class ReportCase:
         return tuple(column for column in self.catalog.columns if column.role == "quasi-identifier")
 
     @cached_property
-    def cells(self) -> NumberColumns:
+    def cells(self) -> Arrays:
         """The cells as they are served, with `box`: the class as an outsider sees it."""
         return self.written.cells([column.index for column in self.quasi])
 

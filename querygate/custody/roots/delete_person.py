@@ -7,8 +7,8 @@ import hmac
 from dataclasses import asdict
 from pathlib import Path
 
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.publish.person_deletion import Deletion, delete_person, person_of
 from querygate.custody.publish.publish import Report
@@ -43,7 +43,7 @@ def delete_from(
         opened.log.note("person.delete", user=user, dataset=policy.dataset, body=body)
 
     def publish(given: Source, handling: VersionHandling) -> Report:
-        return publish_to(opened, policy, given, user=user, beside=beside, progress=progress, handling=handling)
+        return publish_to(opened, policy, given, user=user, base_dir=beside, progress=progress, handling=handling)
 
     shelf = open_shelf(opened)
     given = Without(open_source(source), person) if source else None

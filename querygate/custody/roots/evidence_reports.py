@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import cast
 
 from querygate.control import stamp
 from querygate.core.errors import NotPermitted
 from querygate.custody.evidence.class_reader import ClassReader
-from querygate.custody.evidence.intent_score import Intent, score_users
-from querygate.custody.evidence.replay import Replay, replay
+from querygate.custody.evidence.intent_score import Intent, ScoredQuery, score_users
+from querygate.custody.evidence.replay import LoggedQuery, Replay, replay
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
@@ -41,9 +41,8 @@ def replay_site(
 ) -> Replay:
     """Compute every logged answer again from its store version, and put the outcome on record."""
     began = time.perf_counter()
-    found = replay(
-        opened.log.queries(dataset=dataset, since=since), opened.gate, lambda *at: _open(opened, *at), progress
-    )
+    logged = cast("Iterator[LoggedQuery]", opened.log.queries(dataset=dataset, since=since))
+    found = replay(logged, opened.gate, lambda *at: _open(opened, *at), progress)
     body = {
         "since": None if since is None else stamp(since),
         "answers": found.answers,
@@ -90,7 +89,7 @@ def report_users(opened: OpenSite, *, user: str, dataset: str | None, since: dat
         release = _open(opened, dataset, version)
         return None if release is None else ClassReader(release, opened.gate.native)
 
-    def is_rare(entry: Mapping[str, Any]) -> bool:
+    def is_rare(entry: ScoredQuery) -> bool:
         at = reader(entry["dataset"], entry["version"])
         concerned = None if at is None else at.concerned(entry["sql"])
         return concerned is not None and concerned <= 1
@@ -98,15 +97,21 @@ def report_users(opened: OpenSite, *, user: str, dataset: str | None, since: dat
     return score_users(_outcomes(opened, dataset, first), is_rare)
 
 
-def _outcomes(opened: OpenSite, dataset: str | None, since: str | None) -> Iterator[dict[str, Any]]:
+def _outcomes(opened: OpenSite, dataset: str | None, since: str | None) -> Iterator[ScoredQuery]:
     for event in opened.log.events():
         if event["kind"] != "query.outcome" or (dataset is not None and event["dataset"] != dataset):
             continue
         if since is None or event["time"] >= since:
             body = event["body"]
-            code = body["code"] if body["outcome"] == "refused" else None
-            asked = {name: body.get(name) for name in ("sql", "version", "canonical_hash")}
-            yield {"user": event["user"], "time": event["time"], "dataset": event["dataset"], "code": code, **asked}
+            yield {
+                "user": event["user"] or "",
+                "time": event["time"],
+                "dataset": event["dataset"],
+                "version": body.get("version"),
+                "sql": body["sql"],
+                "code": body["code"] if body["outcome"] == "refused" else None,
+                "canonical_hash": body.get("canonical_hash"),
+            }
 
 
 def _open(opened: OpenSite, dataset: str, version: int) -> ClassedRelease | None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+
+import pyarrow as pa
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Source
 from querygate.core.types import Catalog
+from querygate.core.vault_ports import Source
 from querygate.custody.audit.query_structure import Structure, known_columns
 from querygate.site.layout import Site
 from querygate_adapters.sources.open_source import open_source
@@ -28,7 +29,7 @@ class Columns:
     def columns(self) -> tuple[str, ...]:
         return self._names
 
-    def batches(self, columns: Sequence[str]) -> Any:
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
         return self._source.batches([name for name in columns if name in self._names])
 
     def reading(self) -> AbstractContextManager[None]:

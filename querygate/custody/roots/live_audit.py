@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 from querygate.control.alerts import Alerts
 from querygate.control.log_tail import AnsweredQuery, follow
 from querygate.core.audit_records import Unanswerable
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
 from querygate.custody.roots.known_columns import open_structure
@@ -32,7 +33,7 @@ SAID = {
     "cap": "is one of more distinct sets than can be followed",
 }
 
-Alert = Mapping[str, Any]
+Alert: TypeAlias = Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,10 @@ def make_alert(dataset: str, entry: AnsweredQuery, found: ViewFinding) -> Alert:
 
 def explain_alert(alert: Alert) -> str:
     """The alert in a sentence or two."""
-    people = counted(alert["records"], "record")
-    beside = {WHOLE: " everybody", ITSELF: " another of its own groups"}.get(alert["with"], f" {alert['with'] or ''}")
-    said = f"{alert['query']} of {alert['user']} {SAID[alert['rule']]}{beside}".rstrip()
+    people = counted(int(str(alert["records"])), "record")
+    beside = {WHOLE: " everybody", ITSELF: " another of its own groups"}.get(
+        str(alert["with"]), f" {alert['with'] or ''}"
+    )
+    said = f"{alert['query']} of {alert['user']} {SAID[str(alert['rule'])]}{beside}".rstrip()
     told = f": {people}" if alert["records"] else ""
     return f"{said}{told}. View: {alert['view']}; {alert['dataset']}, version {alert['version']}; {alert['id']}."

@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from querygate.core.bodies import AnswerBody
 from querygate.core.errors import ConfigError
+from querygate.core.json_body import JsonValue
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
 from querygate.custody.audit.audit_body import AuditOutcome
 from querygate.custody.audit.true_totals import exact_totals
@@ -85,7 +86,7 @@ def _attempts(found: Audit) -> Audit:
     )
 
 
-def _rows(answer: Any) -> Any:
+def _rows(answer: AnswerBody | None) -> JsonValue:
     """The rows of a logged answer, without what the gate says about each group."""
     if not isinstance(answer, dict) or "rows" not in answer:
         return None
@@ -108,7 +109,7 @@ def read_log(path: Path) -> Iterator[LogStatement]:
         yield _entry(number, record)
 
 
-def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, JsonValue]]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -123,7 +124,7 @@ def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, record
 
 
-def _entry(number: int, record: dict[str, Any]) -> LogStatement:
+def _entry(number: int, record: dict[str, JsonValue]) -> LogStatement:
     wanted = [record.get(name) for name in ("id", "user", "sql")]
     if not wanted[2] or wanted[1] is None:
         raise ConfigError(
@@ -136,9 +137,10 @@ def _entry(number: int, record: dict[str, Any]) -> LogStatement:
     return LogStatement(ident, str(wanted[1]), str(wanted[2]), str(record.get("time") or ""), answer)
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> JsonValue:
     """An answer of a CSV: JSON where it is some, else a number as it is written."""
     try:
-        return json.loads(text)
+        answer: JsonValue = json.loads(text)
     except ValueError:
         return text or None
+    return answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from querygate.custody.roots.building import Building
+from querygate.core.approval import ExtractBuilder
 from querygate.custody.roots.noisy_path import open_noise
 from querygate.custody.roots.request_notifications import InBackground
 from querygate.site.extracts import CHANNELS, Extracts
@@ -18,6 +18,12 @@ def with_vault(opened: OpenSite) -> OpenSite:
 
 def open_extracts(opened: OpenSite) -> Extracts:
     """Extracts over HTTP, with somebody who can build them, and notifications where the settings name a channel."""
+
+    def open_builder() -> ExtractBuilder:
+        from querygate.custody.roots.extract_builder import SiteExtractBuilder  # much comes with it
+
+        return SiteExtractBuilder(opened)
+
     if not any(opened.site.settings[setting] for setting in CHANNELS.values()):
-        return Extracts(opened, Building(opened), via="http")
-    return Extracts(opened, Building(opened), via="http", told=InBackground(opened))
+        return Extracts(opened, open_builder, via="http")
+    return Extracts(opened, open_builder, via="http", notify=InBackground(opened))

@@ -14,18 +14,18 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from querygate.control.alerts import WaitingAlert
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.live_audit import explain_alert
+from querygate.custody.roots.live_audit import Alert, explain_alert
 
 WEBHOOK, MAIL = "webhook", "mail"
 TIMEOUT_S = 10.0
 TRIES = 3
 PAUSE_S = 0.2
 
-Send = Callable[[Mapping[str, Any]], None]
+Send = Callable[[Alert], None]
 
 
 class Outbox(Protocol):
@@ -59,7 +59,7 @@ def post_to(url: str) -> Send:
     ):
         opener.add_handler(handler())
 
-    def send(alert: Mapping[str, Any]) -> None:
+    def send(alert: Alert) -> None:
         body = json.dumps(alert, ensure_ascii=False).encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": str(alert["id"])}
         request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310  (checked above)
@@ -75,15 +75,15 @@ def post_to(url: str) -> Send:
     return send
 
 
-def write_alert(alert: Mapping[str, Any]) -> str:
+def write_alert(alert: Alert) -> str:
     """The alert as a mail."""
     return f"Subject: QueryGate: {alert['dataset']}, {alert['rule']} ({alert['id']})\n\n{explain_alert(alert)}\n"
 
 
-def mail_by(command: Sequence[str], write: Callable[[Mapping[str, Any]], str] = write_alert) -> Send:
+def mail_by(command: Sequence[str], write: Callable[[Alert], str] = write_alert) -> Send:
     """Give each alert as text to a command, by its standard input. There is no shell."""
 
-    def send(alert: Mapping[str, Any]) -> None:
+    def send(alert: Alert) -> None:
         text = write(alert)
         try:
             done = subprocess.run(list(command), input=text.encode(), capture_output=True, timeout=TIMEOUT_S)  # noqa: S603
@@ -112,7 +112,7 @@ def deliver(
     return failures
 
 
-def _tried(send: Send, alert: Mapping[str, Any], wait: Callable[[float], None]) -> str:
+def _tried(send: Send, alert: Alert, wait: Callable[[float], None]) -> str:
     for turn in range(TRIES):
         try:
             send(alert)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import stamp
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.publish.publish import Report, publish
@@ -33,12 +33,12 @@ def publish_to(
     source: str | Source,
     *,
     user: str,
-    beside: Path = Path(),
+    base_dir: Path = Path(),
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
     handling: VersionHandling | None = None,
 ) -> Report:
-    """Publish a source into a site and put it on record. `beside` is the folder of the policy file.
+    """Publish a source into a site and put it on record. `base_dir` is the folder of the policy file.
 
     `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions.
     """
@@ -49,10 +49,10 @@ def publish_to(
         open_shelf(opened),
         now=lambda: stamp(now()),
         clock_s=time.perf_counter,
-        open_beside=lambda specification: open_source(specification, beside),
+        open_beside=lambda specification: open_source(specification, base_dir),
         progress=progress,
         handling=handling or VersionHandling.by(policy, on_overlap),
-        kept=keep(policy, beside),
+        kept=write_kept_policy(policy, base_dir),
     )
     body: dict[str, Any] = {
         "version": report.version,
@@ -74,15 +74,15 @@ def publish_to(
     return report
 
 
-def keep(policy: Policy, beside: Path) -> str:
+def write_kept_policy(policy: Policy, base_dir: Path) -> str:
     """The policy and the folder of its file, as a version keeps them. Where joined tables came from is left out: they
     are in the rows, and a source may have a password in its name.
     """
-    return json.dumps({"policy": write_policy(replace(policy, joins=())), "beside": str(beside.absolute())})
+    return json.dumps({"policy": write_policy(replace(policy, joins=())), "beside": str(base_dir.absolute())})
 
 
-def kept(text: str) -> tuple[Policy, Path] | None:
-    """What `keep` kept; None where there is nothing that can be read."""
+def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
+    """What `write_kept_policy` wrote; None where there is nothing that can be read."""
     try:
         body = json.loads(text)
         return read_policy(body["policy"]), Path(body["beside"])

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from querygate.core.errors import ConfigError, QueryGateError
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
@@ -52,18 +52,22 @@ def publish_with_report(
     *,
     user: str,
     kind: Kind = "full",
-    beside: Path = Path(),
+    base_dir: Path = Path(),
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
 ) -> ReportedPublication:
     """Publish, and then make the report. A report that fails is told of, and changes nothing."""
     before = None if kind == "none" else last_report(opened, policy.dataset)
-    published = publish_to(opened, policy, source, user=user, beside=beside, progress=progress, on_overlap=on_overlap)
+    published = publish_to(
+        opened, policy, source, user=user, base_dir=base_dir, progress=progress, on_overlap=on_overlap
+    )
     if kind == "none":
         return ReportedPublication(published)
     try:
         progress("making the report")
-        folder = report_on(opened, policy, published, full=kind == "full", beside=beside, before=before, tell=progress)
+        folder = report_on(
+            opened, policy, published, full=kind == "full", base_dir=base_dir, before=before, tell=progress
+        )
     except QueryGateError as problem:
         return ReportedPublication(published, problem=problem)
     except Exception as error:  # the engine's own, and it may quote what it read
@@ -77,7 +81,7 @@ def report_on(
     published: Report,
     *,
     full: bool = True,
-    beside: Path = Path(),
+    base_dir: Path = Path(),
     before: KeptReport | None = None,
     tell: Progress = no_progress,
 ) -> Path:
@@ -93,7 +97,7 @@ def report_on(
             rows=rows,
             native=opened.gate.native,
             clock_s=time.perf_counter,
-            population=read_population(policy, lambda specification: open_source(specification, beside)),
+            population=read_population(policy, lambda specification: open_source(specification, base_dir)),
             before=before,
         )
         files = make_files(case, full=full, progress=tell)

@@ -7,20 +7,24 @@ import json
 import os
 import time
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from querygate.core.errors import ConfigError
+from querygate.core.json_body import to_json
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population, linked, read_people, records_of
+from querygate.custody.pages.fill import fill
 from querygate.custody.policy import ColumnPolicy, Policy, load_policy, parse_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
-from querygate.custody.roots.scratch_vault import desk_rows
-from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, make_page, search
+from querygate.custody.policy.toml_reader import RawTable
+from querygate.custody.roots.scratch_vault import scratch_rows
+from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, search
 from querygate.custody.search.alternatives_search import SearchOptions
+from querygate.custody.search.search_report import SearchedPopulation, SearchReport
 from querygate_adapters.sources.open_source import open_source
+
+TEMPLATE = "policy_search.html"
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class PolicyFile:
 
     path: Path
     policy: Policy
-    raw: Mapping[str, Any]
+    raw: RawTable
 
     @classmethod
     def read(cls, path: Path) -> PolicyFile:
@@ -40,7 +44,7 @@ class PolicyFile:
     def folder(self) -> Path:
         return self.path.parent
 
-    def written(self, raw: Mapping[str, Any], to: Path, head: str) -> str:
+    def written(self, raw: RawTable, to: Path, head: str) -> str:
         """The text of another file in the folder `to`; checked to be a policy."""
         text = f"{head}\n{write_toml(moved(raw, self.folder, to))}"
         parse_policy(text, "the generated policy", to)
@@ -80,17 +84,17 @@ class Register:
     def people(self) -> Population:
         return read_people("population", self.columns, str(self.file), self.count, open_source)
 
-    def table(self, policy: Policy, to: Path, threshold: float | str) -> dict[str, Any]:
+    def table(self, policy: Policy, to: Path, threshold: float | str) -> RawTable:
         """The table [release] of a policy in the folder `to`."""
         named = [column.name for column in self.columns]
-        table: dict[str, Any] = {"population": Path(os.path.relpath(self.file.absolute(), to.absolute())).as_posix()}
+        table: RawTable = {"population": Path(os.path.relpath(self.file.absolute(), to.absolute())).as_posix()}
         table |= {"count": self.count} if self.count else {}
         table |= {"columns": named} if len(named) < len(policy.named("quasi-identifier")) else {}
         return {**table, "threshold": threshold}
 
-    def described(self) -> dict[str, Any]:
+    def described(self, population: SearchedPopulation) -> SearchedPopulation:
         digest = hashlib.sha256(self.file.read_bytes()).hexdigest()
-        return {"file": self.file.name, "count": self.count, "sha256": digest}
+        return replace(population, file=self.file.name, count=self.count, sha256=digest)
 
 
 def no_population() -> ConfigError:
@@ -113,30 +117,31 @@ def search_policies(
     """Alternatives to Safe Harbor for the records of a source."""
     progress("reading the population")
     people = register.people()
-    with desk_rows(given.policy, open_source(source), given.folder, memory_mb=memory_mb, progress=progress) as rows:
+    with scratch_rows(given.policy, open_source(source), given.folder, memory_mb=memory_mb, progress=progress) as rows:
         selected = rows.selected("")
         with selected.reading():
             raw = selected.batches([column.name for column in register.columns]).read_all()
     progress("searching")
     records = records_of(register.columns, raw)
     found = search(given.policy, register.columns, records, people, options, given.order())
-    found.body["population"] |= register.described()
-    return found
+    return replace(found, report=replace(found.report, population=register.described(found.report.population)))
 
 
 def write_search(
     given: PolicyFile, register: Register, found: AlternativesSearch, options: SearchOptions, folder: Path
-) -> None:
-    """report.html, report.json and a policy file for each kind, in a folder that is there."""
-    for number, (kind, told) in enumerate(zip(found.kinds, found.body["kinds"], strict=True), 1):
-        told["file"] = f"policy_{number}.toml"
+) -> SearchReport:
+    """report.html, report.json and a policy file for each kind, in a folder that is there; the report names them."""
+    kinds = [replace(told, file=f"policy_{number}.toml") for number, told in enumerate(found.report.kinds, 1)]
+    for kind, told in zip(found.kinds, kinds, strict=True):
         release = register.table(given.policy, folder, options.threshold)
         raw = applied(given.raw, found.ground.axes, kind.representative.policy, release)
-        head = f"# {told['text']}\n# Made from {given.path.name}; see `report.html` next to it for the figures."
-        (folder / told["file"]).write_text(given.written(raw, folder, head), encoding="utf-8")
-    body = json.dumps(found.body, indent=2, ensure_ascii=False, allow_nan=False)
+        head = f"# {told.text}\n# Made from {given.path.name}; see `report.html` next to it for the figures."
+        (folder / str(told.file)).write_text(given.written(raw, folder, head), encoding="utf-8")
+    report = replace(found.report, kinds=tuple(kinds))
+    body = json.dumps(to_json(report), indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(body, encoding="utf-8")
-    (folder / "report.html").write_text(make_page(found.body), encoding="utf-8")
+    (folder / "report.html").write_text(fill(TEMPLATE, report=report), encoding="utf-8")
+    return report
 
 
 def safe_harbor_of(

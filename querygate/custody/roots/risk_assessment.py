@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Ints
+from querygate.core.vault_ports import Source
 from querygate.custody.assess.extract_side import check_released, released_side
 from querygate.custody.assess.risk_body import After, RiskReport
 from querygate.custody.assess.risk_files import make_files
@@ -32,8 +32,8 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.roots.publish_version import kept, open_shelf
-from querygate.custody.roots.scratch_vault import desk_rows
+from querygate.custody.roots.publish_version import open_shelf, read_kept_policy
+from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.risk_notes import keep_risk
 from querygate_adapters.sources.open_source import open_source
@@ -69,7 +69,7 @@ def assess_source(
     """
     register = _register(policy, asked, beside)
     _check_disease(policy, asked.disease, register)
-    with desk_rows(policy, source, beside, memory_mb=memory_mb, progress=progress) as rows:
+    with scratch_rows(policy, source, beside, memory_mb=memory_mb, progress=progress) as rows:
         raw = _raw(policy, rows.selected(""))
         assessing = _Assessing(policy, raw, register, asked, progress)
         if asked.released is not None:
@@ -88,7 +88,7 @@ def assess_dataset(
             "QG804", "The vault does not have the raw rows of the served version.", "Publish the dataset again."
         )
     with closing(ReportRows(vault, memory_mb=opened.site.settings["publish_memory_mb"])) as rows:
-        found = kept(rows.policy())
+        found = read_kept_policy(rows.policy())
         if found is None:
             raise ConfigError("QG804", "The policy of the served version was not stored.", "Publish the dataset again.")
         policy, beside = found
@@ -153,9 +153,6 @@ class _Assessing:
                 _classes_alone(self.policy),
                 rows,
                 "",
-                recoder="",
-                suppress=0.0,
-                cells=0.0,
                 population=own,
                 progress=self.progress,
                 clock_s=time.perf_counter,

@@ -1,4 +1,4 @@
-"""The rows of a source for one job at a custodian's desk: in a vault that is gone afterwards."""
+"""The rows of a source for one job of the custodian's: in a vault that is gone afterwards."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
 from querygate.custody.columns.source_joins import check_columns, open_joined, wanted_columns
 from querygate.custody.policy import Policy
 from querygate_adapters.sources.open_source import open_source
@@ -17,20 +17,20 @@ from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 
 @contextmanager
-def desk_rows(
-    policy: Policy, source: Source, beside: Path, *, memory_mb: int = 4096, progress: Progress = no_progress
+def scratch_rows(
+    policy: Policy, source: Source, base_dir: Path, *, memory_mb: int = 4096, progress: Progress = no_progress
 ) -> Iterator[ReportRows]:
-    """The rows with the columns of the policy, read by their types and joined to its tables. `beside` is its folder."""
-    joins = open_joined(policy, lambda specification: open_source(specification, beside))
+    """The rows with the columns of the policy, typed, and joined to its tables. `base_dir` is its folder."""
+    joins = open_joined(policy, lambda specification: open_source(specification, base_dir))
     check_columns(policy, source, joins)
     with tempfile.TemporaryDirectory() as staged:
         vault = Path(staged) / "rows.duckdb"
         progress("reading the source")
-        workshop = DuckDBStagingTables(vault, memory_mb=memory_mb)
+        staging = DuckDBStagingTables(vault, memory_mb=memory_mb)
         try:
             brought = [name for join in policy.joins for name in join.columns]
-            workshop.load(source, wanted_columns(policy, exclude=brought), joins)
+            staging.load(source, wanted_columns(policy, exclude=brought), joins)
         finally:
-            workshop.close()
+            staging.close()
         with closing(ReportRows(vault, memory_mb=memory_mb)) as rows:
             yield rows

@@ -5,22 +5,17 @@ studies      records and people laid over it, and Safe Harbor on it
 searching    alternatives, and what is said of them
 applying     a policy file for each alternative
 preset       Safe Harbor as a policy file
-page         the report that an expert signs
+search_report  the report that an expert signs
 """
 
 from querygate.custody.search.alternatives_search import AlternativesSearch, search
-from querygate.custody.search.lattice_study import LatticeStudy, lay_out
 from querygate.custody.search.policy_edits import applied
 from querygate.custody.search.safe_harbor_file import Decision, harboured
-from querygate.custody.search.search_page import make_page
 
 __all__ = [
     "Decision",
-    "LatticeStudy",
     "AlternativesSearch",
     "applied",
     "harboured",
-    "lay_out",
-    "make_page",
     "search",
 ]

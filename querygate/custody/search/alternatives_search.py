@@ -7,8 +7,7 @@ aggregate; values that are named are public, from the policy or the population.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -18,6 +17,15 @@ from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.model import SAFE_HARBOR
 from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
+from querygate.custody.search.search_report import (
+    KindFigures,
+    PolicyFigures,
+    SafeHarborFigures,
+    SearchedColumn,
+    SearchedPopulation,
+    SearchFigures,
+    SearchReport,
+)
 from querygate.methods.policy_search import (
     PolicyRisk,
     PolicySolution,
@@ -58,7 +66,7 @@ class AlternativesSearch:
     ground: LatticeStudy
     found: SearchResult
     kinds: tuple[SolutionKind, ...]
-    body: dict[str, Any]
+    report: SearchReport
 
 
 def search(
@@ -85,53 +93,55 @@ def search(
             "Raise the threshold, or name a population that contains the people of the file.",
         )
     chosen = kinds(ground.study, found.best, options.kinds)
-    body = {
-        "format": FORMAT,
-        "dataset": policy.dataset,
-        "policy_hash": policy.hash,
-        "year": options.year,
-        "columns": [{"name": axis.column.name, "told": axis.told} for axis in ground.axes],
-        "other_columns": [c.name for c in policy.named("quasi-identifier") if c not in columns],
-        "population": {"people": fine.people, "outside": fine.outside, "words": _population_words(fine, intact)},
-        "threshold": threshold,
-        "threshold_from": SAFE_HARBOR if options.threshold == SAFE_HARBOR else "a number",
-        "safe_harbor": {**_figures(safe, threshold, safe, intact), "rules": list(rules(yardstick)), "does": does},
-        "intact": _figures(intact, threshold, safe, intact),
-        "search": {
-            "method": found.method,
-            "iterations": options.iterations,
-            "seed": options.seed,
-            "policies": found.distinct,
-            "best": len(found.best),
-            "words": explain_search(found),
-        },
-        "kinds": [_kind(ground, kind, threshold, safe, intact) for kind in chosen],
-    }
-    return AlternativesSearch(ground, found, chosen, body)
+    report = SearchReport(
+        format=FORMAT,
+        dataset=policy.dataset,
+        policy_hash=policy.hash,
+        year=options.year,
+        columns=tuple(SearchedColumn(axis.column.name, axis.told) for axis in ground.axes),
+        other_columns=tuple(c.name for c in policy.named("quasi-identifier") if c not in columns),
+        population=SearchedPopulation(fine.people, fine.outside, tuple(_population_words(fine, intact))),
+        threshold=threshold,
+        threshold_from=SAFE_HARBOR if options.threshold == SAFE_HARBOR else "a number",
+        safe_harbor=SafeHarborFigures(
+            **asdict(_figures(safe, threshold, safe, intact)), rules=tuple(rules(yardstick)), does=does
+        ),
+        intact=_figures(intact, threshold, safe, intact),
+        search=SearchFigures(
+            method=found.method,
+            iterations=options.iterations,
+            seed=options.seed,
+            policies=found.distinct,
+            best=len(found.best),
+            words=explain_search(found),
+        ),
+        kinds=tuple(_kind(ground, kind, threshold, safe, intact) for kind in chosen),
+    )
+    return AlternativesSearch(ground, found, chosen, report)
 
 
 def _kind(
     ground: LatticeStudy, kind: SolutionKind, threshold: float, safe: PolicyRisk, intact: PolicyRisk
-) -> dict[str, Any]:
+) -> KindFigures:
     policy = kind.representative.policy
     measured = ground.study.measure(policy)
-    return {
-        **_figures(measured, threshold, safe, intact),
-        "rules": list(rules(policy)),
-        "text": explain(PolicySolution(policy, measured.risk), safe.risk),
-        "members": len(kind.members),
-        "about": explain_kind(kind),
-    }
+    return KindFigures(
+        **asdict(_figures(measured, threshold, safe, intact)),
+        rules=tuple(rules(policy)),
+        text=explain(PolicySolution(policy, measured.risk), safe.risk),
+        members=len(kind.members),
+        about=explain_kind(kind),
+    )
 
 
-def _figures(measured: PolicyRisk, threshold: float, safe: PolicyRisk, intact: PolicyRisk) -> dict[str, Any]:
-    return {
-        **measured.to_dict(),
-        "of_safe_harbor": measured.risk / safe.risk,
-        "of_intact": measured.risk / intact.risk,
-        "within": within(measured.risk, threshold),
-        "words": explain_measured(measured),
-    }
+def _figures(measured: PolicyRisk, threshold: float, safe: PolicyRisk, intact: PolicyRisk) -> PolicyFigures:
+    return PolicyFigures(
+        **asdict(measured),
+        of_safe_harbor=measured.risk / safe.risk,
+        of_intact=measured.risk / intact.risk,
+        within=within(measured.risk, threshold),
+        words=explain_measured(measured),
+    )
 
 
 def _population_words(ground: LatticeStudy, intact: PolicyRisk) -> list[str]:

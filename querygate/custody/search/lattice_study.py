@@ -13,6 +13,7 @@ import numpy as np
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
+from querygate.core.safe_harbor import OLD
 from querygate.core.types import Bools, Floats, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy
@@ -21,8 +22,6 @@ from querygate.methods.policy_search import LatticeAttribute, LatticeCubes, Latt
 
 MOST_CELLS = 2**22
 """Cells of a cube: two of them, and what is remembered of sums, are held in memory."""
-
-OLD = 90
 
 
 class StudyWithMissing(LatticeCubes):

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from querygate.custody.policy.toml_reader import show_value
+from querygate.custody.policy.toml_reader import RawTable, show_value
 from querygate.custody.search.axes import Axis
 from querygate.methods.policy_search import LatticePolicy
 
 
-def applied(
-    raw: Mapping[str, Any], axes: tuple[Axis, ...], policy: LatticePolicy, release: Mapping[str, Any]
-) -> dict[str, Any]:
+def applied(raw: RawTable, axes: tuple[Axis, ...], policy: LatticePolicy, release: RawTable) -> RawTable:
     """The tables of a policy file that publishes the axes as the release policy says."""
     columns = {name: dict(table) for name, table in raw["columns"].items()}
     for axis in axes:
@@ -21,7 +16,7 @@ def applied(
     return {**raw, "columns": columns, "release": dict(release)}
 
 
-def with_cells(table: Mapping[str, Any], axis: Axis, spans: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+def with_cells(table: RawTable, axis: Axis, spans: tuple[tuple[int, int], ...]) -> RawTable:
     """The table of a column whose cells are these spans of its axis."""
     column, whole = axis.column, len(spans) == axis.size
     if whole and (column.edges or column.groups or axis.members or axis.attribute.kind == "cells"):
@@ -36,11 +31,11 @@ def with_cells(table: Mapping[str, Any], axis: Axis, spans: tuple[tuple[int, int
     return _without(table, "grid", "cuts") | {"edges": edges}
 
 
-def with_groups(table: Mapping[str, Any], axis: Axis, spans: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+def with_groups(table: RawTable, axis: Axis, spans: tuple[tuple[int, int], ...]) -> RawTable:
     """The table of a category that is published as these groups."""
     groups = [[value for group in axis.members[start:end] for value in group] for start, end in spans]
     return _without(table, "hierarchy") | {"groups": groups}
 
 
-def _without(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+def _without(table: RawTable, *keys: str) -> RawTable:
     return {key: value for key, value in table.items() if key not in keys}

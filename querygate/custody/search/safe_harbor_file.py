@@ -7,18 +7,18 @@ that is published otherwise, but holds such values as they are, stays out as wel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
+from querygate.core.safe_harbor import OLD
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.search.axes import Axis, looks_like, make_axis
-from querygate.custody.search.lattice_study import OLD, kept_by
+from querygate.custody.search.lattice_study import kept_by
 from querygate.custody.search.policy_edits import with_cells, with_groups
 from querygate.methods.policy_search import IDENTIFIERS, PolicyLattice, Suggestion
 
@@ -34,13 +34,10 @@ class Decision:
     does: str
     why: str
 
-    def to_dict(self) -> dict[str, str]:
-        return asdict(self)
-
 
 def harboured(
-    policy: Policy, raw: Mapping[str, Any], people: Population | None, year: int
-) -> tuple[dict[str, Any], tuple[Decision, ...]]:
+    policy: Policy, raw: RawTable, people: Population | None, year: int
+) -> tuple[RawTable, tuple[Decision, ...]]:
     """The tables of the policy file after Safe Harbor, and a decision for each column that looks like something."""
     columns = {name: dict(table) for name, table in raw["columns"].items()}
     decided = []
@@ -65,8 +62,8 @@ def _may_be_old(column: ColumnPolicy) -> bool:
 
 
 def _treated(
-    column: ColumnPolicy, table: Mapping[str, Any], found: Suggestion, people: Population | None, year: int
-) -> tuple[dict[str, Any], str]:
+    column: ColumnPolicy, table: RawTable, found: Suggestion, people: Population | None, year: int
+) -> tuple[RawTable, str]:
     out = {"role": "identifier", **{key: table[key] for key in _KEPT if key in table}}
     if found.treatment == "drop":
         return out, "left out"

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from querygate.core.ports import StagingTables
-from querygate.core.types import Ints
+from querygate.core.types import Array, Bools, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import known_sets, listed_rules, sensitive_codes
 from querygate.custody.codes.code_systems import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
@@ -55,11 +54,11 @@ def open_measure(name: str) -> str:
 
 
 def measure_known(
-    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables, k: int
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes, k: int
 ) -> list[GuaranteeCheck]:
     """What the policy promises about knowing codes, measured."""
     asked, name = (column.codes or CodesPolicy()).protect, column.name
-    fewest, surest = _found(column, system, told, workshop)
+    fewest, surest = _found(column, system, told, staging)
     k, kept = asked.k or k, []
     if asked.kind != "uncertainty":
         who = "knows codes" if asked.look_for == "rest" else "looks for whole known sets of codes"
@@ -67,7 +66,7 @@ def measure_known(
             GuaranteeCheck(f"k = {k} for anyone who {who} of {name}", found_measure(name, asked), fewest, fewest >= k)
         )
     if asked.look_for == "whole":
-        share = _open(known_sets(column, system, workshop), system, told, k)
+        share = _open(known_sets(column, system, staging), system, told, k)
         kept.append(
             GuaranteeCheck(
                 "no k for anyone who looks for the remaining part of such sets", open_measure(name), share, True
@@ -80,7 +79,7 @@ def measure_known(
 
 
 def _found(
-    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes
 ) -> tuple[int, float]:
     """The fewest records that something known leads to, and the largest share of them with one sensitive code."""
     asked = (column.codes or CodesPolicy()).protect
@@ -95,7 +94,7 @@ def _found(
             return _by_rules(listed_rules(column, system), system, told)
         case "coherence" | "uncertainty":
             return _by_sets(sensitive_codes(column, system), system, told, asked)
-    listed = [(codes, ()) for codes in known_sets(column, system, workshop)]
+    listed = [(codes, ()) for codes in known_sets(column, system, staging)]
     return _by_rules(listed, system, told, whole=asked.look_for == "whole")
 
 
@@ -145,7 +144,7 @@ class _Finder:
             for item in items:
                 self._rows_of.setdefault(item, []).append(row)
 
-    def having(self, known: frozenset[int]) -> Any:
+    def having(self, known: frozenset[int]) -> Bools:
         """The rows that may have all of these codes, those apart that are published nowhere."""
         found = np.ones(self._rows, dtype=np.bool_)
         for code in known:
@@ -194,7 +193,9 @@ class _Walk:
         self.known, self.secret = known, secret
         self.fewest, self.surest = np.iinfo(np.int64).max, 0.0
 
-    def step(self, held: Any, secret: Any, weight: Ints, chosen: tuple[int, ...], left: int) -> None:
+    def step(
+        self, held: sparse.csr_matrix, secret: sparse.csr_matrix, weight: Ints, chosen: tuple[int, ...], left: int
+    ) -> None:
         """Rows are what the chosen items lead to. Each item behind the last of them is added to them, all at once; and
         then, where more may be known, one by one."""
         first = chosen[-1] + 1 if chosen else 0
@@ -208,7 +209,7 @@ class _Walk:
             rows = columns.indices[columns.indptr[place] : columns.indptr[place + 1]]
             self.step(held[rows][:, place + 1 :], secret[rows], weight[rows], (*chosen, first + place), left - 1)
 
-    def judge(self, supports: Ints, joint: Any, chosen: Any) -> None:
+    def judge(self, supports: Ints, joint: Array, chosen: Array) -> None:
         """Of sets of items, a row each: how many records they lead to, and how many of those have each secret item.
         What is known already is not told."""
         if supports.size:
@@ -217,7 +218,7 @@ class _Walk:
             self.surest = max(self.surest, float((joint * told / supports[:, None]).max(initial=0.0)))
 
 
-def _matrix(held: Sequence[frozenset[int]], items: Sequence[int]) -> Any:
+def _matrix(held: Sequence[frozenset[int]], items: Sequence[int]) -> sparse.csr_matrix:
     """A row for each set, a column for each of the items."""
     place = {item: column for column, item in enumerate(items)}
     pairs = [(row, place[item]) for row, one in enumerate(held) for item in one if item in place]
@@ -230,7 +231,7 @@ def _fewest(held: Sequence[frozenset[int]], weight: Ints, most: int) -> int:
     return _fewest_of(_matrix(held, sorted({item for one in held for item in one})), weight, most)
 
 
-def _fewest_of(held: Any, weight: Ints, most: int) -> int:
+def _fewest_of(held: sparse.csr_matrix, weight: Ints, most: int) -> int:
     if not held.nnz:
         return int(weight.sum())
     weighted = sparse.csr_matrix(held.multiply(weight[:, None]))

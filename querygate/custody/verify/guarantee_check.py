@@ -6,14 +6,14 @@ numbers, on what people guard and on values that only a hull tells of are measur
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import StagingTables
-from querygate.core.types import Column, Ints
+from querygate.core.types import Arrays, Column, Ints
+from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
@@ -47,16 +47,16 @@ class WrittenCells:
     """The written cells: `box` is the class of each as an outsider sees it."""
 
     columns: Sequence[Column]
-    cells: Mapping[str, Any]
+    cells: Arrays
     box: Ints
     written: Sets
-    workshop: StagingTables
+    staging: VerifierCounts
 
-    def raw(self, *names: str) -> tuple[Ints, Mapping[str, Any], Ints]:
+    def raw(self, *names: str) -> tuple[Ints, Arrays, Ints]:
         """(box, raw values by column, records)."""
         box_of = np.zeros(int(np.max(self.cells["class"])) + 1, dtype=np.int64)
         box_of[self.cells["class"]] = self.box
-        classes, values, counts = self.workshop.raw_counts(names, by="class")
+        classes, values, counts = self.staging.raw_counts(names, by="class")
         return box_of[classes], values, counts
 
 
@@ -155,13 +155,13 @@ def _values(release: WrittenCells, column: Column, wanted: ColumnPolicy) -> tupl
     if wanted.carry not in CARRIED:
         box, raw, counts = release.raw(column.name)
         values, missing = raw[column.name], np.isnan(raw[column.name])
-        codes = grid_codes(wanted).of(np.where(missing, column.low, values))
+        codes = grid_codes(wanted).of(np.where(missing, column.low or 0, values))
         _, values = np.unique(np.where(missing, codes.max(initial=0) + 1, codes), return_inverse=True)
         return box, values.reshape(-1), counts
     return release.box, published_values(column, release.cells), release.cells["n"]
 
 
-def published_values(column: Column, cells: Mapping[str, Any]) -> Ints:
+def published_values(column: Column, cells: Arrays) -> Ints:
     """A number for each published value of a sensitive column, in order; a missing one has a number too."""
     if not column.is_numeric:
         return np.asarray(cells[f"c{column.index}_set"], dtype=np.int64)

@@ -12,13 +12,9 @@ Pure: arrays in, arrays out. The caller codes the quasi-identifiers and groups t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
-
 from querygate.core.registry import Registry
-from querygate.core.types import Ints
-from querygate.methods.anonymise import loss, partition_check, version_overlay
+from querygate.methods.anonymise import partition_check, version_overlay
+from querygate.methods.anonymise.anonymisers import ANONYMISERS, Method
 from querygate.methods.anonymise.blind_classes import blind
 from querygate.methods.anonymise.class_boxes import (
     ALL_NULLS,
@@ -60,44 +56,10 @@ from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
 from querygate.methods.anonymise.recode.interval_levels import flat_hierarchy, interval_hierarchy
 from querygate.methods.anonymise.recode.local_recode import local
-from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder, Scale, scales_of
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder, scales_of
 from querygate.methods.anonymise.stable_classes import stay_together
 from querygate.methods.anonymise.statistic_weights import directed, statistic_weights
 from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table
-
-
-class Anonymiser(Protocol):
-    """A way to divide a table: the class of each combination, numbered 0..m-1, every promise kept."""
-
-    def __call__(
-        self, table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None
-    ) -> Ints: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A registered anonymiser, and what it works on.
-
-    `by_record`: it divides records, so that equal ones may part; its table has one combination per record, in a fixed
-    order. Otherwise a combination of codes is never divided.
-    """
-
-    run: Anonymiser
-    by_record: bool = False
-
-    def __call__(self, table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
-        return self.run(table, k, guards, progress=progress)
-
-
-ANONYMISERS: Registry[Method] = Registry("anonymiser")
-ANONYMISERS.register("mondrian", Method(mondrian))
-ANONYMISERS.register("mondrian-relaxed", Method(relaxed, by_record=True))
-ANONYMISERS.register("snake", Method(snake, by_record=True))
-ANONYMISERS.register("snake-polished", Method(snake_polished, by_record=True))
-ANONYMISERS.register("univariate", Method(univariate))
-ANONYMISERS.register("boxes", Method(directed_boxes, by_record=True))
-ANONYMISERS.register("top-down", Method(top_down, by_record=True))
-ANONYMISERS.register("bottom-up", Method(bottom_up, by_record=True))
 
 RECODERS: Registry[Recoder] = Registry("recoder")
 RECODERS.register("full-domain", full_domain)
@@ -106,7 +68,6 @@ RECODERS.register("local", local)
 
 __all__ = [
     "ANONYMISERS",
-    "Anonymiser",
     "Method",
     "Progress",
     "mondrian",
@@ -162,11 +123,9 @@ __all__ = [
     "full_domain",
     "full_subtree",
     "local",
-    "Scale",
     "scales_of",
     "interval_hierarchy",
     "flat_hierarchy",
-    "loss",
     "partition_check",
     "version_overlay",
 ]

@@ -10,12 +10,11 @@ table failed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.anonymise.division.mondrian import check_feasible
+from querygate.methods.anonymise.division.mondrian import Progress, check_feasible
 from querygate.methods.anonymise.guards.guard import Guard
 from querygate.methods.anonymise.guards.k_map import KMap
 from querygate.methods.anonymise.table import Table
@@ -24,7 +23,7 @@ from querygate.methods.anonymise.table import Table
 def blind(run: Callable[..., Ints]) -> Callable[..., Ints]:
     """The same method, blind to every guard but those of public tables."""
 
-    def anonymise(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Any = None) -> Ints:
+    def anonymise(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
         check_feasible(table, k, guards)
         public = [guard for guard in guards if isinstance(guard, KMap)]
         rows = np.arange(table.combinations)

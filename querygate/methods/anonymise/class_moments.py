@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
 
 WIDER = tuple(Fraction(quarters, 4) for quarters in (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128))
 """How many steps wide a cell may be."""
@@ -48,10 +47,10 @@ class Members:
     """
 
     label: Ints
-    value: Any
+    value: Array
     count: Ints
-    low: Any
-    high: Any
+    low: Array
+    high: Array
 
     @property
     def whole(self) -> bool:
@@ -80,14 +79,14 @@ class Members:
         records: Ints = self.added(self.count)
         return records
 
-    def added(self, figures: Any) -> Any:
+    def added(self, figures: Array) -> Array:
         """Summed by class."""
         return np.add.reduceat(figures, self.starts) if self.label.size else figures
 
-    def least(self, figures: Any) -> Any:
+    def least(self, figures: Array) -> Array:
         return np.minimum.reduceat(figures, self.starts) if self.label.size else figures
 
-    def greatest(self, figures: Any) -> Any:
+    def greatest(self, figures: Array) -> Array:
         return np.maximum.reduceat(figures, self.starts) if self.label.size else figures
 
     def part(self, chosen: Bools) -> Members:
@@ -229,7 +228,7 @@ def _exact(value: float) -> Fraction:
     return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
 
 
-def _window(members: Members, low: Floats, high: Floats) -> tuple[Any, Any]:
+def _window(members: Members, low: Floats, high: Floats) -> tuple[Array, Array]:
     """Between what the others know each member to be: the sum less theirs, cut to its interval."""
     total = members.added(members.count * members.value)
     value = members.value.astype(np.float64)

@@ -12,14 +12,6 @@ the first asks nothing.
 A utility policy lists groups of codes. Codes may be published as one item only inside a group; a code outside every
 group stays alone. Codes that are `spared` are given up last: a group of which no code is suppressed can be counted
 exactly, and where something has to go from an itemset it is better something else.
-
->>> import numpy as np
->>> baskets = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=6)
->>> policy = CodePrivacy(((0, 1, 2),))
->>> violations(baskets, Items.unchanged(6), policy, k=2)
-((0, 1, 2),)
->>> violations(baskets, Items(np.array([0, 0, 1, 2, 3, 4])), policy, k=2)
-()
 """
 
 from __future__ import annotations
@@ -30,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
+from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.supports import Supports, TooMany, Unmet, rare_itemsets
 from querygate.methods.code_lists.unprotectable import Unprotectable
 
@@ -159,28 +151,6 @@ class CodeUtility:
         alone = np.flatnonzero(group < 0)
         group[alone] = len(self.groups) + np.arange(alone.size)
         return group
-
-    def breaches(self, items: Items) -> tuple[tuple[int, ...], ...]:
-        """Items that do not lie inside one group."""
-        group = self.of(items.of.size)
-        return tuple(codes for codes in items.groups() if np.unique(group[list(codes)]).size > 1)
-
-
-def violations(baskets: Baskets, items: Items, privacy: CodePrivacy, k: int) -> tuple[tuple[int, ...], ...]:
-    """The itemsets that some records but fewer than k support. Of `upto`, those of the smallest size alone."""
-    if items.of.size != baskets.size:
-        raise Unprotectable(
-            f"There are items for {items.of.size} codes, but {baskets.size} codes.", "Give every code an item."
-        )
-    _in_range(privacy.itemsets, baskets.size, "itemset")
-    supports = Supports(baskets)
-    for codes in items.groups():
-        for code in codes[1:]:
-            supports.merge(codes[0], code)
-    for code in np.flatnonzero(items.of == SUPPRESSED).tolist():
-        supports.suppress(code)
-    unmet = Unmet(supports, (), k, privacy.residue)
-    return (*filter(unmet.unsafe, privacy.itemsets), *rare(baskets, items, privacy.upto, k))
 
 
 def rare(baskets: Baskets, items: Items, most: int, k: int) -> list[tuple[int, ...]]:

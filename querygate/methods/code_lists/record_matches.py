@@ -17,12 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
 from querygate.methods.code_lists.local_items import LocalItems
 
@@ -136,18 +134,18 @@ class _Seen:
         held[row[member[kept]], record[kept]] = True
         return held
 
-    def bits(self, published: PublishedRecords, first: int, last: int) -> NDArray[Any]:
+    def bits(self, published: PublishedRecords, first: int, last: int) -> Array:
         """For each code that counts, the records of a block that match it, eight to a byte."""
         packed = np.packbits(self.held(published, first, last), axis=1)
         rows = self._united(packed, np.bitwise_or)
         return rows | np.packbits(published.silent[first:last])
 
-    def shares(self, published: PublishedRecords, first: int, last: int) -> NDArray[Any]:
+    def shares(self, published: PublishedRecords, first: int, last: int) -> Array:
         """For each code that counts, the share of it that each record of a block has."""
         sizes = published.sizes()[self.items]
         return self._united(self.held(published, first, last) / sizes[:, None], np.add)
 
-    def _united(self, rows: NDArray[Any], union: np.ufunc) -> NDArray[Any]:
+    def _united(self, rows: Array, union: np.ufunc) -> Array:
         made = np.zeros((self.begin.size - 1, rows.shape[1]), dtype=rows.dtype)
         number = np.diff(self.begin)
         filled = np.flatnonzero(number)
@@ -158,7 +156,7 @@ class _Seen:
         return made
 
 
-def _folded(seen: _Seen, rows: NDArray[Any], join: np.ufunc) -> Iterator[tuple[Ints, NDArray[Any]]]:
+def _folded(seen: _Seen, rows: Array, join: np.ufunc) -> Iterator[tuple[Ints, Array]]:
     """The rows of the codes of each set joined, some sets at a time, with the places of the sets."""
     step = max(1, _BLOCK_BYTES // max(1, rows.shape[1] * rows.itemsize))
     for at in range(0, seen.order.size, step):

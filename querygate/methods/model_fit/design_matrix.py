@@ -16,15 +16,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from querygate.core.types import Bools, Floats
+from querygate.core.types import Array, Bools, Floats
 from querygate.methods.model_fit.formula import Factor, Formula, Term
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
+Columns: TypeAlias = Mapping[str, Array]
 """By name: numbers (NaN is missing), or texts (None or an empty text is missing)."""
 
 Levels: TypeAlias = Mapping[str, tuple[str, ...]]
@@ -85,18 +84,18 @@ def levels_of(formulas: Iterable[Formula], columns: Columns) -> dict[str, tuple[
     return found
 
 
-def missing(values: NDArray[Any]) -> Bools:
+def missing(values: Array) -> Bools:
     """Which values are not there."""
     if is_numeric(values):
         return np.asarray(~np.isfinite(values.astype(np.float64)))
     return np.array([value is None or value == "" or value != value for value in values], dtype=np.bool_)
 
 
-def is_numeric(values: NDArray[Any]) -> bool:
+def is_numeric(values: Array) -> bool:
     return values.dtype.kind in "biuf"
 
 
-def texts(values: NDArray[Any]) -> NDArray[Any]:
+def texts(values: Array) -> Array:
     """Values as texts of levels: a number as briefly as it can be told (2, not 2.0); a missing one as it is."""
     if not is_numeric(values):
         return values
@@ -104,7 +103,7 @@ def texts(values: NDArray[Any]) -> NDArray[Any]:
     return np.array([f"{value:.12g}" for value in different], dtype=object)[place]
 
 
-def indicators(column: str, values: NDArray[Any], wanted: Sequence[str]) -> Floats:
+def indicators(column: str, values: Array, wanted: Sequence[str]) -> Floats:
     """One column of 0 and 1 per level, NaN in each where the value is missing; Unfit if a value is not a level."""
     gone = missing(values)
     text = texts(values)
@@ -114,11 +113,11 @@ def indicators(column: str, values: NDArray[Any], wanted: Sequence[str]) -> Floa
     return np.where(gone[:, None], np.nan, hits)
 
 
-def _plain(known: NDArray[Any]) -> type:
+def _plain(known: Array) -> type:
     return np.float64 if is_numeric(known) else np.str_
 
 
-def _is_category(factor: Factor, values: NDArray[Any]) -> bool:
+def _is_category(factor: Factor, values: Array) -> bool:
     return factor.function == "C" or (factor.function is None and not is_numeric(values))
 
 

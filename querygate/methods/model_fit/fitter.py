@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import norm
@@ -22,6 +22,10 @@ from querygate.core.extract_spec import Family, RecipientModel
 from querygate.core.types import Floats
 from querygate.methods.model_fit.design_matrix import Columns, DesignMatrix, Levels, Unfit, design
 from querygate.methods.model_fit.formula import parse_formula
+
+if TYPE_CHECKING:
+    import pandas
+    from lifelines import CoxPHFitter
 
 INTERCEPT = "(Intercept)"
 LEVEL = 0.05
@@ -72,7 +76,7 @@ def _cox(made: DesignMatrix) -> Fit:
     return _by_normal("cox", made, made.names, coefficients, errors)
 
 
-def _largest_likelihood(frame: Any) -> Any:
+def _largest_likelihood(frame: pandas.DataFrame) -> CoxPHFitter:
     """The likelihood is concave, yet a full step of Newton's from a far start can overshoot: then shorter ones."""
     from lifelines import CoxPHFitter
     from lifelines.exceptions import ConvergenceError

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from querygate.core.types import Floats
+from querygate.core.types import Array, Floats
 from querygate.methods.model_fit.design_matrix import Columns, Levels, is_numeric, missing, texts
 
 MOST_LEVELS = 20
@@ -59,7 +57,7 @@ def similarity(before: Columns, after: Columns, levels: Levels, names: Sequence[
     return Similarity(distances, labels, correlations(old), correlations(new))
 
 
-def ks_distance(before: NDArray[Any], after: NDArray[Any]) -> float:
+def ks_distance(before: Array, after: Array) -> float:
     """Kolmogorov-Smirnov: the largest distance of the distribution functions. A missing value is above all others."""
     sides = [np.sort(np.nan_to_num(x.astype(np.float64), nan=np.inf)) for x in (before, after)]
     places = np.unique(np.concatenate(sides))
@@ -67,7 +65,7 @@ def ks_distance(before: NDArray[Any], after: NDArray[Any]) -> float:
     return float(np.abs(shares[0] - shares[1]).max())
 
 
-def total_variation(before: NDArray[Any], after: NDArray[Any]) -> float:
+def total_variation(before: Array, after: Array) -> float:
     """Half the sum of the differences of the shares of each value, a missing one being a value of its own."""
     sides = []
     for values in (before, after):
@@ -101,7 +99,7 @@ def correlations(values: Floats) -> Floats:
     return np.asarray(np.clip(found, -1.0, 1.0))
 
 
-def _frequent(values: NDArray[Any], levels: tuple[str, ...]) -> tuple[str, ...]:
+def _frequent(values: Array, levels: tuple[str, ...]) -> tuple[str, ...]:
     """The levels that most records have, in their order; of thousands of them nobody could look at all pairs."""
     if len(levels) <= MOST_LEVELS:
         return levels
@@ -124,7 +122,7 @@ def _numbers(columns: Columns, levels: Levels, shown: Levels, names: Sequence[st
     return tuple(labels), np.column_stack(parts)
 
 
-def _hits(values: NDArray[Any], shown: Sequence[str]) -> Floats:
+def _hits(values: Array, shown: Sequence[str]) -> Floats:
     text = texts(values)
     hits = np.stack([text == level for level in shown], axis=1) if shown else np.zeros((values.size, 0))
     return np.where(missing(values)[:, None], np.nan, hits)

@@ -22,9 +22,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue
 from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 
 
@@ -172,7 +172,7 @@ class PlausibleColumn:
     withheld: int
     bits: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "notes": len(self.notes),
             "t": self.t,

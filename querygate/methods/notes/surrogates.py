@@ -12,6 +12,7 @@ import datetime as dt
 import hashlib
 import hmac
 
+from querygate.core.safe_harbor import OLD
 from querygate.methods.notes.note_text import letters_and_digits
 from querygate.methods.notes.scrub_options import ScrubOptions
 from querygate.methods.notes.spans import IdentifierKind, TextSpan
@@ -19,7 +20,7 @@ from querygate.methods.notes.spans import IdentifierKind, TextSpan
 BLANK = "[***]"
 """Where even a tag would spell a value that must not be left: no letter, no digit."""
 
-OLD = "90+"
+GREAT_AGE = f"{OLD}+"
 _LETTERS = "bcdfghjkmnpqrstvwxz"  # no vowels and no digits: a tag spells no word, no name, no number
 _LENGTH = 8  # 19^8, about 1.7 10^10: two of 100,000 values share a tag with a chance of 1 in 4
 
@@ -45,7 +46,7 @@ class Surrogates:
 
     def _one(self, found: str, span: TextSpan, person: str, numbers: dict[tuple[IdentifierKind, str], int]) -> str:
         if span.kind is IdentifierKind.AGE:
-            return OLD
+            return GREAT_AGE
         if span.kind is IdentifierKind.DATE:
             made = self._date(span.value, person)
             if made is not None:

@@ -23,11 +23,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from querygate.core.types import Bools, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
 
 Kind = Literal["number", "cells", "category", "zip"]
 Value: TypeAlias = int | str | tuple[float, float]
@@ -60,10 +60,10 @@ class LatticeAttribute:
     def __len__(self) -> int:
         return len(self.values)
 
-    def encode(self, column: Sequence[Any] | np.ndarray[Any, Any]) -> Ints:
+    def encode(self, column: Sequence[object] | Array) -> Ints:
         """The place of each value, from 0. A value that the attribute does not have is refused."""
         if self.kind == "category" or self.kind == "zip":
-            places = {value: place for place, value in enumerate(self.values)}
+            places: dict[object, int] = {value: place for place, value in enumerate(self.values)}
             try:
                 return np.array([places[value] for value in column], dtype=np.int64)
             except KeyError as unknown:
@@ -82,12 +82,12 @@ class LatticeAttribute:
         return places_of.astype(np.int64)
 
     @property
-    def lows(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def lows(self) -> Floats:
         """The least number of each value."""
         return np.array([value[0] if isinstance(value, tuple) else value for value in self.values], dtype=np.float64)
 
     @property
-    def highs(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def highs(self) -> Floats:
         """Above every number of each value, apart from the end of the last cell."""
         return np.array(
             [value[1] if isinstance(value, tuple) else int(value) + 1 for value in self.values], dtype=np.float64

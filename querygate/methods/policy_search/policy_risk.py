@@ -29,11 +29,11 @@ policy is held to be within a threshold up to a relative `SLACK`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.policy_search.policy_lattice import LatticePolicy, PolicyLattice
 
@@ -54,8 +54,8 @@ class PolicyRisk:
     unmatched: int  # records that nobody in the register matches
     short: int  # records of classes that fewer people match than there are records
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 class LatticeCubes:
@@ -140,7 +140,7 @@ def within(found: float, threshold: float) -> bool:
 
 
 def cube(
-    lattice: PolicyLattice, columns: Mapping[str, Sequence[Any]], counts: Sequence[int] | Ints | None = None
+    lattice: PolicyLattice, columns: Mapping[str, Sequence[object]], counts: Sequence[int] | Ints | None = None
 ) -> Ints:
     """Records of columns of values counted over a lattice; a table of people has a count in each row.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +86,7 @@ def explain_measured(measured: PolicyRisk) -> str:
     )
 
 
-def recode(policy: LatticePolicy, columns: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[np.str_]]:
+def recode(policy: LatticePolicy, columns: Mapping[str, Sequence[object]]) -> dict[str, NDArray[np.str_]]:
     """Columns of values as the policy publishes them; each must be an attribute of its lattice.
 
     >>> from querygate.methods.policy_search.policy_lattice import PolicyLattice, whole_numbers

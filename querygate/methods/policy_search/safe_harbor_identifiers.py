@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
 Treatment = Literal["drop", "zip3", "year", "birth year", "age"]
 
@@ -117,7 +117,7 @@ VALUES: tuple[tuple[str, Treatment, str], ...] = (
 SAMPLE, SHARE, SEVERAL = 1000, 0.8, 20
 
 
-def suggest(column: str, values: Sequence[Any] = ()) -> Suggestion | None:
+def suggest(column: str, values: Sequence[object] = ()) -> Suggestion | None:
     """The kind that a column looks like, by its name, else by most of its first values; None if by neither."""
     words = "_".join(re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column).lower()))
     for letter, treatment, pattern in NAMES:

@@ -27,21 +27,24 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from querygate.core.safe_harbor import FEW, OLD
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, PolicyLattice
 from querygate.methods.policy_search.safe_harbor_identifiers import Treatment
+
+RawValue: TypeAlias = Any
+"""A value as a file or a library has it: a text, a number, a date."""
 
 RESTRICTED = frozenset(
     f"{area:03d}" for area in (36, 59, 63, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893)
 )
 """Three digits of ZIP codes with 20,000 people or fewer by the 2000 census (HHS guidance, 2012)."""
-FEW, OLD = 20_000, 90
 
 
-def zip3(codes: Sequence[Any], people: Mapping[str, int] | None = None) -> list[str | None]:
+def zip3(codes: Sequence[RawValue], people: Mapping[str, int] | None = None) -> list[str | None]:
     """Three digits of each ZIP code, 000 where too few people live; missing ones stay missing.
 
     A whole number is taken for a ZIP code that has lost its leading zeros.
@@ -50,7 +53,7 @@ def zip3(codes: Sequence[Any], people: Mapping[str, int] | None = None) -> list[
     return [None if _missing(code) else _area(code, many) for code in codes]
 
 
-def _area(code: Any, many: frozenset[str] | None) -> str:
+def _area(code: RawValue, many: frozenset[str] | None) -> str:
     text = f"{code:05d}" if isinstance(code, int | np.integer) else str(code).strip()
     if not re.fullmatch(r"\d{5}(-?\d{4})?", text):
         return "000"
@@ -67,18 +70,18 @@ def _populous(people: Mapping[str, int]) -> frozenset[str]:
     return frozenset(area for area, count in held.items() if count > FEW)
 
 
-def years(dates: Sequence[Any]) -> list[int | None]:
+def years(dates: Sequence[RawValue]) -> list[int | None]:
     """The year of each date: a date, a time, a `numpy.datetime64`, or a text that begins with the year."""
     return [_year(day) for day in dates]
 
 
-def birth_years(dates: Sequence[Any], at: int) -> list[str | None]:
+def birth_years(dates: Sequence[RawValue], at: int) -> list[str | None]:
     """The year of birth, with one group for all who are, or will be, 90 or older in the year `at`."""
     last = at - OLD
     return [None if year is None else f"{last} or before" if year <= last else str(year) for year in years(dates)]
 
 
-def ages(values: Sequence[Any]) -> list[str | None]:
+def ages(values: Sequence[RawValue]) -> list[str | None]:
     """Ages in whole years, 90 and over in one group."""
     return [
         None if _missing(age) else f"{OLD}+" if float(age) >= OLD else str(math.floor(float(age))) for age in values
@@ -86,22 +89,22 @@ def ages(values: Sequence[Any]) -> list[str | None]:
 
 
 def treated(
-    values: Sequence[Any], treatment: Treatment, *, people: Mapping[str, int] | None = None, at: int | None = None
-) -> list[Any] | None:
+    values: Sequence[RawValue], treatment: Treatment, *, people: Mapping[str, int] | None = None, at: int | None = None
+) -> list[str | None] | list[int | None] | None:
     """A column as the preset leaves it; None if it is dropped."""
     match treatment:
         case "drop":
             return None
         case "zip3":
-            return list(zip3(values, people))
+            return zip3(values, people)
         case "year":
-            return list(years(values))
+            return years(values)
         case "age":
-            return list(ages(values))
+            return ages(values)
         case "birth year":
             if at is None:
                 raise ValueError("birth years need the year of the release")
-            return list(birth_years(values, at))
+            return birth_years(values, at)
 
 
 def zip_codes(name: str, codes: Sequence[str], people: Mapping[str, int] | None = None) -> LatticeAttribute:
@@ -142,11 +145,11 @@ def safe_harbor(lattice: PolicyLattice, age: str | None = "age") -> LatticePolic
     return lattice.policy(kept)
 
 
-def _missing(value: Any) -> bool:
+def _missing(value: RawValue) -> bool:
     return value is None or value == "" or value != value
 
 
-def _year(day: Any) -> int | None:
+def _year(day: RawValue) -> int | None:
     if _missing(day):
         return None
     if isinstance(day, date):

@@ -28,11 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from querygate.core.types import Bools, Floats
+from querygate.core.json_body import JsonValue
+from querygate.core.types import Array, Bools, Floats
 from querygate.methods.policy_search.policy_lattice import LatticePolicy
 from querygate.methods.policy_search.policy_risk import LatticeCubes, within
 
@@ -44,7 +45,7 @@ class PolicySolution:
     policy: LatticePolicy
     risk: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {"bits": self.policy.bits, "risk": self.risk}
 
 
@@ -63,7 +64,7 @@ class SearchResult:
         """Each of the solutions that no other dominates, once."""
         return undominated(self.solutions)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "method": self.method,
             "threshold": self.threshold,
@@ -201,7 +202,7 @@ def _completed(kept: Bools, nodes: _Nodes, threshold: float, rng: np.random.Gene
     return kept
 
 
-def _draw(items: np.ndarray[Any, Any], weights: Floats, count: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+def _draw(items: Array, weights: Floats, count: int, rng: np.random.Generator) -> Array:
     """So many of the items without replacement, by weight (Efraimidis and Spirakis 2006: the least of exp(1)/w)."""
     keys = rng.exponential(size=items.size) / weights
     return items[np.argpartition(keys, count - 1)[:count]]

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from querygate.core.counted import counted
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
 from querygate.methods.policy_search.policy_risk import LatticeCubes
@@ -50,13 +50,13 @@ class SolutionKind:
     touched: dict[str, int]
     losses: dict[str, float]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {
             "representative": self.representative.to_dict(),
             "rules": list(rules(self.representative.policy)),
             "members": len(self.members),
-            "touched": self.touched,
-            "losses": self.losses,
+            "touched": dict(self.touched),
+            "losses": dict(self.losses),
         }
 
 

@@ -21,11 +21,11 @@ both kinds are counted, since a register that leaves people out makes the journa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats, Ints
 
 THRESHOLDS = (1 / 20, 1 / 11, 1 / 5, 1 / 3)
@@ -50,8 +50,8 @@ class Attack:
     expected: float
     above: tuple[Above, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "above": [asdict(one) for one in self.above]}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,8 @@ class Attackers:
     unmatched: int = 0  # records that nobody in the register matches
     short: int = 0  # records of classes that fewer people match than there are records
 
-    def to_dict(self) -> dict[str, Any]:
-        journalist = None if self.journalist is None else self.journalist.to_dict()
-        return {**asdict(self), "prosecutor": self.prosecutor.to_dict(), "journalist": journalist}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def attack(

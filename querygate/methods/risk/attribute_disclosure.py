@@ -18,11 +18,11 @@ Disclosure(classes=1, records=4)
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Bools, Floats, Ints
 
 LIKELY = 0.8
@@ -54,8 +54,8 @@ class Gain:
     def ratio(self) -> float:
         return self.posterior / self.prior
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "ratio": self.ratio}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {**to_json(self), "ratio": self.ratio}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class ValuesTold:
         """The share of records that a guesser gets right thanks to the classes."""
         return self.right_by_class - self.right_overall
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "gain": self.gain, "gains": [one.to_dict() for one in self.gains]}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {**to_json(self), "gain": self.gain, "gains": [one.to_dict() for one in self.gains]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class NumbersTold:
         """By how much the classes shorten the guesser's error, as a share of it."""
         return 1 - self.error_by_class / self.error_overall if self.error_overall else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "gain": self.gain}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {**to_json(self), "gain": self.gain}
 
 
 def values_told(classes: Ints, values: Ints) -> ValuesTold:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 
 
@@ -22,8 +22,8 @@ class Driver:
     uniqueness_fall: float
     alone: float  # the average risk when this column is all that is known
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def leave_one_out(codes: Ints, names: Sequence[str]) -> tuple[Driver, ...]:

@@ -19,11 +19,11 @@ Equal synthetic records cannot be told apart, so an attacker picks one of them a
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
@@ -44,8 +44,8 @@ class Linkage:
     row: float | None
     row_allowed: float
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, JsonValue]:
+        return to_json(self)
 
 
 def linkage(
@@ -80,23 +80,4 @@ def linkage(
         float(sizes @ drawn / (len(original) * len(synthetic))),
         float(((kind == met) / often[met]).mean()) if same_rows else None,
         clusters / len(original),
-    )
-
-
-def explain_linkage(found: Linkage) -> str:
-    """One sentence for those who decide.
-
-    >>> explain_linkage(Linkage(1000, 50, 20, 0.6, 0.02, 0.03, 0.05))
-    'The synthetic record nearest to a person leads to the right cluster of at least 20 persons in 60.0 % of cases, \
-and to the person in 3.0 % (guessing within the cluster: 5.0 %).'
-    """
-    text = (
-        f"The synthetic record nearest to a person leads to the right cluster of at least {found.smallest:,} persons "
-        f"in {100 * found.cluster:.1f} % of cases"
-    )
-    if found.row is None:
-        return f"{text} (by chance: {100 * found.cluster_by_chance:.1f} %)."
-    return (
-        f"{text}, and to the person in {100 * found.row:.1f} % (guessing within the cluster: "
-        f"{100 * found.row_allowed:.1f} %)."
     )

@@ -28,12 +28,12 @@ It is one attacker, the simplest. One who knows how the records were made may do
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import mannwhitneyu
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats
 from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
@@ -61,8 +61,8 @@ class MembershipInference:
     def is_better_than_chance(self) -> bool:
         return self.chance < 1 - self.confidence
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "is_better_than_chance": self.is_better_than_chance}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {**to_json(self), "is_better_than_chance": self.is_better_than_chance}
 
 
 def membership(

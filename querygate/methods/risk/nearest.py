@@ -28,11 +28,11 @@ that between originals, so the synthetic records are closer to persons than pers
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats
 from querygate.methods.risk.record_space import PointRecords, Scale, Space
 
@@ -80,8 +80,8 @@ class Nearness:
         against = (self.holdout or self.original).middle
         return self.synthetic.middle / against if against else None
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "shares": SHARES, "ratio": self.ratio}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {**to_json(self), "shares": list(SHARES), "ratio": self.ratio}
 
 
 def nearness(

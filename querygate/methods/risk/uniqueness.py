@@ -29,8 +29,8 @@ to be missing, with the reason, and is never made up.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -84,10 +84,6 @@ class PopulationUniqueness:
         if self.share is None or not self.sample_share:
             return None
         return min(1.0, self.share / self.sample_share)
-
-    def to_dict(self) -> dict[str, Any]:
-        more = {"fraction": self.fraction, "share": self.share, "of_sample_uniques": self.of_sample_uniques}
-        return {**asdict(self), **more, "estimates": [asdict(one) for one in self.estimates]}
 
 
 def sample_uniqueness(sizes: Ints) -> float:

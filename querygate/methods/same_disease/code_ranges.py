@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from querygate.core.types import Ints
+from querygate.core.types import Array, Ints
 
 Kind = Literal["number", "age", "date", "birth", "category", "zip"]
 Scalar: TypeAlias = "float | str"
-Values: TypeAlias = NDArray[Any]
+Values: TypeAlias = Array
 
 SPANNED = frozenset({"number", "age", "date", "birth"})
 ZIP_LEVELS = (3, 4)
@@ -201,5 +200,5 @@ def _hierarchy(quasi: Quasi, values: Values) -> tuple[Ints, tuple[Ints, ...]]:
     return np.asarray(order, dtype=np.int64), tuple(levels)
 
 
-def _scalar(value: Any) -> Scalar:
+def _scalar(value: np.datetime64 | float) -> Scalar:
     return str(value) if isinstance(value, np.datetime64) else float(value)

@@ -18,11 +18,11 @@ out overstates the risk of some classes and may hide it in others.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Floats, Ints
 
 
@@ -66,10 +66,8 @@ class InstanceRisk:
         records = np.asarray(self.class_records, dtype=np.float64)
         return records / np.maximum(records, self.class_people)
 
-    def to_dict(self) -> dict[str, Any]:
-        told = asdict(self)
-        told.update(class_records=list(self.class_records), class_people=list(self.class_people))
-        return {"records": self.records, "classes": self.classes, "largest": self.largest, **told}
+    def to_dict(self) -> dict[str, JsonValue]:
+        return {"records": self.records, "classes": self.classes, "largest": self.largest, **to_json(self)}
 
 
 def instance_risk(records: Ints, people: Ints) -> InstanceRisk:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import Cell
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
@@ -25,8 +25,8 @@ class PopulationPart:
     people: int
     cells: tuple[Cell, ...]
 
-    def to_dict(self, names: tuple[str, ...]) -> dict[str, Any]:
-        told = {name: str(cell) for name, cell in zip(names, self.cells, strict=True)}
+    def to_dict(self, names: tuple[str, ...]) -> dict[str, JsonValue]:
+        told: dict[str, JsonValue] = {name: str(cell) for name, cell in zip(names, self.cells, strict=True)}
         return {"records": self.records, "people": self.people, "published": told}
 
 
@@ -45,7 +45,7 @@ class Partition:
         texts = [[str(cell) for cell in part.cells] for part in self.parts]
         return {name: [texts[part][at] for part in self.part_of.tolist()] for at, name in enumerate(self.names)}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         loss = dict(zip(self.names, self.loss.tolist(), strict=True))
         return {"risk": self.risk.to_dict(), "loss": loss, "parts": [part.to_dict(self.names) for part in self.parts]}
 

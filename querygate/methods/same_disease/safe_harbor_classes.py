@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from querygate.core.json_body import JsonValue
+from querygate.core.safe_harbor import OLD
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import ColumnCodes
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
 from querygate.methods.same_disease.study import Study
-
-OLD = 90
-"""Ages from which on are one group: 45 CFR 164.514(b)(2)(i)(C), "all ages over 89"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class SafeHarbor:
     risk: InstanceRisk
     loss: Floats
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         return {"risk": self.risk.to_dict(), "loss": dict(zip(self.names, self.loss.tolist(), strict=True))}
 
 

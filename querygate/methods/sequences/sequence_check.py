@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
+from querygate.core.types import Bools
 
 _COVERED: dict[str, str] = {one: one for one in "ACGT-"}
 _COVERED |= {"R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC"}
@@ -38,9 +40,6 @@ class SequenceCheck:
     def holds(self) -> bool:
         return not (self.exposed or self.uncovered or self.reshaped)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "holds": self.holds}
-
 
 def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be_gap: bool = False) -> SequenceCheck:
     """Of sequences in the same order. `n_may_be_gap`: N stands for a gap as well, as in published DNALA.
@@ -66,31 +65,12 @@ def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be
     return SequenceCheck(k, len(released), min(sizes.values(), default=0), exposed, uncovered, first, reshaped)
 
 
-def explain_verified(found: SequenceCheck) -> str:
-    """One sentence for those who decide.
-
-    >>> explain_verified(verify(["AAC", "GAC"], ["RAC", "RAC"], k=2))
-    'Each of the 2 sequences is identical to at least 1 other, and every letter covers the original letter.'
-    """
-    if found.holds:
-        others = "1 other" if found.smallest == 2 else f"{found.smallest - 1:,} others"
-        return (
-            f"Each of the {found.sequences:,} sequences is identical to at least {others}, and every letter covers "
-            "the original letter."
-        )
-    return (
-        f"Do not release: {found.exposed:,} of {found.sequences:,} sequences are identical to fewer than "
-        f"{found.k - 1:,} others, {found.uncovered:,} letters do not cover the original letters, and "
-        f"{found.reshaped:,} sequences have lost or gained sites."
-    )
-
-
-def _letters(text: str) -> np.ndarray[Any, np.dtype[np.uint32]]:
+def _letters(text: str) -> NDArray[np.uint32]:
     """Numbers of letters; whatever is not ASCII is 127, which no letter of DNA is."""
     return np.minimum(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32), 127)
 
 
-def _covers(n_may_be_gap: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _covers(n_may_be_gap: bool) -> Bools:
     meanings = _COVERED | ({"N": "ACGT-"} if n_may_be_gap else {})
     table = np.zeros((128, 128), dtype=np.bool_)
     for after, wide in meanings.items():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,9 +30,6 @@ class SequenceMeasures:
     average_risk: float
     in_pairs: int
     """Sequences identical to one other alone. Who knows one of a pair can tell the other: at R, if one has A, G."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def measure(original: Alignment, released: Alignment) -> SequenceMeasures:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ def regression(
     return Regression({name: Enclosure(name, found) for name, found in zip(every, ranges, strict=True)})
 
 
-def _columns(table: Any) -> tuple[list[Any], list[str]]:
+def _columns(table: object) -> tuple[list[Column], list[str]]:
     """The columns of a table, and their names where it has names."""
     if hasattr(table, "columns") and hasattr(table, "iloc"):
         return [table.iloc[:, k] for k in range(len(table.columns))], [str(name) for name in table.columns]

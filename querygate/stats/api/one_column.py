@@ -27,7 +27,13 @@ from querygate.stats.registry import STATISTICS
 
 
 def bounds(
-    name: str, lo: Column, hi: Column = None, counts: Counts = None, *, integer: bool = False, **parameters: float
+    name: str,
+    lo: Column,
+    hi: Column = None,
+    counts: Counts = None,
+    *,
+    integer: bool = False,
+    **parameters: float,
 ) -> Enclosure:
     """The statistic registered under `name`, with its parameters by name.
 

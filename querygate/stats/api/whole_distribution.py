@@ -12,6 +12,7 @@ from querygate.stats import distribution
 from querygate.stats.distribution import PBox
 from querygate.stats.enclosure import Enclosure
 from querygate.stats.inputs import Column, Counts, read_cells
+from querygate.stats.plots.distribution_plot import draw_band, draw_histogram
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,8 +41,6 @@ class Band:
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw both curves and the band between them. Needs matplotlib: `pip install 'querygate[plot]'`."""
-        from querygate.stats.plots.distribution_plot import draw_band  # matplotlib is heavy and optional
-
         return draw_band(self, figure)
 
 
@@ -86,8 +85,6 @@ class Histogram:
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw a bar per bin, solid up to the least number of records and pale up to the most. Needs matplotlib."""
-        from querygate.stats.plots.distribution_plot import draw_histogram  # matplotlib is heavy and optional
-
         return draw_histogram(self, figure)
 
 

@@ -11,7 +11,7 @@ corners of a small linear program, so that no others could do more. Proof: docs/
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -125,8 +125,7 @@ class Pairs(NamedTuple):
     b_gap: Ints
 
     def chosen(self, which: Ints | slice) -> Pairs:
-        numbers: list[Any] = [column[which] for column in self]
-        return Pairs(*numbers)
+        return Pairs._make(column[which] for column in self)
 
     def in_gap(self) -> Pairs:
         """The same with nothing at m: left is a < m, right is b > m."""
@@ -297,5 +296,4 @@ def _is_not_the_middle(left: Floats, right: Floats, middle: Floats) -> Bools:
 
 
 def joined(one: Pairs, other: Pairs) -> Pairs:
-    numbers: list[Any] = [np.concatenate(columns) for columns in zip(one, other, strict=True)]
-    return Pairs(*numbers)
+    return Pairs._make(np.concatenate(columns) for columns in zip(one, other, strict=True))

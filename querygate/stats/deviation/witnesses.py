@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 
 from querygate.core.types import Cells, Floats, Ints
 from querygate.stats.deviation.feasible_pairs import Lead, Side
@@ -82,19 +83,20 @@ def _feasible_distance(cells: Cells, lead: Lead, side: Side) -> float:
 
 def _program(cells: Cells, kinds: Ints, lead: Lead, side: Side) -> list[tuple[int, int, int]] | None:
     """How many records of each kind go to each place, as many as possible to where they are wanted."""
-    from scipy.optimize import Bounds, LinearConstraint, milp  # heavy, and no other statistic needs it
-
+    optimize = scipy.optimize  # loaded here, once it is needed: it is heavy
     slots = [(kind, place) for kind, places in enumerate(lead.test.case.kinds) for place in places]
     kind, place = np.array(slots).T
     least, most = _totals(cells, kinds, len(lead.test.case.kinds))
     wanted = np.isin(place, (0, 4)) == (side == "far")
-    holding = LinearConstraint((kind == np.arange(len(lead.test.case.kinds))[:, None]).astype(float), least, most)
+    holding = optimize.LinearConstraint(
+        (kind == np.arange(len(lead.test.case.kinds))[:, None]).astype(float), least, most
+    )
     others = np.stack([np.where(place < 2, -1.0, 1.0), np.where(place > 2, -1.0, 1.0)])
-    limits = [holding, LinearConstraint(others, lead.test.sides, np.inf)]
-    found = milp(
+    limits = [holding, optimize.LinearConstraint(others, lead.test.sides, np.inf)]
+    found = optimize.milp(
         -np.where(wanted, 1.0, -1.0),
         integrality=np.ones(kind.size, dtype=np.int64),
-        bounds=Bounds(0, most[kind]),
+        bounds=optimize.Bounds(0, most[kind]),
         constraints=limits,
     )
     if found.x is None or not found.x.any():

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import shutil
+from contextlib import chdir
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -25,15 +29,32 @@ def inputs(tmp_path):
     return write_inputs(tmp_path)
 
 
+def ran(*words, **more):
+    quick = {"publish": {"kind": "none"}}  # reports have tests of their own
+    return CliRunner().invoke(main, [str(word) for word in words], prog_name="querygate", default_map=quick, **more)
+
+
 @pytest.fixture
 def run():
     """Run a command line; gives its exit code, standard output and standard error."""
-
-    def ran(*words, **more):
-        quick = {"publish": {"kind": "none"}}  # reports have tests of their own
-        return CliRunner().invoke(main, [str(word) for word in words], prog_name="querygate", default_map=quick, **more)
-
     return ran
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory):
+    """A site as the commands make it, to be copied."""
+    folder = tmp_path_factory.mktemp("published")
+    policy, source = write_inputs(folder)
+    with chdir(folder):
+        assert ran("init").exit_code == 0
+        assert ran("publish", "--policy", policy, "--source", source).exit_code == 0
+    return folder / "site"
+
+
+@pytest.fixture
+def clinic(published, tmp_path):
+    """A published site in the folder where commands are run; tests may change it."""
+    return Path(shutil.copytree(published, tmp_path / "site"))
 
 
 @pytest.fixture

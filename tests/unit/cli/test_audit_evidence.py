@@ -10,10 +10,7 @@ import pytest
 
 
 @pytest.fixture
-def asked(run, inputs):
-    policy, source = inputs
-    run("init")
-    run("publish", "--policy", policy, "--source", source, "--report", "none")
+def asked(run, clinic):
     for sql in ("SELECT COUNT(*) FROM clinic WHERE age < 50", "SELECT COUNT(*) FROM clinic WHERE age < 51", "SELEC"):
         run("query", "--dataset", "clinic", sql)
     return run

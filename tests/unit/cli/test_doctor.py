@@ -13,11 +13,8 @@ from querygate.site.settings import SETTINGS
 
 
 @pytest.fixture
-def site(run, inputs, tmp_path):
-    policy, source = inputs
-    run("init")
-    run("publish", "--policy", policy, "--source", source)
-    return tmp_path / "site"
+def site(clinic):
+    return clinic
 
 
 def failing(run):

@@ -11,6 +11,7 @@ import pytest
 from querygate.cli import export
 from querygate.site.layout import open_site
 from querygate.site.open_gate import open_gate
+from tests.api.small_site import make_small_site
 from tests.extract_site import CsvBuilder
 from tests.webhook import receiving
 
@@ -22,10 +23,16 @@ def builder(monkeypatch):
     monkeypatch.setattr(export, "open_builder", lambda site, progress: CsvBuilder())
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    opened = make_small_site(tmp_path_factory.mktemp("exports")).opened
+    opened.log.database.close()  # a copy would drop the locks that SQLite has on the file
+    return opened.site.folder
+
+
 @pytest.fixture
-def site(small, tmp_path):
-    small.opened.log.database.close()
-    folder = shutil.copytree(small.folder, tmp_path / "site")
+def site(template, tmp_path):
+    folder = shutil.copytree(template, tmp_path / "site")
     opened = open_gate(open_site(folder))
     opened.accounts.add_user("dora", "admin")
     return opened

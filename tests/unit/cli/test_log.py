@@ -11,11 +11,8 @@ from querygate.control import verify_lines
 
 
 @pytest.fixture
-def logged(run, inputs):
+def logged(run, clinic):
     """A site of which the log can be changed: two queries by local, one of them refused."""
-    policy, source = inputs
-    run("init")
-    run("publish", "--policy", policy, "--source", source)
     run("query", "--dataset", "clinic", "SELECT COUNT(*) FROM clinic")
     run("query", "--dataset", "clinic", "SELECT *\nFROM clinic -- " + "x" * 200)
     return run

@@ -7,12 +7,14 @@ import sys
 
 import pytest
 
+from tests.work import HANG_S
+
 
 @pytest.fixture
 def process(small):
     def started(*words, **more):
         command = [sys.executable, "-m", "querygate", "--site", str(small.folder), *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=30, **more)
+        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, **more)
 
     return started
 
@@ -32,7 +34,7 @@ def test_a_refusal_is_exit_code_1(process):
 
 def test_a_reader_that_leaves_early_is_no_fault(small):
     script = f"{sys.executable} -m querygate log export --site {small.folder} | head -c 10"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=HANG_S)
     assert len(done.stdout) == 10
     assert "QG900" not in done.stderr
     assert "Traceback" not in done.stderr
@@ -42,5 +44,5 @@ def test_only_publishing_loads_code_that_can_open_a_vault(small):
     program = (
         "import sys, querygate.cli; from querygate.cli.serve import loaded_custody, serve; print(loaded_custody())"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG_S)
     assert done.stdout.strip() == "[]"

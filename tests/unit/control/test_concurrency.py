@@ -7,6 +7,7 @@ import threading
 from datetime import UTC, datetime
 
 from querygate.control import Database, Log, new_query_id
+from tests.work import HANG_S
 
 WRITER = """
 import os, secrets, sys, threading
@@ -62,7 +63,7 @@ def test_threads_make_one_chain(database):
 def test_processes_make_one_chain(path):
     command = [sys.executable, "-c", WRITER, str(path), "25"]
     writers = [subprocess.Popen([*command, f"u{number}"], stdout=subprocess.PIPE, text=True) for number in range(4)]
-    written = [writer.communicate(timeout=120)[0].split() for writer in writers]
+    written = [writer.communicate(timeout=HANG_S)[0].split() for writer in writers]
     assert [writer.returncode for writer in writers] == [0] * 4
     assert [len(queries) for queries in written] == [50] * 4
     database = Database(path)

@@ -10,6 +10,7 @@ import pytest
 from querygate.control import Database
 from querygate.control.schema import MIGRATIONS
 from querygate.core.errors import ConfigError
+from tests.work import HANG_S
 
 ADD_USER = "INSERT INTO users (name, role, created) VALUES (?, 'researcher', '')"
 
@@ -167,7 +168,7 @@ def test_processes_may_make_the_database_at_the_same_time(path):
         writer.stdin.write("\n")
         writer.stdin.flush()
     for writer in writers:
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=HANG_S)
     assert [writer.returncode for writer in writers] == [0] * 4
     database = Database(path)
     assert names(database) == ["u0", "u1", "u2", "u3"]
@@ -194,4 +195,4 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 @pytest.mark.parametrize(("before", "code"), [("unused", 0), ("used", 7)])
 def test_a_fork_is_safe_before_the_first_use_and_refused_after_it(path, before, code):
-    assert subprocess.run([sys.executable, "-c", FORK, str(path), before], timeout=60).returncode == code
+    assert subprocess.run([sys.executable, "-c", FORK, str(path), before], timeout=HANG_S).returncode == code

@@ -18,6 +18,7 @@ from querygate.core.approval import ACTIONS, FINAL, STATES, TABLE, Act, advance,
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec
 from querygate.core.types import Principal
+from tests.work import HANG_S
 
 ANN, CARL, DORA = Principal("ann", "researcher"), Principal("carl", "custodian"), Principal("dora", "admin")
 ANN_TOO = Principal("ann", "custodian")
@@ -45,7 +46,7 @@ def requests(database, log):
 
 
 def do(requests, request_id, by, action, **more):
-    """One act, as the desk does it."""
+    """One act, as a use-case does it."""
     given = {"build": {"manifest": "ab", "summary": {"k": 5}}, "release": {"expires": "2026-03-31"}}.get(action, {})
 
     def after(asked):
@@ -76,7 +77,7 @@ def test_a_request_is_kept_as_it_was_made(requests, database, log):
     asked = requests.create(WISH, Act("request", ANN, details={"wish": WISH.to_dict()}))
     assert asked.id.startswith("x_")
     assert requests.find(asked.id) == asked
-    assert asked.wish == WISH
+    assert asked.spec == WISH
     assert requests.create(WISH, Act("request", CARL)).number == asked.number + 1
     [event] = requests.events(asked.id)
     assert (event.number, event.user, event.action, event.before, event.after) == (1, "ann", "request", None, "draft")
@@ -202,7 +203,7 @@ def test_of_two_processes_one_decides(requests, path, log, clock):
         subprocess.Popen([sys.executable, "-c", PROCESS, str(path), *act, *idents], stdout=subprocess.PIPE, text=True)
         for act in acts.items()
     ]
-    won = [process.communicate(timeout=60)[0].split() for process in running]
+    won = [process.communicate(timeout=HANG_S)[0].split() for process in running]
     assert [process.returncode for process in running] == [0, 0]
     assert sorted(won[0] + won[1]) == sorted(idents)
     for ident in idents:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from collections import defaultdict
 from typing import Any
 
@@ -32,6 +31,7 @@ from querygate.core.predicate import (
 )
 from querygate.core.types import Column
 from querygate.core.valueset import Kind, ValueSet
+from tests.work import count_calls
 
 A = Column("a", 0, "public", "integer", False, 1, 3)
 S = Column("s", 1, "public", "category", True, values=("", "m", "n"))
@@ -211,24 +211,21 @@ def test_too_much_is_told_as_it_stands() -> None:
     )
     wide = {f"c{i}": Column(f"c{i}", i, "public", "integer", True, 0, 1) for i in range(MOST_VARIABLES + 1)}
 
-    began = time.process_time()
-    assert meaning(same, columns) == f"normal {canonical(same)}"
-    assert meaning(many, wide) == f"normal {canonical(many)}"
-    assert time.process_time() - began < 1
+    for predicate, known in ((same, columns), (many, wide)):
+        found, calls = count_calls(lambda predicate=predicate, known=known: meaning(predicate, known))
+
+        assert found == f"normal {canonical(predicate)}"
+        assert calls < 500_000
 
 
-def test_an_ordinary_condition_takes_less_than_a_millisecond() -> None:
-    """Ten conditions on three columns; the median of many, on the clock of the process."""
+def test_an_ordinary_condition_is_little_work() -> None:
+    """Ten conditions on three columns."""
     rng = random.Random(3)
     p = both(either([random_atom(rng), random_atom(rng)]) for _ in range(5))
-    spent = []
-    for _ in range(101):
-        began = time.process_time_ns()
-        text = meaning(p, COLUMNS)
-        spent.append(time.process_time_ns() - began)
+    text, calls = count_calls(lambda: meaning(p, COLUMNS))
 
     assert text.startswith("diagram ")
-    assert sorted(spent)[50] < 1_000_000
+    assert calls < 2_000
 
 
 def test_a_diagram_has_no_idle_node() -> None:

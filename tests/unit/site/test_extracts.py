@@ -25,6 +25,7 @@ from querygate.site.settings import Settings
 from tests.api.small_site import make_small_site
 from tests.extract_site import ANN, BOB, CARL, DORA, WISH, CsvBuilder, approve, release
 from tests.webhook import receiving
+from tests.work import HANG_S
 
 ALL_THE_WAY = ("request", "submit", "take", "approve", "build", "release", "fetch")
 
@@ -68,7 +69,7 @@ def site(open_with):
 
 @pytest.fixture
 def extracts(site):
-    return Extracts(site, CsvBuilder())
+    return Extracts(site, CsvBuilder)
 
 
 def code_of(act, *words, **more):
@@ -109,7 +110,7 @@ def test_the_whole_way(extracts, site, clock):
 
 
 def test_two_reviewers_where_the_site_wants_two(open_with):
-    extracts = Extracts(open_with(extract_reviewers=2, extract_days=1), CsvBuilder())
+    extracts = Extracts(open_with(extract_reviewers=2, extract_days=1), CsvBuilder)
     ident = extracts.request(ANN, WISH)["id"]
     extracts.act(ANN, ident, "submit")
     extracts.act(CARL, ident, "take")
@@ -231,11 +232,11 @@ def test_figures_that_are_no_json_fail_the_build(site):
         def build(self, wish, folder, **more):
             return {**super().build(wish, folder, **more), "risk": float("nan")}
 
-    extracts = Extracts(site, Odd())
+    extracts = Extracts(site, Odd)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     assert code_of(extracts.act, CARL, ident, "build") == "QG900"
-    good = Extracts(site, CsvBuilder())
+    good = Extracts(site, CsvBuilder)
     assert good.act(CARL, ident, "build")["failure"] is None
 
 
@@ -274,7 +275,7 @@ def test_what_was_revoked_while_it_was_built_is_not_built(site):
             Extracts(site).act(DORA, more["request_id"], "revoke", "Stop.")
             return super().build(wish, folder, **more)
 
-    extracts = Extracts(site, Slow())
+    extracts = Extracts(site, Slow)
     ident = extracts.request(ANN, WISH)["id"]
     approve(extracts, ident, CARL)
     assert code_of(extracts.act, CARL, ident, "build") == "QG601"
@@ -425,7 +426,7 @@ def test_those_named_in_the_settings_are_told_without_data(open_with, tmp_path):
     mails = tmp_path / "mails"
     with receiving() as receiver:
         site = open_with(extract_webhook=receiver.url, extract_mail_command=f"sh -c 'cat >> {mails}'")
-        extracts = Extracts(site, CsvBuilder())
+        extracts = Extracts(site, CsvBuilder)
         ident = extracts.request(ANN, WISH)["id"]
         assert send_waiting(site) == []
         assert receiver.received == []
@@ -448,9 +449,9 @@ def test_a_server_sends_behind_the_back_of_whoever_acts(open_with):
     with receiving() as receiver:
         site = open_with(extract_webhook=receiver.url)
         background = InBackground(site)
-        extracts = Extracts(site, CsvBuilder(), told=background)
+        extracts = Extracts(site, CsvBuilder, notify=background)
         release(extracts, extracts.request(ANN, WISH)["id"])
-        deadline = datetime.now(UTC) + timedelta(seconds=20)
+        deadline = datetime.now(UTC) + timedelta(seconds=HANG_S)
         while len(receiver.received) < 3 and datetime.now(UTC) < deadline:
             background()
         assert [one["state"] for one in receiver.received][:3] == ["submitted", "approved", "released"]

@@ -7,11 +7,10 @@ loss of the children in full. Weighing the attribute's own width alone costs 1 t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from querygate.core.types import Bools, Floats
+from querygate.core.types import Array, Bools, Floats
 from querygate.methods.anonymise.division.cuts import Candidate
 from querygate.methods.anonymise.division.node_cells import Batch, NodeCells
 
@@ -46,7 +45,7 @@ def loss_after(batch: Batch, all_cells: Sequence[NodeCells], candidates: Sequenc
     return loss
 
 
-def _sides(candidates: Sequence[Candidate]) -> Any:
+def _sides(candidates: Sequence[Candidate]) -> Array:
     """Per position one bit for each side of each candidate; their union over a cell says where its value occurs."""
     kind = np.min_scalar_type(2 ** (2 * len(candidates)) - 1)
     left = kind.type(sum(1 << (2 * lane) for lane in range(len(candidates))))

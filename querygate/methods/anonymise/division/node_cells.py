@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from querygate.core.types import Bools, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
 from querygate.methods.anonymise.table import NULL, Attribute, Table
 
 
@@ -82,7 +81,7 @@ class Batch:
         )
 
     @cached_property
-    def kept(self) -> dict[object, Any]:
+    def kept(self) -> dict[object, Array]:
         """What a guard has looked up of these rows, once for all attributes: its own data lie scattered."""
         return {}
 
@@ -187,17 +186,17 @@ class NodeCells:
         """First place in `order` of each cell."""
         return starts_of(self.cell[self.order])
 
-    def spread(self, per_cell: Any) -> Any:
+    def spread(self, per_cell: Array) -> Array:
         """A figure per cell, given to every position of the batch."""
         return per_cell[self.cell]
 
-    def greatest(self, per_position: Any) -> Any:
+    def greatest(self, per_position: Array) -> Array:
         """The greatest figure in each cell."""
         found = np.full(self.node.size, np.iinfo(per_position.dtype).min, dtype=per_position.dtype)
         np.maximum.at(found, self.cell, per_position)
         return found
 
-    def union(self, per_position: Any) -> Any:
+    def union(self, per_position: Array) -> Array:
         """The bits that occur in each cell."""
         found = np.zeros(self.node.size, dtype=per_position.dtype)
         np.bitwise_or.at(found, self.cell, per_position)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
+from querygate.methods.anonymise.anonymisers import ANONYMISERS
 from querygate.methods.anonymise.clusters.merge import merge_until_kept
 from querygate.methods.anonymise.clusters.top_down import rows_of
 from querygate.methods.anonymise.division.mondrian import Progress, check_feasible
@@ -42,9 +43,6 @@ def local(
 
     A method that divides records wants one combination for each record.
     """
-    # The registry is in the package, which imports this file.
-    from querygate.methods.anonymise import ANONYMISERS
-
     divide = ANONYMISERS.get(method)
     if divide.by_record and int(table.counts.max(initial=1)) > 1:
         raise ValueError(f"{method} divides records: it wants a table with one combination for each")

@@ -23,7 +23,7 @@ MAPPED = POLICY.but(k_map={"population": "people.parquet", "k": 2})
 
 @pytest.fixture(autouse=True)
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("querygate.custody.extract.extract_charts.can_draw", lambda: False)
+    monkeypatch.setattr("querygate.custody.extract.extract_report.can_draw", lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_of_an_extract(folder: Path, tmp_path: Path, k: int, form: Any) -> None:
     policy, source = MAPPED.parsed(), open_source(str(folder / "trial.parquet"))
     wish = ExtractSpec.of({"dataset": "trial", "purpose": "test", "k": k, "method": "mondrian", "formats": [form]})
-    own = make_extract(policy, source, wish, tmp_path, secret=b"s", beside=folder)
+    own = make_extract(policy, source, wish, tmp_path, secret=b"s", base_dir=folder)
     body = to_json(assess_source(policy, source, RiskOptions(released=tmp_path), beside=folder))
     assert body["after"] == "release"
     after = json.loads(json.dumps(body["sides"]["after"]["attackers"]))

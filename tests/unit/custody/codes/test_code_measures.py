@@ -160,7 +160,7 @@ def test_the_report_on_a_version_has_measures(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
     source = write_parquet(tmp_path / "source.parquet", patients(60))
     policy = policy_of("partition", {"kind": "complete"})
-    done = publish_with_report(opened, policy.parsed(), str(source), user="me", kind="json", beside=tmp_path)
+    done = publish_with_report(opened, policy.parsed(), str(source), user="me", kind="json", base_dir=tmp_path)
     assert done.file is not None
     body = json.loads(done.file.read_text())
     [told] = body["codes"]

@@ -19,6 +19,7 @@ from tests.unit.custody.publish.tables import (
     REGIONS,
     outside,
     publish_in,
+    publish_regions,
     raw_tables,
     write_all,
     write_regions,
@@ -29,16 +30,12 @@ POLICY = PEOPLE.but(**REFERENCES)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("clinic")
-    write_all(path)
-    return path
+    return tmp_path_factory.mktemp("clinic")
 
 
 @pytest.fixture(scope="module")
 def opened(folder: Path) -> OpenSite:
-    site = new_site(folder)
-    publish_in(folder, site, POLICY)
-    return site
+    return publish_regions(folder)
 
 
 def test_the_version_keeps_the_table(opened: OpenSite) -> None:

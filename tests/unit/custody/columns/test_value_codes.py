@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Profile
+from querygate.core.vault_ports import Profile
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
 from querygate.custody.policy import ColumnPolicy
 
@@ -29,7 +29,6 @@ def check_lands(codes: NumberCodes, values: Any) -> None:
     assert (codes.high[:-1] < codes.low[1:]).all()  # so no value has two codes
 
 
-@settings(deadline=None)
 @given(st.integers(-50, 50), st.integers(1, 90), st.integers(1, 9), st.lists(st.integers(-49, 139), max_size=3))
 def test_every_whole_number_of_the_domain_has_its_code(low: int, width: int, grid: int, points: list[int]) -> None:
     high = low + width
@@ -44,7 +43,6 @@ def test_every_whole_number_of_the_domain_has_its_code(low: int, width: int, gri
     assert [codes.low[c] for c in codes.cuts(cuts)] == list(cuts)
 
 
-@settings(deadline=None)
 @given(st.floats(-1e6, 1e6), st.floats(0.5, 1e6), st.floats(0, 1))
 def test_every_number_of_the_domain_has_its_code(low: float, width: float, share: float) -> None:
     column = ColumnPolicy("x", "sensitive", "number", low=low, high=low + width, bins=width / 7)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.errors import ConfigError
@@ -47,7 +47,6 @@ def attempt(text: str) -> tuple[Policy | None, list[str]]:
         return None, error.detail.splitlines()
 
 
-@settings(deadline=None)
 @given(st.one_of(lines(KEYS["columns.*"]), numeric_column()), lines(KEYS["anonymise"] + KEYS["answers"]))
 def test_a_policy_or_one_error(column, options):
     text = (
@@ -69,7 +68,6 @@ def test_a_policy_or_one_error(column, options):
         assert len(edges) >= 2
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ak_1-.:=#,[]{}\"'\\ \n\r\x00é", max_size=60))
 def test_any_text_at_all(text):
     with pytest.raises(ConfigError):

@@ -6,8 +6,9 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import DiversityPolicy, KMapPolicy, parse_policy
+from tests.policies import make_policy, quasi
 
-TOP = 'dataset = "d"\nk = 5\n[columns.q]\nrole = "quasi-identifier"\ntype = "category"\n'
+TOP = make_policy("d", {"q": quasi("category")})
 ILL = '[columns.ill]\nrole = "sensitive"\ntype = "category"\nvalues = ["a", "b", "c"]\n'
 SBP = '[columns.sbp]\nrole = "sensitive"\ntype = "integer"\ndomain = [40, 300]\n'
 MASS = '[columns.mass]\nrole = "sensitive"\ntype = "number"\ndomain = [0, 300]\n'

@@ -6,8 +6,9 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import JoinPolicy, ReferencePolicy, parse_policy
+from tests.policies import make_policy, quasi
 
-TOP = 'dataset = "d"\nk = 5\n[columns.q]\nrole = "quasi-identifier"\ntype = "category"\n'
+TOP = make_policy("d", {"q": quasi("category")})
 BROUGHT = '[columns.x]\nrole = "public"\ntype = "integer"\n[columns.y]\nrole = "withheld"\n'
 REFERENCE = '[references.r]\nfile = "r.csv"\nkey = "code"\ncolumns = ["name", "land"]\n'
 JOIN = '[join.j]\nsource = "j.csv"\non = { pid = "id" }\ncolumns = ["x", "y"]\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.errors import ConfigError
@@ -248,7 +248,6 @@ def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
         assert caught.value.remedy
 
 
-@settings(deadline=None)
 @given(st.dates(), st.dates())
 def test_every_pair_of_days_is_a_domain_in_the_right_order(one, other):
     text = f'type = "date"\ndomain = [{one.isoformat()}, {other.isoformat()}]'

@@ -6,47 +6,27 @@ import json
 
 import pytest
 
-from querygate.custody.policy import parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
+from tests.policies import IDENTIFIER, ILLNESS, ROUGH_AGE, ZIP, diverse, make_policy, sensitive
 
-FULL = """
-dataset = "patients"
-title = "A study"
-k = 5
-[anonymise]
-statistics = ["mean(age)", "count"]
-max_width = { "mean(age)" = 4 }
-[laplace]
-epsilon_per_query = 0.1
-epsilon_total = 1
-epsilon_per_user = 0.5
-[answers]
-modes = ["interval", "laplace"]
-[columns.mrn]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-cuts = [20, 40]
-[columns.zip]
-role = "quasi-identifier"
-type = "category"
-hierarchy = "digits"
-[columns.sbp]
-role = "sensitive"
-type = "number"
-domain = [40, 300]
-bins = [40, 100, 140, 300]
-[columns.disease]
-role = "sensitive"
-type = "category"
-diversity = { kind = "recursive", c = 3, l = 2 }
-"""
+FULL = make_policy(
+    "patients",
+    {
+        "mrn": IDENTIFIER,
+        "age": ROUGH_AGE | {"cuts": [20, 40]},
+        "zip": ZIP,
+        "sbp": sensitive("number", (40, 300), bins=[40, 100, 140, 300]),
+        "disease": ILLNESS | diverse("recursive", c=3, l=2),
+    },
+    title="A study",
+    anonymise={"statistics": ["mean(age)", "count"], "max_width": {"mean(age)": 4}},
+    laplace={"epsilon_per_query": 0.1, "epsilon_total": 1, "epsilon_per_user": 0.5},
+    answers={"modes": ["interval", "laplace"]},
+)
 
 
 def test_it_is_the_same() -> None:
-    policy = parse_policy(FULL)
+    policy = FULL.parsed()
     again = read_policy(write_policy(policy))
     assert again == policy
     assert again.hash == policy.hash

@@ -13,6 +13,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.policy_proposal import draft_from
 from tests.places import DATA
+from tests.policies import make_policy, quasi
 from tests.unit.custody.publish.publications import ask, new_site, put, write_parquet
 from tests.unit.custody.publish.studies import claims, people, survey
 
@@ -106,9 +107,8 @@ def test_roles_of_claims(tmp_path):
 
 def test_a_text_of_many_values_is_refused_with_advice(tmp_path):
     source = write_parquet(tmp_path / "t.parquet", {"q": [f"v{i}" for i in range(3000)], "age": [40] * 3000})
-    text = 'dataset = "t"\nk = 5\n[columns.q]\nrole = "quasi-identifier"\ntype = "category"\n'
     with pytest.raises(ConfigError) as refused:
-        put(new_site(tmp_path), text, source)
+        put(new_site(tmp_path), make_policy("t", {"q": quasi("category")}), source)
     assert refused.value.code == "QG802"
     assert "3,000 distinct values" in refused.value.detail
     assert "hierarchy" in refused.value.remedy

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from querygate.custody.policy import MAX_EDGES, ColumnPolicy, bin_edges, closed, grid_edges
@@ -89,7 +89,6 @@ def test_the_number_of_edges_is_capped_before_they_are_made():
             bin_edges(replace(column, bins=1, guard=0))
 
 
-@settings(deadline=None)
 @given(st.floats(1e-300, 1e300), st.sampled_from([-1.0, 0.0]))
 def test_the_round_step_is_a_round_number_near_a_fiftieth(width, part):
     step = round_step(part * width, width, whole=False)
@@ -122,7 +121,6 @@ def columns(draw):
     return column, edges(column), value
 
 
-@settings(deadline=None)
 @given(columns())
 def test_edges_increase_strictly_and_cover_the_domain(drawn):
     column, edges, _ = drawn
@@ -131,7 +129,6 @@ def test_edges_increase_strictly_and_cover_the_domain(drawn):
     assert set(column.cuts) <= set(edges)
 
 
-@settings(deadline=None)
 @given(columns())
 def test_a_value_lies_in_exactly_one_closed_interval_and_it_is_that_of_its_code(drawn):
     column, edges, value = drawn
@@ -141,7 +138,6 @@ def test_a_value_lies_in_exactly_one_closed_interval_and_it_is_that_of_its_code(
     assert [i for i, (low, high) in enumerate(intervals) if low <= value <= high] == [code]
 
 
-@settings(deadline=None)
 @given(columns())
 def test_closed_intervals_leave_no_gap(drawn):
     column, edges, _ = drawn

@@ -12,42 +12,28 @@ from querygate.core.errors import ConfigError
 from querygate.custody.policy import grid_edges, parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
+from tests.policies import ROUGH_AGE, make_policy, quasi, sensitive
 
-POLICY = """
-dataset = "d"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-{age}
-[columns.born]
-role = "quasi-identifier"
-type = "date"
-domain = ["1900-01-01", "2020-12-31"]
-{born}
-[columns.race]
-role = "quasi-identifier"
-type = "category"
-{race}
-[columns.smoker]
-role = "quasi-identifier"
-type = "boolean"
-{smoker}
-[columns.sbp]
-role = "sensitive"
-type = "number"
-domain = [40, 300]
-{sbp}
-{more}
-"""
-KEYS = ("age", "born", "race", "smoker", "sbp", "more")
+POLICY = make_policy(
+    "d",
+    {
+        "age": ROUGH_AGE,
+        "born": quasi("date", ("1900-01-01", "2020-12-31")),
+        "race": quasi("category"),
+        "smoker": quasi("boolean"),
+        "sbp": sensitive("number", (40, 300)),
+    },
+)
 GROUPS = 'groups = [["White"], ["Black", "Other"]]'
 RELEASE = '[release]\npopulation = "county.csv"\ncount = "people"\ncolumns = ["age", "race"]\nthreshold = 0.01'
 
 
-def made(**given: str) -> str:
-    return POLICY.format(**{key: given.get(key, "") for key in KEYS})
+def made(more: str = "", **lines: str) -> str:
+    """The policy with these lines in the tables of columns, and more at its end."""
+    text: str = POLICY
+    for name, keys in lines.items():
+        text = text.replace(f"[columns.{name}]\n", f"[columns.{name}]\n{keys}\n")
+    return text + more
 
 
 def test_edges_are_the_cells_and_the_ends_are_the_domains():

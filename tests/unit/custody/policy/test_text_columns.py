@@ -9,17 +9,9 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import NotePolicy, Policy, SequencePolicy, parse_policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
+from tests.policies import IDENTIFIER, ROUGH_AGE, make_policy
 
-BASE = """
-dataset = "patients"
-k = 5
-[columns.name]
-role = "identifier"
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-"""
+BASE = make_policy("patients", {"name": IDENTIFIER, "age": ROUGH_AGE})
 HASH = "41ef7ffb52d1640793cb205b62e53b9989b24e2d01ca49f96af59812a605ab2d"
 
 
@@ -59,8 +51,7 @@ def test_the_hash_is_that_of_what_is_meant() -> None:
     assert of(note).hash == of(note + written_out).hash
     others = {of(note + f"{line}\n").hash for line in ('dates = "tag"', 'tags = "kind"', "earliest_year = 1936")}
     assert len({*others, of(note).hash, of("").hash}) == 5
-    named = BASE.replace('role = "identifier"', 'role = "identifier"\nkind = "name"')
-    assert parse_policy(named).hash != of("").hash
+    assert BASE.but(columns={"name": {"kind": "name"}}).parsed().hash != of("").hash
 
 
 @pytest.mark.parametrize(

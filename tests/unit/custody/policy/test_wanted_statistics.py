@@ -5,22 +5,9 @@ from __future__ import annotations
 import pytest
 
 from querygate.custody.policy import StatisticPolicy, parse_policy
+from tests.policies import ROUGH_AGE, SBP, make_policy, public
 
-HEAD = """
-dataset = "d"
-k = 5
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-[columns."a, b)"]
-role = "public"
-type = "number"
-[columns.sbp]
-role = "sensitive"
-type = "integer"
-domain = [40, 300]
-"""
+HEAD = make_policy("d", {"age": ROUGH_AGE, "a, b)": public("number"), "sbp": SBP})
 
 
 def options(lines: str):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.methods.anonymise import Method, Table
-from querygate.site.layout import init_site
+from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
@@ -28,17 +30,15 @@ RESEARCHER = Principal("tester", "researcher")
 ALONE = VersionHandling(compare=False)
 Anonymise = Callable[..., Ints]
 
-AGE = """
-[columns.age]
-role = "quasi-identifier"
-type = "integer"
-domain = [0, 120]
-grid = 1
-"""
-
 
 def new_site(folder: Path) -> OpenSite:
     return open_gate(init_site(folder / "site"))
+
+
+def copy_site(opened: OpenSite, folder: Path) -> OpenSite:
+    """A copy to change, of a site that nobody uses any more."""
+    opened.log.database.close()  # a copy would drop the locks that SQLite has on the file
+    return open_gate(open_site(Path(shutil.copytree(opened.site.folder, folder / "site"))))
 
 
 def shelf_of(opened: OpenSite) -> DuckDBVersionWriter:
@@ -75,6 +75,20 @@ def put(
         anonymiser=Method(anonymiser) if anonymiser else None,
         handling=handling,
     )
+
+
+class Miswriter:
+    """A shelf whose writer changes what it is given: the catalog, the tables and the code lists by column."""
+
+    def __init__(self, shelf: DuckDBVersionWriter, change: Callable[..., tuple[Any, Any, Any]]) -> None:
+        self._shelf, self._change = shelf, change
+
+    @contextmanager
+    def publishing(self, dataset: str) -> Iterator[Any]:
+        with self._shelf.publishing(dataset) as publication:
+            right: Any = publication.write
+            publication.write = lambda *given: right(*self._change(*given))  # type: ignore[method-assign]
+            yield publication
 
 
 def ask(opened: OpenSite, sql: str, dataset: str = "t") -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ConfigError
-from tests.policies import AGE, Column, PolicyText, column, make_policy, public, quasi, sensitive
+from tests.policies import AGE, Column, PolicyText, make_column, make_policy, public, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, ends, new_site, put, raw_rows
 
 AGES = [20, 21, 22, 40, 41, 42]
@@ -45,7 +45,7 @@ def policy_of(**columns: Column) -> PolicyText:
 def test_columns_of_missing_values(tmp_path: Path, role: str, more: Column, edges: str) -> None:
     """All types of a role in one table: five columns without a single value."""
     opened = new_site(tmp_path)
-    roles = {kind: column(role, kind, DOMAINS.get(kind)) | (more if kind in DOMAINS else {}) for kind in ARROW}
+    roles = {kind: make_column(role, kind, DOMAINS.get(kind)) | (more if kind in DOMAINS else {}) for kind in ARROW}
     columns = {kind: pa.nulls(len(AGES), arrow) for kind, arrow in ARROW.items()}
     put(opened, policy_of(**roles).but(anonymise={"edges": edges}), {"age": AGES, **columns})
 
@@ -95,7 +95,7 @@ BEYOND = 10**20 - 1
 @pytest.mark.parametrize("role", ["quasi-identifier", "sensitive", "public"])
 def test_whole_numbers_of_64_bits(tmp_path: Path, role: str) -> None:
     opened = new_site(tmp_path)
-    x = column(role, "integer", None if role == "public" else (-LARGEST, LARGEST))
+    x = make_column(role, "integer", None if role == "public" else (-LARGEST, LARGEST))
     values = [-LARGEST, -LARGEST, -1, 0, LARGEST, LARGEST]
     put(opened, policy_of(x=x | ({"guard": 0} if role == "sensitive" else {})), {"age": AGES, "x": values})
 
@@ -143,7 +143,7 @@ def test_constants_beyond_64_bits_cost_no_digit(tmp_path: Path) -> None:
 )
 def test_infinite_numbers_are_refused(tmp_path: Path, role: str, value: float) -> None:
     opened = new_site(tmp_path)
-    x = column(role, "number", None if role == "public" else (0, 100))
+    x = make_column(role, "number", None if role == "public" else (0, 100))
     with pytest.raises(ConfigError) as refused:
         put(opened, policy_of(x=x), {"age": AGES, "x": [1.0, 2.0, 3.0, 4.0, 5.0, value]})
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.policies import AGE, column, make_policy
+from tests.policies import AGE, make_column, make_policy
 from tests.unit.custody.publish.publications import ask, new_site, put
 
 
@@ -21,7 +21,7 @@ def study(request, tmp_path_factory):
     tenths = chance.integers(-100, 101, 500)  # most values lie on an edge of the grid
     cents = np.where(chance.random(500) < 0.7, tenths * 10, chance.integers(-1000, 1001, 500))
     values = [Decimal(int(cent)).scaleb(-2) for cent in cents]
-    policy = make_policy("t", {"age": AGE, "x": column(request.param, "number", (-10, 10), grid=0.1)})
+    policy = make_policy("t", {"age": AGE, "x": make_column(request.param, "number", (-10, 10), grid=0.1)})
     put(opened, policy, {"age": chance.integers(0, 100, 500), "x": pa.array(values, pa.decimal128(12, 2))})
     return opened, folder / "source.parquet"
 

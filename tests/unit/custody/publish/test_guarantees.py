@@ -219,7 +219,7 @@ def publish_beside(folder: Path, policy: str, columns: dict[str, list[Any]]) -> 
     opened = new_site(folder)
     source = write_parquet(folder / "people.parquet", columns)
     read = load_policy(folder / "policy.toml")
-    return opened, publish_to(opened, read, str(source), user="tester", beside=folder)
+    return opened, publish_to(opened, read, str(source), user="tester", base_dir=folder)
 
 
 def test_closeness_along_a_hierarchy(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def publish_with(folder: Path, policy: str, register: str) -> tuple[OpenSite, Re
     opened = new_site(folder)
     (folder / "register.csv").write_text(register, encoding="utf-8")
     source = write_parquet(folder / "people.parquet", PEOPLE)
-    return opened, publish_to(opened, parse_policy(policy), str(source), user="tester", beside=folder)
+    return opened, publish_to(opened, parse_policy(policy), str(source), user="tester", base_dir=folder)
 
 
 def register(people: int = 3000) -> list[tuple[int | None, str]]:

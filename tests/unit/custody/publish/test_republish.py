@@ -23,7 +23,7 @@ from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store import retired_versions
 from querygate_adapters.vault import version_writer
 from tests.policies import REGISTER
-from tests.unit.custody.publish.publications import ends, new_site, put, staged_files, write_parquet
+from tests.unit.custody.publish.publications import copy_site, ends, new_site, put, staged_files, write_parquet
 
 K = 4
 POLICY = REGISTER.but(k=K)
@@ -56,11 +56,16 @@ def without(one: People, which: set[int]) -> People:
 ALL = people(240)
 
 
-@pytest.fixture
-def opened(tmp_path: Path) -> OpenSite:
-    opened = new_site(tmp_path)
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    opened = new_site(tmp_path_factory.mktemp("published"))
     again(opened, POLICY, ALL)
     return opened
+
+
+@pytest.fixture
+def opened(published: OpenSite, tmp_path: Path) -> OpenSite:
+    return copy_site(published, tmp_path)
 
 
 def again(opened: OpenSite, policy: str, columns: People) -> Report:

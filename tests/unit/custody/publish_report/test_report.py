@@ -212,7 +212,7 @@ def test_a_population_brings_the_journalist(tmp_path: Path) -> None:
     register = {"age": np.repeat(np.arange(0, 121), 8), "sex": np.tile(["F", "M"], 484)}
     write_parquet(tmp_path / "register.parquet", register)
     policy = POLICY.but(k_map={"population": "register.parquet", "k": 6, "columns": ["age", "sex"]})
-    put(opened, people, policy, kind="json", beside=tmp_path)
+    put(opened, people, policy, kind="json", base_dir=tmp_path)
     body = read_report(find_report(opened, "t", None))
     boxes = read(
         opened,

@@ -7,11 +7,12 @@ import pytest
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
 from querygate.methods.code_lists.cba import cba
-from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.diseases import surviving
 from querygate.methods.code_lists.supports import Supports
 from querygate.methods.code_lists.ugaclip import ugaclip
 from tests.bench.codes import Setting, anonymise, synpuf
+from tests.unit.methods.code_lists.violations import violations
 from tests.unit.methods.code_lists.worlds import world
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
-from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility, violations
+from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
 from querygate.methods.code_lists.supports import Supports, rare_itemsets
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.unit.methods.code_lists import brute
+from tests.unit.methods.code_lists.violations import breaches, violations
 from tests.unit.methods.code_lists.worlds import GOLDEN, GOLDEN_PRIVACY, items_as_texts, numbers, world
 
 
@@ -81,8 +82,8 @@ def test_groups_by_level_by_disease_and_by_hand():
     level = CodeUtility.by_level(["295", "295", "296", None])
     assert level.of(4).tolist() == [0, 0, 1, 2]
     assert CodeUtility.from_diseases([(1, 2)], rest=level).groups == ((1, 2), (0,))
-    assert CodeUtility(((0, 1),)).breaches(Items(np.array([0, 0, 1, 1]))) == ((2, 3),)
-    assert CodeUtility(((0, 1), (2, 3))).breaches(Items(np.array([0, 0, 1, 1]))) == ()
+    assert breaches(CodeUtility(((0, 1),)), Items(np.array([0, 0, 1, 1]))) == ((2, 3),)
+    assert breaches(CodeUtility(((0, 1), (2, 3))), Items(np.array([0, 0, 1, 1]))) == ()
 
 
 def test_contradictory_groups_are_refused():
@@ -97,9 +98,8 @@ def test_contradictory_groups_are_refused():
         lambda: CodePrivacy(((0,), ())),
         lambda: CodePrivacy.all_itemsets(0),
         lambda: CodePrivacy(upto=-1),
-        lambda: violations(GOLDEN, Items.unchanged(6), CodePrivacy(((0, 6),)), 2),
-        lambda: violations(GOLDEN, Items.unchanged(6), CodePrivacy(((-1, 2),)), 2),
-        lambda: violations(GOLDEN, Items.unchanged(5), GOLDEN_PRIVACY, 2),
+        lambda: CodePrivacy(((0, 6),)).check(GOLDEN, 2),
+        lambda: CodePrivacy(((-1, 2),)).check(GOLDEN, 2),
         lambda: CodeUtility(((0, 9),)).of(6),
         lambda: CodePrivacy().check(GOLDEN, 4),
         lambda: CodePrivacy().check(GOLDEN, 0),

@@ -16,6 +16,7 @@ from querygate.methods.code_lists.ugaclip import aclip, ugaclip
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from querygate.methods.code_lists.utility_loss import log_loss, total
 from tests.unit.methods.code_lists import brute
+from tests.unit.methods.code_lists.violations import breaches
 from tests.unit.methods.code_lists.worlds import CODES, GOLDEN, GOLDEN_PRIVACY, GOLDEN_UTILITY, items_as_texts, world
 
 POLICY_METHODS = [name for name in METHODS.names() if METHODS.get(name).kind == "policy"]
@@ -42,7 +43,7 @@ def test_the_policies_are_met(method, seed):
     assert not brute.unsafe(made.records(), texts, made.policy(), made.k, residue=made.privacy.residue)
     assert not brute.unsafe(made.records(), texts, made.policy(), made.k, residue=False)
     if method != "aclip":
-        assert made.utility.breaches(items) == ()
+        assert breaches(made.utility, items) == ()
 
 
 @pytest.mark.parametrize("method", POLICY_METHODS)
@@ -98,7 +99,7 @@ def test_what_cannot_be_followed_is_refused(method, k, privacy, utility):
 def test_aclip_joins_any_codes():
     items = aclip(GOLDEN, 2, GOLDEN_PRIVACY, CodeUtility())
     assert all(item != SUPPRESSED for item in items.of.tolist())
-    assert GOLDEN_UTILITY.breaches(items)
+    assert breaches(GOLDEN_UTILITY, items)
 
 
 def test_least_frequent_suppresses_a_shortest_run_of_the_rarest():
@@ -144,4 +145,4 @@ def test_sparing_keeps_the_promise(seed, method):
     items = method(made.baskets, made.k, made.privacy, spared)
     texts = items_as_texts(items)
     assert not brute.unsafe(made.records(), texts, made.policy(), made.k, residue=made.privacy.residue)
-    assert not spared.breaches(items)
+    assert not breaches(spared, items)

@@ -48,7 +48,7 @@ def true_epsilon(each: list[float], delta: float) -> float:
     return low
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(several, some.sampled_from([0.0, 1e-9, 1e-6, 1e-2]))
 def test_never_below_the_truth(each: list[float], delta: float) -> None:
     total = spent([pure(epsilon) for epsilon in each])
@@ -58,7 +58,7 @@ def test_never_below_the_truth(each: list[float], delta: float) -> None:
     assert total.epsilon_at(delta) <= total.filtered(delta)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(several, epsilons, some.floats(0.01, 5.0), some.sampled_from([0.0, 1e-6, 1e-2]))
 def test_more_spent_is_more(each: list[float], another: float, limit: float, delta: float) -> None:
     before = spent([pure(epsilon) for epsilon in each])
@@ -136,7 +136,7 @@ def test_parallel_is_the_most_of_each() -> None:
     assert parallel([Cost(0.5), pure(0.1)]).rho == 0.125
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(several, some.floats(0.05, 4.0), some.sampled_from([0.0, 1e-6, 1e-2]))
 def test_a_ledger_is_read_the_same_way(each: list[float], limit: float, delta: float) -> None:
     """Units of 10^-12 are rounded up, so a ledger may only be stricter."""

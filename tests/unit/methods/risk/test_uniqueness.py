@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from querygate.core.json_body import to_json
 from querygate.core.types import Ints
 from querygate.methods.risk.pitman import expected_uniques, pitman_uniques
 from querygate.methods.risk.snb import shlosser, snb_uniques
@@ -157,7 +158,7 @@ def test_zayatz_by_hand() -> None:
     assert share == pytest.approx((0.5 / (0.5 + 0.6)) / 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(0, 5000))
 def test_any_estimate_is_a_share(sizes: list[int], more: int) -> None:
     array = np.array(sizes, dtype=np.int64)
@@ -166,11 +167,11 @@ def test_any_estimate_is_a_share(sizes: list[int], more: int) -> None:
         assert one.share is None or 0.0 <= one.share <= 1.0
         assert (one.share is None) == bool(one.why)
     assert found.share is not None
-    assert found.to_dict()["share"] == found.share
+    assert to_json(found)["share"] == found.share
     assert explain_uniqueness(found).endswith(".")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=30), st.integers(2, 50))
 def test_the_more_people_the_fewer_are_alone_by_pitman(sizes: list[int], times: int) -> None:
     array = np.array(sizes, dtype=np.int64)

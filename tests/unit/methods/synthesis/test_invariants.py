@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Variable, condense, encode
@@ -195,7 +195,7 @@ def tables(draw: st.DrawFn) -> tuple[Microdata, int]:
     return Microdata(tuple(variables), columns), min(k, records)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120)
 @given(tables(), st.sampled_from(METHODS.names()), st.integers(0, 9))
 def test_any_table(table: tuple[Microdata, int], method: str, seed: int) -> None:
     data, k = table

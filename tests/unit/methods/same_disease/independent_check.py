@@ -7,13 +7,12 @@ are published, and counts by looking at every person. The cost is that of parts 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from querygate.core.types import Bools
+from querygate.core.types import Array, Bools
 from querygate.methods.same_disease.code_ranges import Cell, Quasi, ValueSpan
 from querygate.methods.same_disease.population_parts import Partition
 
@@ -31,21 +30,18 @@ class PartitionCheck:
     average_instance: float
     overlapping: int  # people who match more than one part
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "faults": list(self.faults)}
-
 
 class _Values(NamedTuple):
-    rows: NDArray[Any]  # days, numbers, or places among the names
+    rows: Array  # days, numbers, or places among the names
     names: list[str | None]
 
 
 def check_partition(
     columns: Sequence[Quasi],
-    population: Mapping[str, NDArray[Any]],
-    file: Mapping[str, NDArray[Any]],
+    population: Mapping[str, Array],
+    file: Mapping[str, Array],
     made: Partition,
-    persons: NDArray[Any] | None = None,
+    persons: Array | None = None,
 ) -> PartitionCheck:
     """Every record in one part, its values in what is published, people and risks as they are told.
 
@@ -102,7 +98,7 @@ def _faults(number: int, records: int, people: int, mine: Bools, inside: Bools, 
     return found
 
 
-def _read(column: Quasi, table: Mapping[str, NDArray[Any]]) -> _Values:
+def _read(column: Quasi, table: Mapping[str, Array]) -> _Values:
     """Days and numbers as they are, the rest as texts; a missing one is NaT, nan or None."""
     values = np.asarray(table[column.name])
     if column.kind in ("date", "birth"):

@@ -1,10 +1,12 @@
-"""The pictures of an extract's report: coefficients, distributions, correlations and codes, before and after.
+"""The report on an extract: figures for programs, a page for people, and its pictures of coefficients, distributions,
+correlations and codes, before and after.
 
 Matplotlib is an extra: without it the report has its tables alone.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -14,12 +16,25 @@ import pyarrow as pa
 
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import floats_of
+from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish_report.charts import DARK, GREY, RED, TEAL, can_draw, codes, draw, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TEMPLATE = "extract_report.html"
 SHOWN_TERMS, SHOWN_COLUMNS, SHOWN_VALUES, ACROSS = 40, 12, 12, 3
+
+
+def make_report(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
+    """report.json, report.html and the pictures as files of their own."""
+    pictures = make_pictures(protected, body)
+    page = fill(TEMPLATE, report=body, images=data_uris(pictures), can_draw=can_draw())
+    return {
+        "report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode(),
+        "report.html": page.encode(),
+        **{f"{name}.png": png for name, png in pictures.items()},
+    }
 
 
 def make_pictures(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
