@@ -6,7 +6,7 @@ decides a range is here, once, for every engine.
 
 from querygate.bounds.class_sums import moment_columns
 from querygate.bounds.evaluate import expression_bounds
-from querygate.bounds.expand import ExpandedRows, spread
+from querygate.bounds.expand import spread
 from querygate.bounds.gather import ROW, gather
 from querygate.bounds.membership import Membership, count_bounds
 from querygate.bounds.values import value_bounds
@@ -20,5 +20,4 @@ __all__ = [
     "moment_columns",
     "value_bounds",
     "spread",
-    "ExpandedRows",
 ]

@@ -1,23 +1,15 @@
 """What the gate remembers about its own use: users, keys and the log, in one SQLite file and its archives."""
 
-from querygate.control.accounts import ROLES, Accounts, NewKey, StoredKey, User
+from querygate.control.accounts import ROLES, Accounts, User
 from querygate.control.chain import GENESIS, ChainBroken, VerifiedChain
 from querygate.control.database import Database
 from querygate.control.entry_links import verify_lines
 from querygate.control.extract_requests import Notices, SqliteRequests
-from querygate.control.ids import Clock, Entropy, new_query_id, stamp
+from querygate.control.ids import new_query_id, stamp
 from querygate.control.log import Log
 from querygate.control.rotation import discard, rotate
 from querygate.control.segments import Segment
-from querygate.control.signature import (
-    NotSigned,
-    PublicKey,
-    SignedStatement,
-    SiteKey,
-    load_key,
-    load_public_key,
-    make_key,
-)
+from querygate.control.signature import NotSigned, SignedStatement, load_key, load_public_key, make_key
 from querygate.control.signed_export import export_signed
 from querygate.control.sqlite_budgets import SqliteBudgets
 
@@ -25,8 +17,6 @@ __all__ = [
     "Database",
     "Accounts",
     "User",
-    "StoredKey",
-    "NewKey",
     "ROLES",
     "SqliteBudgets",
     "SqliteRequests",
@@ -36,8 +26,6 @@ __all__ = [
     "ChainBroken",
     "GENESIS",
     "verify_lines",
-    "SiteKey",
-    "PublicKey",
     "SignedStatement",
     "NotSigned",
     "make_key",
@@ -47,8 +35,6 @@ __all__ = [
     "rotate",
     "discard",
     "export_signed",
-    "Clock",
-    "Entropy",
     "new_query_id",
     "stamp",
 ]

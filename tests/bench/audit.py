@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.methods.inference import atoms, known, near_pairs, packed
+from querygate.methods.inference import known, near_pairs, packed
 from querygate.methods.inference.live import Watch
 from tests.report import row
+from tests.unit.methods.inference.exact import atoms
 
 K = 10
 PAIR_SETS = (25_000, 50_000, 100_000)

@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from querygate.core.types import Ints
-from querygate.methods.same_disease import Quasi, Rules, SafeHarborComparison, Study, check_partition, compare
+from querygate.methods.same_disease import Quasi, Rules, SafeHarborComparison, Study, compare
 from querygate.methods.same_disease.part_tree import LEAST
 from tests.places import DATA
 from tests.report import row
+from tests.unit.methods.same_disease.independent_check import check_partition
 
 PEOPLE = DATA / "people" / "people.parquet"
 ON = "2040-04-01"

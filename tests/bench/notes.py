@@ -16,12 +16,13 @@ import random
 import time
 from typing import Any
 
-from querygate.methods.notes import IdentifierKind, Score, Scrubber, ScrubOptions, score
+from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, NameFinder
 from querygate.methods.notes.lexicon import _load
 from tests.report import row
 from tests.unit.methods.notes.brute import still_there
 from tests.unit.methods.notes.corpora import OWN, japanese, presidio
+from tests.unit.methods.notes.detection_score import Score, score
 from tests.unit.methods.notes.test_finders import HOSTILE
 
 SECRET = b"0123456789abcdef"

@@ -16,10 +16,6 @@
 from querygate.custody.policy.class_guarantees import NO_WISH
 from querygate.custody.policy.load import accepted_keys, load_policy, parse_policy
 from querygate.custody.policy.model import (
-    PUBLISHED,
-    AnonymiseOptions,
-    AnswerOptions,
-    AuditOptions,
     CodesPolicy,
     ColumnPolicy,
     DiversityPolicy,
@@ -32,10 +28,8 @@ from querygate.custody.policy.model import (
     ProtectPolicy,
     ReferencePolicy,
     ReleasePolicy,
-    RepublishOptions,
     SequencePolicy,
     StatisticPolicy,
-    UtilityPolicy,
 )
 from querygate.custody.policy.public_edges import MAX_EDGES, bin_edges, closed, grid_edges
 
@@ -49,21 +43,15 @@ __all__ = [
     "HierarchyPolicy",
     "CodesPolicy",
     "ProtectPolicy",
-    "UtilityPolicy",
     "NotePolicy",
     "SequencePolicy",
     "NO_WISH",
-    "AnonymiseOptions",
-    "AnswerOptions",
-    "AuditOptions",
     "ReferencePolicy",
     "ReleasePolicy",
-    "RepublishOptions",
     "StatisticPolicy",
     "JoinPolicy",
     "KMapPolicy",
     "Number",
-    "PUBLISHED",
     "grid_edges",
     "bin_edges",
     "closed",

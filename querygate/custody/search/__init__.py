@@ -9,16 +9,13 @@ search_report  the report that an expert signs
 """
 
 from querygate.custody.search.alternatives_search import AlternativesSearch, search
-from querygate.custody.search.lattice_study import LatticeStudy, lay_out
 from querygate.custody.search.policy_edits import applied
 from querygate.custody.search.safe_harbor_file import Decision, harboured
 
 __all__ = [
     "Decision",
-    "LatticeStudy",
     "AlternativesSearch",
     "applied",
     "harboured",
-    "lay_out",
     "search",
 ]

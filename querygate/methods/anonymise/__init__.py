@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from querygate.core.registry import Registry
 from querygate.methods.anonymise import partition_check, version_overlay
-from querygate.methods.anonymise.anonymisers import ANONYMISERS, Anonymiser, Method
+from querygate.methods.anonymise.anonymisers import ANONYMISERS, Method
 from querygate.methods.anonymise.blind_classes import blind
 from querygate.methods.anonymise.class_boxes import (
     ALL_NULLS,
@@ -56,7 +56,7 @@ from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
 from querygate.methods.anonymise.recode.interval_levels import flat_hierarchy, interval_hierarchy
 from querygate.methods.anonymise.recode.local_recode import local
-from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder, Scale, scales_of
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder, scales_of
 from querygate.methods.anonymise.stable_classes import stay_together
 from querygate.methods.anonymise.statistic_weights import directed, statistic_weights
 from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table
@@ -68,7 +68,6 @@ RECODERS.register("local", local)
 
 __all__ = [
     "ANONYMISERS",
-    "Anonymiser",
     "Method",
     "Progress",
     "mondrian",
@@ -124,7 +123,6 @@ __all__ = [
     "full_domain",
     "full_subtree",
     "local",
-    "Scale",
     "scales_of",
     "interval_hierarchy",
     "flat_hierarchy",

@@ -10,8 +10,8 @@ Fung et al., EDBT 2008).
 This measures; it shares no code with the methods that make classes.
 
 >>> import numpy as np
->>> then, now = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1]), np.array([5, 5, 5, 5, 6, 6, 6, 6, 6])
->>> found = judge(lay_together([then], now), k=3)  # two of class 0 went elsewhere
+>>> then, now, people = np.array([[0], [0], [1]]), np.array([5, 6, 6]), np.array([4, 2, 3])
+>>> found = judge(ClassHistory(then, now, people, np.ones(3, bool)), k=3)  # two of class 0 went elsewhere
 >>> found.smallest, found.divided, found.keeps(few_changes=False)
 (2, SmallParts(parts=1, people=2), False)
 """
@@ -59,21 +59,6 @@ class OverlayVerdict:
     @property
     def people(self) -> int:
         return self.divided.people + self.left.people + self.came.people
-
-
-def lay_together(
-    earlier: Sequence[Ints], now: Ints, sensitive: Sequence[Ints] = (), least: Sequence[int] = ()
-) -> ClassHistory:
-    """From the classes of each person, an array per version, and each person's sensitive values, an array per column,
-    with the least number of different ones that a group has to keep.
-    """
-    entries, which = _distinct(np.column_stack([*earlier, now]))
-    kept = np.ones(len(entries), dtype=np.bool_)
-    for values, wanted in zip(sensitive, least, strict=True):
-        pairs, _ = _distinct(np.column_stack([which, values]))
-        kept &= np.bincount(pairs[:, 0], minlength=len(entries)) >= wanted
-    people = np.bincount(which, minlength=len(entries))
-    return ClassHistory(entries[:, :-1], entries[:, -1], people, kept)
 
 
 def judge(met: ClassHistory, k: int) -> OverlayVerdict:

@@ -10,7 +10,6 @@ Pure: numbers in, numbers out; random bits arrive as an argument. All noise is d
 
 from __future__ import annotations
 
-from querygate.core.budget import Cost
 from querygate.methods.dp.accountant import ComposedAccounting, Spent, parallel, pure, share
 from querygate.methods.dp.accuracy import explain_accuracy, needed_epsilon, within
 from querygate.methods.dp.consistency import consistent, non_negative
@@ -35,7 +34,6 @@ __all__ = [
     "noisy_sum",
     # what it costs
     "ComposedAccounting",
-    "Cost",
     "mean_cost",
     "Spent",
     "parallel",

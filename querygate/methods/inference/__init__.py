@@ -3,20 +3,17 @@
 Sets of places come in, findings with proofs go out. Nothing here reads SQL, a database or a secret value.
 """
 
-from querygate.methods.inference.cases import Case, CaseStatement, finding_id, make_cases
+from querygate.methods.inference.cases import CaseStatement
 from querygate.methods.inference.coalitions import POOLED, find
-from querygate.methods.inference.examine import IsolatedGroup, Unexamined, examine
+from querygate.methods.inference.examine import Unexamined, examine
 from querygate.methods.inference.finding_check import NotSound, verify
-from querygate.methods.inference.linear import View, known
+from querygate.methods.inference.linear import known
 from querygate.methods.inference.notices import notices
 from querygate.methods.inference.places import describe_places
-from querygate.methods.inference.set_bits import atoms, fingerprint
 from querygate.methods.inference.set_pairs import near_pairs, packed
 from querygate.methods.inference.severity import Domain, make_findings
-from querygate.methods.inference.shortest_proof import combine, is_combination
 from querygate.methods.inference.totals import (
     PRESENCE,
-    SEVERITIES,
     VARIANCE,
     Base,
     Finding,
@@ -29,30 +26,20 @@ from querygate.methods.inference.totals import (
 __all__ = [
     "POOLED",
     "PRESENCE",
-    "SEVERITIES",
     "VARIANCE",
     "Base",
-    "Case",
     "Domain",
     "Finding",
     "Inference",
-    "IsolatedGroup",
     "Unexamined",
     "NotSound",
     "Pattern",
     "CaseStatement",
     "QueryTotal",
-    "View",
-    "atoms",
-    "combine",
     "describe_places",
     "examine",
     "find",
-    "finding_id",
-    "fingerprint",
-    "is_combination",
     "known",
-    "make_cases",
     "make_findings",
     "near_pairs",
     "notices",

@@ -23,9 +23,6 @@ from querygate.methods.inference.total_matrix import Rows
 PROBES = 3
 """An atom is called known by chance once in p^3 tries; and every finding is proved by itself."""
 
-SPARES = 32
-"""Null vectors kept to pay for new equations, one each."""
-
 
 class NotSolved(ArithmeticError):
     """The random matrix was singular by chance twice in a row, which does not happen."""
@@ -84,58 +81,6 @@ def tied(probes: Floats) -> list[tuple[int, int]]:
     return [(int(usable[order[i]]), int(usable[order[i + 1]])) for i in np.flatnonzero(alike)]
 
 
-class View:
-    """The equations of one view (a user, a project, everybody) as they come in, and what they make known.
-
-    A pool of random null vectors is kept. An equation that all of them satisfy already is implied by earlier ones.
-    Another is paid for with one vector of the pool: the multiple of it that makes each of the others satisfy the new
-    equation is subtracted. When the pool is down to the probes it is filled again from all equations at once.
-    """
-
-    def __init__(self, places: int) -> None:
-        self.rows: list[Bools] = []
-        self.label: Ints = np.zeros(places, dtype=np.int64)
-        self._pool = draw(np.random.default_rng(0), PROBES + SPARES, places)
-
-    def implied(self, row: Bools) -> bool:
-        """Does the total of this row follow from those before it?"""
-        return not residues(self._pool[:PROBES, row].sum(axis=1)).any()
-
-    def add(self, row: Bools) -> None:
-        """Take an equation in."""
-        self.label = split(self.label, row)
-        if self.implied(row):
-            return
-        self.rows.append(row)
-        self._pool = _satisfying(self._pool, row)
-        if len(self._pool) <= PROBES:
-            self._fill()
-
-    def with_row(self, row: Bools) -> tuple[Ints, Floats]:
-        """Atoms of places, and probes over atoms, as they would be with one more equation. Nothing is changed."""
-        label, probes = split(self.label, row), self._pool[:PROBES]
-        if not self.implied(row):
-            paid = self._pool[PROBES:][residues(self._pool[PROBES:, row].sum(axis=1)) > 0][:1]
-            probes = _satisfying(np.concatenate([probes, paid]), row)
-        return label, over_atoms(probes, label)
-
-    def probes(self) -> tuple[Ints, Floats]:
-        return self.label, over_atoms(self._pool[:PROBES], self.label)
-
-    def _fill(self) -> None:
-        rows = np.array(self.rows)
-        self._pool = null_vectors(rows, PROBES + SPARES, seed=len(self.rows))
-
-
-def _satisfying(pool: Floats, row: Bools) -> Floats:
-    """The pool without one vector, the others satisfying the row as well."""
-    off = residues(pool[:, row].sum(axis=1))
-    paid = int(np.flatnonzero(off)[-1])
-    factors = ratios(off, np.full_like(off, off[paid])).astype(np.float64)
-    kept = np.delete(np.arange(len(pool)), paid)
-    return residues(pool[kept] - residues(factors[kept, None] * pool[paid]))
-
-
 def split(label: Ints, row: Bools) -> Ints:
     """Atoms after one more set. What a set leaves whole keeps its number, a part that lies inside gets a new one."""
     atoms = int(label.max(initial=-1)) + 1
@@ -143,8 +88,3 @@ def split(label: Ints, row: Bools) -> Ints:
     cut = (inside > 0) & (inside < np.bincount(label, minlength=atoms))
     number = np.where(cut, atoms + np.cumsum(cut) - 1, np.arange(atoms))
     return np.where(row, number[label], label)
-
-
-def over_atoms(probes: Floats, label: Ints) -> Floats:
-    """Null vectors over places, summed over each atom: zero for every one of them iff the atom's total is known."""
-    return residues(np.stack([np.bincount(label, probe) for probe in probes]))

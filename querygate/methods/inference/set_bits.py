@@ -15,34 +15,10 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-import numpy.typing as npt
 
-from querygate.core.types import Bools, Ints
-
-Words = npt.NDArray[np.uint64]
+from querygate.core.types import Bools
 
 
 def fingerprint(members: Bools) -> str:
     """128 bits that are equal for equal sets."""
     return hashlib.blake2b(np.packbits(members).tobytes(), digest_size=16).hexdigest()
-
-
-def atoms(sets: Bools) -> tuple[Ints, Bools]:
-    """The atom of each place, and the sets over atoms: places that are in the same sets are one atom.
-
-    `sets` has a row for each set and a column for each place. Each set draws a random word, a place's signature is the
-    sum of the words of the sets it is in, and places of equal signature are one atom. Two places of different atoms
-    have equal signatures once in 2^64 tries; the sets over atoms are compared with the sets given, so that this shows.
-    """
-    number, places = sets.shape
-    words: Words = np.random.default_rng(number).integers(0, 2**63, (number,), dtype=np.uint64)
-    signatures = np.zeros(places, dtype=np.uint64)
-    for i in range(number):
-        signatures[sets[i]] += words[i]
-    _, first, label = np.unique(signatures, return_index=True, return_inverse=True)
-    label = label.reshape(-1).astype(np.int64)
-    over = np.ascontiguousarray(sets[:, first])
-    for i in range(number):
-        if not np.array_equal(over[i, label], sets[i]):
-            raise ArithmeticError("two different atoms have one signature")
-    return label, over

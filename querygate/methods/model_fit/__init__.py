@@ -16,28 +16,25 @@ Pure: arrays in, figures out. Formulas are read here and never evaluated; lifeli
 from __future__ import annotations
 
 from querygate.methods.model_fit.conditional_privacy import conditional_privacy, gaussian_privacy
-from querygate.methods.model_fit.design_matrix import DesignMatrix, Unfit, design, levels_of
+from querygate.methods.model_fit.design_matrix import Unfit, design, levels_of
 from querygate.methods.model_fit.fitter import Fit, fit
 from querygate.methods.model_fit.formula import Factor, Formula, check_columns, parse_formula
-from querygate.methods.model_fit.model_comparison import ModelComparison, TermComparison, average, compare
-from querygate.methods.model_fit.similarity import Similarity, correlations, ks_distance, similarity, total_variation
+from querygate.methods.model_fit.model_comparison import ModelComparison, average, compare
+from querygate.methods.model_fit.similarity import correlations, ks_distance, similarity, total_variation
 
 __all__ = [
     "Formula",
     "Factor",
     "parse_formula",
     "check_columns",
-    "DesignMatrix",
     "design",
     "levels_of",
     "Fit",
     "Unfit",
     "fit",
     "ModelComparison",
-    "TermComparison",
     "compare",
     "average",
-    "Similarity",
     "similarity",
     "ks_distance",
     "total_variation",

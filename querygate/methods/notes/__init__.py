@@ -11,9 +11,7 @@ measured on annotated notes, and only what stands in an identifier column is pro
 
 from __future__ import annotations
 
-from querygate.methods.notes.detection_score import Annotation, Score, explain_scores, score
 from querygate.methods.notes.plausibility import (
-    Plausible,
     PlausibleColumn,
     TermHierarchy,
     Unreachable,
@@ -21,13 +19,12 @@ from querygate.methods.notes.plausibility import (
     generalise_column,
     generalise_terms,
 )
-from querygate.methods.notes.scrub import ScrubbedColumn, ScrubbedNote, Scrubber, explain_scrubbed, scrub_column
+from querygate.methods.notes.scrub import ScrubbedColumn, ScrubbedNote, Scrubber, explain_scrubbed
 from querygate.methods.notes.scrub_options import ScrubOptions
-from querygate.methods.notes.spans import SAFE_HARBOR, IdentifierKind, TextSpan
+from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 __all__ = [
     # what is found
-    "SAFE_HARBOR",
     "IdentifierKind",
     "TextSpan",
     # notes and columns without it
@@ -35,19 +32,12 @@ __all__ = [
     "Scrubber",
     "ScrubbedNote",
     "ScrubbedColumn",
-    "scrub_column",
     "explain_scrubbed",
     # terms made more general
     "TermHierarchy",
-    "Plausible",
     "PlausibleColumn",
     "Unreachable",
     "generalise_terms",
     "generalise_column",
     "explain_plausible",
-    # how well
-    "Annotation",
-    "Score",
-    "score",
-    "explain_scores",
 ]

@@ -13,7 +13,6 @@ is searched for the values of the identifier columns once more, and what is foun
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -172,44 +171,6 @@ class ScrubbedColumn:
             "kinds": {f"{kind}": count for kind, count in self.kinds.items()},
             "rules": dict(self.rules),
         }
-
-
-def scrub_column(
-    notes: Sequence[str | None],
-    table: Mapping[str, Sequence[object]],
-    columns: Mapping[str, IdentifierKind],
-    secret: bytes,
-    options: ScrubOptions | None = None,
-    person: str | None = None,
-) -> ScrubbedColumn:
-    """Scrub one column of a file. `table` holds its identifier columns; `person` names the one that says whose it is.
-
-    >>> table = {"name": ["Jane Doe", "Tom Garcia"], "mrn": ["00112233", "99887766"]}
-    >>> kinds = {"name": IdentifierKind.NAME, "mrn": IdentifierKind.RECORD}
-    >>> notes = ["Tom's wife JANE, 0011-2233", None]
-    >>> made = scrub_column(notes, table, kinds, b"0123456789abcdef", ScrubOptions(tags="kind"))
-    >>> made.notes, made.to_dict()["kinds"]
-    (("[NAME]'s wife [NAME], [RECORD]", None), {'NAME': 2, 'RECORD': 1})
-    """
-    if any(len(table[name]) != len(notes) for name in columns):
-        raise ValueError("each identifier column has one value for each note")
-    names = list(columns)
-    records = [dict(zip(names, row, strict=True)) for row in zip(*(table[name] for name in names), strict=True)]
-    scrubber = Scrubber(secret, columns, options, records)
-    whose = table[person] if person else None
-    kinds: Counter[IdentifierKind] = Counter()
-    rules: Counter[str] = Counter()
-    made: list[str | None] = []
-    for i, note in enumerate(notes):
-        if note is None:
-            made.append(None)
-            continue
-        done = scrubber.scrub(note, records[i] if records else None, None if whose is None else str(whose[i]))
-        kinds.update(span.kind for span in done.found)
-        rules.update(span.rule for span in done.found)
-        made.append(done.text)
-    touched = sum(old != new for old, new in zip(notes, made, strict=True))
-    return ScrubbedColumn(tuple(made), dict(kinds.most_common()), dict(rules.most_common()), touched)
 
 
 def explain_scrubbed(column: ScrubbedColumn) -> str:

@@ -27,13 +27,7 @@ from querygate.methods.policy_search.policy_lattice import (
 )
 from querygate.methods.policy_search.policy_risk import LatticeCubes, PolicyRisk, cube, open_group, risk, within
 from querygate.methods.policy_search.policy_text import explain, explain_measured, explain_search, recode, rules
-from querygate.methods.policy_search.safe_harbor_identifiers import (
-    IDENTIFIERS,
-    Identifier,
-    Suggestion,
-    Treatment,
-    suggest,
-)
+from querygate.methods.policy_search.safe_harbor_identifiers import IDENTIFIERS, Suggestion, suggest
 from querygate.methods.policy_search.safe_harbor_preset import (
     RESTRICTED,
     ages,
@@ -64,9 +58,7 @@ __all__ = [
     # Safe Harbor
     "IDENTIFIERS",
     "RESTRICTED",
-    "Identifier",
     "Suggestion",
-    "Treatment",
     "ages",
     "birth_years",
     "safe_harbor",

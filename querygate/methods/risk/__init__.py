@@ -12,10 +12,9 @@ about 3 right (4.0 %).'
 
 from __future__ import annotations
 
-from querygate.methods.risk.attackers import THRESHOLDS, Attack, Attackers, Marketer, attack, explain_attackers
+from querygate.methods.risk.attackers import THRESHOLDS, Attack, Attackers, attack, explain_attackers
 from querygate.methods.risk.attribute_disclosure import (
     Disclosure,
-    Gain,
     NumbersTold,
     ValuesTold,
     explain_numbers_told,
@@ -24,13 +23,12 @@ from querygate.methods.risk.attribute_disclosure import (
     values_told,
 )
 from querygate.methods.risk.drivers import Driver, class_labels, class_sizes, explain_drivers, leave_one_out
-from querygate.methods.risk.linkage import Linkage, explain_linkage, linkage
-from querygate.methods.risk.membership_inference import MembershipInference, explain_membership, guessing, membership
-from querygate.methods.risk.nearest import NearestDistances, Nearness, explain_nearness, nearness
-from querygate.methods.risk.record_space import PointRecords, Scale, Space
+from querygate.methods.risk.linkage import linkage
+from querygate.methods.risk.membership_inference import explain_membership, guessing, membership
+from querygate.methods.risk.nearest import explain_nearness, nearness
+from querygate.methods.risk.record_space import PointRecords, Space
 from querygate.methods.risk.uniqueness import (
     PopulationUniqueness,
-    Uniques,
     explain_uniqueness,
     population_uniqueness,
     sample_uniqueness,
@@ -41,7 +39,6 @@ __all__ = [
     "THRESHOLDS",
     "Attack",
     "Attackers",
-    "Marketer",
     "attack",
     "explain_attackers",
     "Driver",
@@ -51,12 +48,10 @@ __all__ = [
     "leave_one_out",
     # of being alone in the population
     "PopulationUniqueness",
-    "Uniques",
     "explain_uniqueness",
     "population_uniqueness",
     "sample_uniqueness",
     # of what a class gives away
-    "Gain",
     "NumbersTold",
     "Disclosure",
     "ValuesTold",
@@ -66,17 +61,11 @@ __all__ = [
     "values_told",
     # of synthetic records
     "PointRecords",
-    "Scale",
     "Space",
-    "NearestDistances",
-    "Nearness",
     "explain_nearness",
     "nearness",
-    "MembershipInference",
     "explain_membership",
     "guessing",
     "membership",
-    "Linkage",
-    "explain_linkage",
     "linkage",
 ]

@@ -81,22 +81,3 @@ def linkage(
         float(((kind == met) / often[met]).mean()) if same_rows else None,
         clusters / len(original),
     )
-
-
-def explain_linkage(found: Linkage) -> str:
-    """One sentence for those who decide.
-
-    >>> explain_linkage(Linkage(1000, 50, 20, 0.6, 0.02, 0.03, 0.05))
-    'The synthetic record nearest to a person leads to the right cluster of at least 20 persons in 60.0 % of cases, \
-and to the person in 3.0 %, where guessing within the cluster would in 5.0 %.'
-    """
-    text = (
-        f"The synthetic record nearest to a person leads to the right cluster of at least {found.smallest:,} persons "
-        f"in {100 * found.cluster:.1f} % of cases"
-    )
-    if found.row is None:
-        return f"{text} (by chance: {100 * found.cluster_by_chance:.1f} %)."
-    return (
-        f"{text}, and to the person in {100 * found.row:.1f} % (guessing within the cluster: "
-        f"{100 * found.row_allowed:.1f} %)."
-    )

@@ -1,8 +1,7 @@
 """Files in which being listed is the disclosure, such as the registry of one disease.
 
 Pure functions on arrays: what a file risks (`instance_risk`), a way of publishing it that risks little (`partition`,
-`tightened`), an independent check of what is published (`check_partition`), and Safe Harbor on the same file
-(`safe_harbor`, `compare`).
+`tightened`), and Safe Harbor on the same file (`safe_harbor`, `compare`).
 
 >>> import numpy as np
 >>> population = {
@@ -19,10 +18,9 @@ Pure functions on arrays: what a file risks (`instance_risk`), a way of publishi
 from __future__ import annotations
 
 from querygate.methods.same_disease.code_ranges import Cell, Nodes, Quasi, ValueSpan
-from querygate.methods.same_disease.independent_check import PartitionCheck, check_partition
 from querygate.methods.same_disease.instance_risk import InstanceRisk, explain_instance, instance_risk
 from querygate.methods.same_disease.part_tree import Rules
-from querygate.methods.same_disease.population_parts import Partition, PopulationPart, partition, tightened
+from querygate.methods.same_disease.population_parts import Partition, partition, tightened
 from querygate.methods.same_disease.safe_harbor_classes import SafeHarbor, safe_harbor
 from querygate.methods.same_disease.safe_harbor_comparison import SafeHarborComparison, compare, explain_comparison
 from querygate.methods.same_disease.study import Study
@@ -39,12 +37,9 @@ __all__ = [
     "Cell",
     "Nodes",
     "ValueSpan",
-    "PopulationPart",
     "Partition",
     "partition",
     "tightened",
-    "PartitionCheck",
-    "check_partition",
     # the yardstick
     "SafeHarbor",
     "safe_harbor",

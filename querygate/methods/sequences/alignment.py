@@ -80,28 +80,6 @@ def of_texts(texts: Sequence[str], names: Sequence[str] | None = None, lattice: 
     return Alignment(lattice.closure[codes], names, lattice)
 
 
-def of_column(values: Sequence[object], lattice: LetterLattice = IUPAC, *, missing: str = "refuse") -> Alignment:
-    """Sequences from a column of a table, one a row. With `missing="unknown"` a missing one is unknown at every site.
-
-    Never leave records with a missing sequence aside: "the one without a sequence" would be found.
-
-    >>> of_column(["ACGT", None, "ACGA"], missing="unknown").texts()
-    ['ACGT', '????', 'ACGA']
-    """
-    if missing not in ("refuse", "unknown"):
-        raise ValueError("missing is refuse or unknown")
-    known = [value for value in values if isinstance(value, str)]
-    for place, value in enumerate(values, 1):
-        if value is not None and not isinstance(value, str):
-            raise BadSequences(f"Row {place:,} is not text.", "Give sequences as text.")
-        if value is None and (missing == "refuse" or not known):
-            raise BadSequences(
-                f"Row {place:,} has no sequence.", "Remove such rows from the file, or read them as unknown."
-            )
-    unknown = "?" * len(known[0]) if known else ""
-    return of_texts([value if isinstance(value, str) else unknown for value in values], None, lattice)
-
-
 def generalised(alignment: Alignment, labels: Ints) -> Alignment:
     """Every sequence of a group replaced by what the group has in common.
 

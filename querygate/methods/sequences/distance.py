@@ -33,8 +33,7 @@ class SequenceDistances:
         codes = alignment.codes
         self._codes: Codes = np.ascontiguousarray(codes[:, (codes != codes[0]).any(axis=0)])
         self._symbols = np.unique(self._codes)
-        steps = alignment.lattice.steps
-        self._between, self._steps = steps + steps.T, steps
+        self._between = alignment.lattice.steps + alignment.lattice.steps.T
         self.size = len(codes)
         self._kept = self._all() if self.size <= kept else None
 
@@ -55,10 +54,6 @@ class SequenceDistances:
             some = self._codes[columns[start : start + ROWS]]
             found[0, start : start + ROWS] = table[at + some].sum(axis=1, dtype=np.int32)
         return found
-
-    def steps(self, rows: Ints, columns: Ints) -> Distance:
-        """The steps of each of the rows up to what it has in common with each of the columns."""
-        return self._blocks(self._steps, rows, columns)
 
     def _all(self) -> Distance:
         found = np.zeros((self.size, self.size), dtype=np.int32)
@@ -109,23 +104,3 @@ def nearest(distances: SequenceDistances, rows: Ints, columns: Ints, most: int) 
         found[0, start : start + ROWS, :count] = np.where(nobody, -1, ordered)
         found[1, start : start + ROWS, :count] = np.where(nobody, -1, columns[best])
     return found[0], found[1]
-
-
-def least_possible(alignment: Alignment, k: int = 2, distances: SequenceDistances | None = None) -> int:
-    """Steps that no division into groups of k or more goes below, whatever the groups.
-
-    A sequence in such a group covers k - 1 others, so it goes up at least as far as for the (k-1)-th that costs it
-    least. A bound for any number of sequences; the exact limit of pairs is `optimal`, for as many as it can take.
-
-    >>> from querygate.methods.sequences.alignment import of_texts
-    >>> least_possible(of_texts(["AAAA", "AAAC", "GGGG", "GGGG"]))
-    2
-    """
-    far = SequenceDistances(alignment, kept=0) if distances is None else distances
-    every, total = np.arange(alignment.sequences), 0
-    for start in range(0, alignment.sequences, ROWS):
-        rows = every[start : start + ROWS]
-        steps = far.steps(rows, every)
-        # Itself costs nothing and is one of the k cheapest: of those the dearest is the last of k.
-        total += int(np.partition(steps, k - 1, axis=1)[:, k - 1].sum())
-    return total

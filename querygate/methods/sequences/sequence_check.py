@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Bools
 
 _COVERED: dict[str, str] = {one: one for one in "ACGT-"}
@@ -41,9 +40,6 @@ class SequenceCheck:
     def holds(self) -> bool:
         return not (self.exposed or self.uncovered or self.reshaped)
 
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {**to_json(self), "holds": self.holds}
-
 
 def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be_gap: bool = False) -> SequenceCheck:
     """Of sequences in the same order. `n_may_be_gap`: N stands for a gap as well, as in published DNALA.
@@ -67,25 +63,6 @@ def verify(original: Sequence[str], released: Sequence[str], k: int, *, n_may_be
             first = place, int(wrong[0]) + 1
     exposed = sum(size for size in sizes.values() if size < k)
     return SequenceCheck(k, len(released), min(sizes.values(), default=0), exposed, uncovered, first, reshaped)
-
-
-def explain_verified(found: SequenceCheck) -> str:
-    """One sentence for those who decide.
-
-    >>> explain_verified(verify(["AAC", "GAC"], ["RAC", "RAC"], k=2))
-    'Each of the 2 sequences is identical to at least 1 other, and every letter covers what stood there.'
-    """
-    if found.holds:
-        others = "1 other" if found.smallest == 2 else f"{found.smallest - 1:,} others"
-        return (
-            f"Each of the {found.sequences:,} sequences is identical to at least {others}, and every letter covers "
-            "the original letter."
-        )
-    return (
-        f"Do not release: {found.exposed:,} of {found.sequences:,} sequences are identical to fewer than "
-        f"{found.k - 1:,} others, {found.uncovered:,} letters do not cover the original letters, and "
-        f"{found.reshaped:,} sequences have lost or gained sites."
-    )
 
 
 def _letters(text: str) -> NDArray[np.uint32]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment
 
@@ -31,9 +30,6 @@ class SequenceMeasures:
     average_risk: float
     in_pairs: int
     """Sequences identical to one other alone. Who knows one of a pair can tell the other: at R, if one has A, G."""
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return to_json(self)
 
 
 def measure(original: Alignment, released: Alignment) -> SequenceMeasures:

@@ -10,16 +10,14 @@ Pure: arrays in, arrays out; entropy arrives as an argument.
 (array([3, 3]), 286.0)
 """
 
-from querygate.methods.synthesis.catalogue import METHODS, SynthesisMethod
+from querygate.methods.synthesis.catalogue import METHODS
 from querygate.methods.synthesis.condense import condense
-from querygate.methods.synthesis.encoder import EncodedMicrodata, encode
+from querygate.methods.synthesis.encoder import encode
 from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, Variable, rare_columns
 
 __all__ = [
     "METHODS",
     "CondensedRecords",
-    "EncodedMicrodata",
-    "SynthesisMethod",
     "Microdata",
     "Uncondensable",
     "Variable",

@@ -275,19 +275,19 @@ def test_a_listed_set_of_thirty_codes(tmp_path: Path) -> None:
     [
         ('utility = { kind = "groups", groups = [["401.1", "042"], ["042", "296.00"]] }', "several groups"),
         ('utility = { kind = "groups", groups = [["296"], ["296.00", "042"]] }', "belongs to several groups"),
-        ('utility = { kind = "groups", groups = [["999"]] }', "999 is no code"),
+        ('utility = { kind = "groups", groups = [["999"]] }', "999 is not a code"),
         ('utility = { kind = "level", level = 3 }', "2 levels above its codes"),
-        ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is no code"),
+        ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is not a code"),
         ('protect = { kind = "itemsets", itemsets = [[]] }', "1 set without any code"),
         ('protect = { kind = "itemsets", itemsets = "absent.csv" }', "cannot be read"),
         ('protect = { kind = "itemsets" }', "is missing"),
         ('protect = { kind = "itemsets", m = 2, itemsets = [["042"]] }', "does not apply to kind itemsets"),
         ('protect = { kind = "k^m", m = 5 }', "at most 4"),
         ('protect = { kind = "visits", column = "visits" }', "a column of the policy with role withheld"),
-        ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets asks for"),
+        ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets requires"),
         ('values = ["a"]', "cannot be combined with a system that lists its codes"),
         ('unknown = "drop"', "refuse, other"),
-        ("separator = 3", "a text"),
+        ("separator = 3", "a string"),
     ],
 )
 def test_policies_that_contradict_themselves(more: str, said: str, tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ def test_an_anonymiser_that_does_nothing_is_not_believed(monkeypatch: pytest.Mon
         folder.mkdir()
         error = refusal(folder, GOLDEN, kind)
         assert error.code == "QG803"
-        assert "k = 2 for whoever knows codes of dx" in error.detail
+        assert "k = 2 for anyone who knows codes of dx" in error.detail
 
 
 def test_synthetic_records_have_no_lists(tmp_path: Path) -> None:

@@ -135,12 +135,12 @@ SECRET = "SECRET-4711"
     ("rows", "code", "told"),
     [
         ([NORTH, NORTH], "QG802", "references.regions.key: regions.csv: 1 value of code is repeated."),
-        ([NORTH, (None, *NORTH[1:])], "QG802", "references.regions.key: regions.csv: 1 values of code are missing."),
+        ([NORTH, (None, *NORTH[1:])], "QG802", "references.regions.key: regions.csv: 1 value of code is missing."),
         ([], "QG802", "references.regions.file: regions.csv: there are no rows."),
         (
             [NORTH, ("S", "South", "AA", SECRET, 1)],
             "QG802",
-            "references.regions.columns: regions.csv: 1 values of people cannot be read as integer, the first in row 2",
+            "references.regions.columns: regions.csv: 1 value of people cannot be read as integer, the first in row 2",
         ),
         ([("N", "North", "AA", "1.5", 1)], "QG802", "people cannot be read as integer, the first in row 1."),
         ([("N", "North", "AA", 2**62, 1)], "QG802", "people cannot be read as integer, the first in row 1."),
@@ -148,7 +148,7 @@ SECRET = "SECRET-4711"
         ([("N", "North", "AA", 1, "inf")], "QG802", "density cannot be read as number, the first in row 1."),
         ([("N", "North", "AA", 1, "1e400")], "QG802", "density cannot be read as number, the first in row 1."),
         ([("N", "n" * 1001, "AA", 1, 1)], "QG802", "name cannot be read as category, the first in row 1."),
-        ([(SECRET + "\x1f", "n", "AA", 1, 1)], "QG802", "regions.key: regions.csv: 1 values of code cannot be read"),
+        ([(SECRET + "\x1f", "n", "AA", 1, 1)], "QG802", "regions.key: regions.csv: 1 value of code cannot be read"),
         ([(f"c{i}", "n", "AA", 1, 1) for i in range(5_001)], "QG802", "there are more than 5,000 rows."),
     ],
 )

@@ -146,7 +146,11 @@ def test_several_rows_for_one_person_are_refused(tmp_path: Path) -> None:
         (('"pid"', '"number"'), "QG801", "join.visits.on: the source has no column number."),
         (("visits.csv", "absent.csv"), "QG802", "absent.csv: the file does not exist."),
         (("n_visits", "visits"), "QG801", "join.visits.columns: the table has no column visits."),
-        (('{ patient = "pid" }', '{ patient = "region" }'), "QG802", "join.visits: no record of the source has a row"),
+        (
+            ('{ patient = "pid" }', '{ patient = "region" }'),
+            "QG802",
+            "join.visits: no record of the source has a matching row",
+        ),
     ],
 )
 def test_a_policy_that_does_not_fit_the_tables(change: tuple[str, str], code: str, told: str, tmp_path: Path) -> None:

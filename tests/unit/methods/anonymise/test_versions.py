@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Ints
+from querygate.core.version_overlap import ClassHistory
 from querygate.methods.anonymise import Attribute, Distinct, Sensitive, Table, partition_check
 from querygate.methods.anonymise.stable_classes import NEWCOMER, stay_together
 from querygate.methods.anonymise.version_overlay import (
@@ -17,12 +19,27 @@ from querygate.methods.anonymise.version_overlay import (
     SmallParts,
     in_the_way,
     judge,
-    lay_together,
     only,
     pairwise,
 )
 
 SEEDS = range(40)
+
+
+def lay_together(
+    earlier: Sequence[Ints], now: Ints, sensitive: Sequence[Ints] = (), least: Sequence[int] = ()
+) -> ClassHistory:
+    """From the classes of each person, an array per version, and each person's sensitive values, an array per column,
+    with the least number of different ones that a group has to keep.
+    """
+    entries, which = np.unique(np.column_stack([*earlier, now]), axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    kept = np.ones(len(entries), dtype=np.bool_)
+    for values, wanted in zip(sensitive, least, strict=True):
+        pairs, _ = np.unique(np.column_stack([which, values]), axis=0, return_inverse=True)
+        kept &= np.bincount(pairs[:, 0], minlength=len(entries)) >= wanted
+    people = np.bincount(which, minlength=len(entries))
+    return ClassHistory(entries[:, :-1], entries[:, -1], people, kept)
 
 
 def random_classes(seed: int, versions: int, people: int = 60) -> list[Ints]:

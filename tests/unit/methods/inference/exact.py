@@ -1,4 +1,4 @@
-"""Row spaces in fractions: the reference that fast tests are compared with."""
+"""Row spaces in fractions and atoms of sets: the references that fast tests are compared with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from querygate.core.types import Bools
+from querygate.core.types import Bools, Ints
 
 
 def known_exactly(rows: Bools) -> Bools:
@@ -18,6 +18,27 @@ def known_exactly(rows: Bools) -> Bools:
         if len(filled) == 1:
             alone[filled[0]] = True
     return alone
+
+
+def atoms(sets: Bools) -> tuple[Ints, Bools]:
+    """The atom of each place, and the sets over atoms: places that are in the same sets are one atom.
+
+    `sets` has a row for each set and a column for each place. Each set draws a random word, a place's signature is the
+    sum of the words of the sets it is in, and places of equal signature are one atom. Two places of different atoms
+    have equal signatures once in 2^64 tries; the sets over atoms are compared with the sets given, so that this shows.
+    """
+    number, places = sets.shape
+    words = np.random.default_rng(number).integers(0, 2**63, (number,), dtype=np.uint64)
+    signatures = np.zeros(places, dtype=np.uint64)
+    for i in range(number):
+        signatures[sets[i]] += words[i]
+    _, first, label = np.unique(signatures, return_index=True, return_inverse=True)
+    label = label.reshape(-1).astype(np.int64)
+    over = np.ascontiguousarray(sets[:, first])
+    for i in range(number):
+        if not np.array_equal(over[i, label], sets[i]):
+            raise ArithmeticError("two different atoms have one signature")
+    return label, over
 
 
 def _reduced(rows: list[list[Fraction]]) -> list[list[Fraction]]:

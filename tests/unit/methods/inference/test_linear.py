@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Bools
-from querygate.methods.inference.linear import SPARES, View, known, null_vectors, split, tied, zero
-from querygate.methods.inference.set_bits import atoms
+from querygate.methods.inference.linear import known, null_vectors, split, tied, zero
 from querygate.methods.inference.shortest_proof import combine, is_combination
-from tests.unit.methods.inference.exact import known_exactly
+from tests.unit.methods.inference.exact import atoms, known_exactly
 
 
 def some_sets(seed: int) -> Bools:
@@ -20,35 +19,6 @@ def some_sets(seed: int) -> Bools:
 def test_what_is_known_is_what_fractions_say(seed: int) -> None:
     sets = some_sets(seed)
     assert known(sets, seed).tolist() == known_exactly(sets).tolist()
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_a_view_that_grows_knows_the_same_as_one_made_at_once(seed: int) -> None:
-    sets = some_sets(seed)
-    label, over = atoms(sets)
-    view = View(sets.shape[1])
-    for row in sets[:-1]:
-        view.add(row)
-    foreseen_label, foreseen = view.with_row(sets[-1])
-    view.add(sets[-1])
-    own_label, probes = view.probes()
-
-    expected = known_exactly(over)[label].tolist()
-    assert zero(probes)[own_label].tolist() == expected
-    assert zero(foreseen)[foreseen_label].tolist() == expected
-    assert len({*zip(own_label.tolist(), label.tolist(), strict=True)}) == label.max() + 1 == own_label.max() + 1
-
-
-def test_a_pool_that_runs_out_is_filled_again() -> None:
-    random = np.random.default_rng(3)
-    sets = np.array([random.random(200) < 0.5 for _ in range(3 * SPARES)])
-    view = View(200)
-    for row in sets:
-        view.add(row)
-    assert len(view.rows) == len(sets)
-    assert all(view.implied(row) for row in sets)
-    assert view.implied(sets[0] & sets[1]) is False
-    assert not zero(view.probes()[1]).any()
 
 
 @pytest.mark.parametrize("seed", range(80))

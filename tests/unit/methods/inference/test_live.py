@@ -10,7 +10,7 @@ import pytest
 
 from querygate.methods.inference.live import WHOLE, LiveVerdict, Watch
 from querygate.methods.inference.null_space import SPARES, NullSpace
-from querygate.methods.inference.set_bits import atoms
+from tests.unit.methods.inference.exact import atoms
 
 
 def is_spanned(rows: list[list[int]], target: list[int]) -> bool:

@@ -9,9 +9,10 @@ import json
 import re
 from collections.abc import Iterator
 
-from querygate.methods.notes import Annotation, IdentifierKind
+from querygate.methods.notes import IdentifierKind
 from querygate.methods.notes.lexicon import is_state_or_country
 from tests.places import DATA
+from tests.unit.methods.notes.detection_score import Annotation
 
 FOLDER = DATA / "phi_text"
 

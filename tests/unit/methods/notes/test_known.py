@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions, scrub_column
+from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.identifier_values import Own, People, one_slip
 from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 from querygate.methods.notes.written_forms import distinctive, forms, read_date
@@ -277,18 +277,6 @@ def _slips(word: str) -> set[str]:
     changed = {a + c + b[1:] for a, b in cut if b for c in letters}
     added = {a + c + b for a, b in cut for c in letters}
     return gone | swapped | changed | added
-
-
-def test_a_column_of_notes() -> None:
-    table = {"name": ["Jane Doe", "Tom Garcia", None], "mrn": ["00112233", "99887766", "55667788"]}
-    notes = ["Jane Doe's friend Tom Garcia, 99887766", None, "nothing here"]
-    made = scrub_column(
-        notes, table, {"name": IdentifierKind.NAME, "mrn": IdentifierKind.RECORD}, SECRET, ScrubOptions(tags="kind")
-    )
-    assert made.notes == ("[NAME]'s friend [NAME], [RECORD]", None, "nothing here")
-    assert made.touched == 1
-    with pytest.raises(ValueError, match="one value for each note"):
-        scrub_column(["a"], table, {"name": IdentifierKind.NAME}, SECRET)
 
 
 def test_dates_that_cannot_be_read_are_text() -> None:

@@ -7,17 +7,14 @@ import re
 import pytest
 
 from querygate.methods.notes import (
-    Annotation,
     IdentifierKind,
-    Score,
     Scrubber,
     ScrubOptions,
     TextSpan,
-    explain_scores,
-    score,
 )
 from tests.unit.methods.notes.brute import still_there
 from tests.unit.methods.notes.corpora import OWN, japanese, nursing, presidio
+from tests.unit.methods.notes.detection_score import Annotation, Score, score
 
 SECRET = b"0123456789abcdef"
 MAY_STAY = r"\d\d|years|old|Dr|plumber|teacher|Oregon"  # ages up to 89, titles, occupations, states
@@ -111,4 +108,3 @@ def test_scores_by_hand() -> None:
     ) == (1.0, 1.0, 0.0)
     assert IdentifierKind.PLACE not in scores
     assert scores[None].f1 == pytest.approx(2 * 1.0 * (2 / 3) / (1.0 + 2 / 3))
-    assert explain_scores(scores).startswith("Of 2 marked identifiers 100.0 % were removed at least in part")

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions, TextSpan, explain_scrubbed, scrub_column
+from querygate.methods.notes import IdentifierKind, ScrubbedColumn, Scrubber, ScrubOptions, TextSpan, explain_scrubbed
 from querygate.methods.notes.spans import SAFE_HARBOR, resolve
 from querygate.methods.notes.surrogates import Surrogates
 
@@ -113,7 +113,7 @@ def test_wrong_options_are_refused(wrong: dict[str, object]) -> None:
 
 
 def test_explained() -> None:
-    made = scrub_column(["Dr. Wells", "fine", None], {}, {}, SECRET)
+    made = ScrubbedColumn(("Dr. [NAME]", "fine", None), {IdentifierKind.NAME: 1}, {"title": 1}, 1)
     assert explain_scrubbed(made) == "1 identifier was replaced in 1 of 3 notes: 1 names."
-    assert explain_scrubbed(scrub_column(["fine"], {}, {}, SECRET)) == "No identifier was found in 1 notes."
+    assert explain_scrubbed(ScrubbedColumn(("fine",), {}, {}, 0)) == "No identifier was found in 1 note."
     assert Surrogates(SECRET, ScrubOptions()).days("a") == Surrogates(SECRET, ScrubOptions()).days("a")

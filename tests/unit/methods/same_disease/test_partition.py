@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from querygate.methods.same_disease import Nodes, Quasi, Rules, Study, ValueSpan, check_partition, partition, tightened
+from querygate.methods.same_disease import Nodes, Quasi, Rules, Study, ValueSpan, partition, tightened
 from querygate.methods.same_disease.part_tree import EQUAL
+from tests.unit.methods.same_disease.independent_check import check_partition
 from tests.unit.methods.same_disease.tables import COLUMNS, SEEDS, SOME_COLUMNS, people, rows, some
 
 

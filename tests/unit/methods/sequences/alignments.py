@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from querygate.methods.sequences import IUPAC, Alignment, LetterLattice, of_texts, read
+from querygate.core.types import Ints
+from querygate.methods.sequences import DNALA, IUPAC, Alignment, LetterLattice, generalised, measure, of_texts, verify
+from querygate.methods.sequences.distance import SequenceDistances
+from querygate.methods.sequences.sequence_measures import SequenceMeasures
 from tests.places import DATA
 
 DNA = DATA / "dna"
 
 
 def woodmouse(lattice: LetterLattice = IUPAC) -> Alignment:
-    return read((DNA / "woodmouse_cytb_15x965.fasta").read_text(), lattice)
+    """FASTA: a line > with a name, then lines of letters."""
+    entries = (DNA / "woodmouse_cytb_15x965.fasta").read_text().split(">")[1:]
+    named = [(entry.split()[0], "".join(entry.splitlines()[1:])) for entry in entries]
+    return of_texts([text for _, text in named], [name for name, _ in named], lattice)
 
 
 def opuntia(lattice: LetterLattice = IUPAC) -> Alignment:
-    return read((DNA / "opuntia_7x906.aln").read_text(), lattice)
+    """Clustal: a heading, then blocks with a line for every sequence: name and letters."""
+    parts: dict[str, str] = {}
+    for line in (DNA / "opuntia_7x906.aln").read_text().splitlines()[1:]:
+        if line and not line[0].isspace():
+            name, letters = line.split()
+            parts[name] = parts.get(name, "") + letters
+    return of_texts(list(parts.values()), list(parts), lattice)
 
 
 def anything(
@@ -40,6 +53,34 @@ def family(sequences: int, sites: int, seed: int, changes: float = 4.0) -> Align
         where = random.integers(0, sites, random.poisson(changes))
         codes[child, where] = 1 << random.integers(0, 4, where.size)
     return Alignment(codes, tuple(str(one) for one in range(sequences)))
+
+
+class Release(NamedTuple):
+    """Generalised sequences and what was kept."""
+
+    alignment: Alignment
+    kept: SequenceMeasures
+
+
+def released(alignment: Alignment, labels: Ints, k: int = 2) -> Release:
+    """A division, generalised and verified."""
+    made = generalised(alignment, labels)
+    assert verify(alignment.texts(), made.texts(), k, n_may_be_gap=alignment.lattice is DNALA).holds
+    return Release(made, measure(alignment, made))
+
+
+def least_possible(alignment: Alignment, k: int = 2) -> int:
+    """Steps that no division into groups of k or more goes below, whatever the groups.
+
+    A sequence in such a group covers k - 1 others, so it goes up at least as far as for the (k-1)-th that costs it
+    least. A bound for any number of sequences; the exact limit of pairs is `optimal`, for as many as it can take.
+    """
+    far, every, total = SequenceDistances(alignment, kept=0), np.arange(alignment.sequences), 0
+    for rows in np.array_split(every, -(-every.size // 1024)):
+        steps = far._blocks(alignment.lattice.steps, rows, every)
+        # Itself costs nothing and is one of the k cheapest: of those the dearest is the last of k.
+        total += int(np.partition(steps, k - 1, axis=1)[:, k - 1].sum())
+    return total
 
 
 def slow_distance(alignment: Alignment, one: int, other: int) -> int:

@@ -18,10 +18,8 @@ from querygate.methods.sequences import (
     binned,
     closest,
     generalised,
-    least_possible,
     loss,
     of_texts,
-    optimal,
     refined,
     verify,
 )
@@ -30,11 +28,13 @@ from tests.unit.methods.sequences.alignments import (
     anything,
     divisions,
     family,
+    least_possible,
     opuntia,
     slow_distance,
     slow_loss,
     woodmouse,
 )
+from tests.unit.methods.sequences.optimal_pairs import optimal
 
 
 def _groups(labels: np.ndarray) -> list[list[int]]:
@@ -52,8 +52,6 @@ def test_distances(lattice: LetterLattice, rows: int, monkeypatch: pytest.Monkey
     kept, computed = SequenceDistances(alignment), SequenceDistances(alignment, kept=0)
     assert kept.between(every, every).tolist() == plain
     assert computed.between(every, every).tolist() == plain
-    up = computed.steps(every, every)
-    assert (up + up.T).tolist() == plain
 
 
 def test_loss_is_what_members_go_up() -> None:

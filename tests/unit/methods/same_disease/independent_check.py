@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Array, Bools
 from querygate.methods.same_disease.code_ranges import Cell, Quasi, ValueSpan
 from querygate.methods.same_disease.population_parts import Partition
@@ -30,9 +29,6 @@ class PartitionCheck:
     greatest_instance: float
     average_instance: float
     overlapping: int  # people who match more than one part
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return to_json(self)
 
 
 class _Values(NamedTuple):

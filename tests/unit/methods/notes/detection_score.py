@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from querygate.core.json_body import JsonValue, to_json
 from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
 _TOKEN = re.compile(r"\w+")
@@ -59,9 +58,6 @@ class Score:
     token_precision: float
     token_f1: float
     same_kind: float
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return to_json(self)
 
 
 def score(notes: Iterable[tuple[str, Sequence[Annotation], Sequence[TextSpan]]]) -> dict[IdentifierKind | None, Score]:
@@ -142,15 +138,3 @@ def _ratio(part: int, whole: int) -> float:
 
 def _f1(recall: float, precision: float) -> float:
     return 2 * recall * precision / (recall + precision) if recall + precision else 0.0
-
-
-def explain_scores(scores: dict[IdentifierKind | None, Score]) -> str:
-    """One sentence for those who decide."""
-    every = scores[None]
-    worst = min((s.recall, f"{k}") for k, s in scores.items() if k is not None and s.annotated)
-    return (
-        f"Of {every.annotated:,} marked identifiers {100 * every.recall:.1f} % were removed at least in part and "
-        f"{100 * every.token_recall:.1f} % of their words; {100 * every.precision:.1f} % of what was removed "
-        f"was marked. "
-        f"Worst found: {worst[1]} ({100 * worst[0]:.1f} %)."
-    )
