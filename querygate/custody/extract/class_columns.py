@@ -8,7 +8,7 @@ miss it, a column of its own says so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from querygate.core.types import Bools, Ints
 from querygate.custody.columns.hierarchies import nodes, rows_of
 from querygate.custody.extract.protected_records import Field, Side
+from querygate.custody.extract.raw_tables import numbers_of, texts_of
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS, Box, Hierarchy, Intervals
@@ -87,6 +88,57 @@ def _category(state: PublicationState, column: ColumnPolicy, box: Box) -> Catego
 def listed(values: Sequence[str], of: int) -> str:
     """The values that a record may have one of, out of so many that there are."""
     return ANY if 1 < len(values) == of else OR.join(values)
+
+
+def columns_of(
+    out: Sequence[ColumnPolicy], published: Mapping[str, ClassColumn], members: pa.Table, classes: Ints
+) -> tuple[list[Field], list[pa.Array], dict[str, pa.Array]]:
+    """All columns that leave: what is published of quasi-identifiers, and the others unchanged. Fields, what goes out,
+    and usable values.
+    """
+    fields: list[Field] = []
+    arrays: list[pa.Array] = []
+    usable: dict[str, pa.Array] = {}
+    for column in out:
+        found = published.get(column.name)
+        if found is not None:
+            fields += found.fields()
+            arrays += found.arrays(classes)
+            usable[column.name] = found.usable(classes)
+        else:
+            raw = members[column.name]
+            labels = (
+                () if column.is_numeric else tuple(sorted({str(t) for t in raw.unique().to_pylist() if t is not None}))
+            )
+            fields.append(Field(column.name, column.name, f"{column.name}, unchanged", column.title, labels))
+            arrays.append(raw)
+            usable[column.name] = raw
+    return fields, arrays, usable
+
+
+def classes_seen(table: pa.Table, fields: Sequence[Field], published: Mapping[str, ClassColumn]) -> Ints:
+    """The class of each record as somebody sees it who has the extract: by the texts and numbers that stand in it."""
+    names = [field.name for field in fields if field.of in published]
+    key = np.zeros(table.num_rows, dtype=np.int64)
+    for name in names:
+        place = np.asarray(table[name].combine_chunks().dictionary_encode("encode").indices, dtype=np.int64)
+        key = np.unique(key * (int(place.max(initial=0)) + 1) + place, return_inverse=True)[1].reshape(-1)
+    return key
+
+
+def sides_seen(published: Mapping[str, ClassColumn], classes: Ints, seen: Ints) -> dict[str, list[Side]]:
+    """What each class says of each quasi-identifier, classes as they are seen."""
+    first = classes[np.unique(seen, return_index=True)[1]].tolist()
+    found = {}
+    for name, one in published.items():
+        sides = one.sides()
+        found[name] = [sides[label] for label in first]
+    return found
+
+
+def count_strays(published: Mapping[str, ClassColumn], members: pa.Table, classes: Ints) -> int:
+    """How many values are not what is published of them."""
+    return sum(one.strays(classes, members[name]) for name, one in published.items())
 
 
 class Number:
@@ -197,19 +249,3 @@ def _node_labels(tree: Hierarchy, box: Intervals, rows: Sequence[Sequence[str]])
         height = next(h for h, level in enumerate(tree.levels) if level[low] == level[high])
         labels.append(str(way[tree.leaves[low]][height]))
     return labels
-
-
-def numbers_of(raw: pa.Array) -> Any:
-    """Numbers as they are, days and microseconds of dates; 0 where missing."""
-    if isinstance(raw, pa.ChunkedArray):
-        raw = raw.combine_chunks()
-    if pa.types.is_date(raw.type):
-        raw = raw.cast(pa.int32())
-    elif pa.types.is_timestamp(raw.type):
-        raw = raw.cast(pa.int64())
-    return np.asarray(pc.fill_null(raw, 0))
-
-
-def texts_of(raw: pa.Array) -> list[str | None]:
-    """Categories as they are, booleans as true and false."""
-    return list(raw.cast(pa.string()).to_pylist())

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from querygate.core.progress import Progress
 from querygate.core.vault_ports import Source
-from querygate.custody.extract.class_columns import texts_of
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.note_columns import Identifiers, make_notes
 from querygate.custody.extract.protected_records import ProtectedRecords
+from querygate.custody.extract.raw_tables import texts_of
 from querygate.custody.extract.sequence_columns import make_sequences
 from querygate.custody.policy import ColumnPolicy, Policy
 

@@ -21,12 +21,19 @@ from querygate.core.vault_ports import Source, StagingTables
 from querygate.custody.codes.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
-from querygate.custody.extract.class_columns import ClassColumn, publish_column
+from querygate.custody.extract.class_columns import (
+    ClassColumn,
+    classes_seen,
+    columns_of,
+    count_strays,
+    publish_column,
+    sides_seen,
+)
 from querygate.custody.extract.code_texts import codes_field, codes_kept
 from querygate.custody.extract.free_texts import beside
-from querygate.custody.extract.protected_records import Field, ProtectedRecords, Side
+from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import out_of
-from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy import Policy
 from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_comparison import Trial
@@ -212,7 +219,7 @@ def _protected(state: PublicationState, population: Population | None) -> Protec
         fields.append(field)
         arrays.append(texts)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
-    seen = outside(table, fields, published)
+    seen = classes_seen(table, fields, published)
     kept_codes = [
         one for name, made in state.code_lists.items() for one in codes_kept(state, name, made, numbers[name], seen)
     ]
@@ -233,48 +240,15 @@ def _protected(state: PublicationState, population: Population | None) -> Protec
         rows=state.rows,
         loss=state.loss,
         tried=state.comparison,
-        sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
+        sides=sides_seen(published, classes, seen),
         kept=(*_kept(state, _seen_of(classes, seen), population), *kept_codes),
     )
-
-
-def columns_of(
-    out: list[ColumnPolicy], published: dict[str, ClassColumn], members: pa.Table, classes: Ints
-) -> tuple[list[Field], list[pa.Array], dict[str, pa.Array]]:
-    fields: list[Field] = []
-    arrays: list[pa.Array] = []
-    usable: dict[str, pa.Array] = {}
-    for column in out:
-        found = published.get(column.name)
-        if found is not None:
-            fields += found.fields()
-            arrays += found.arrays(classes)
-            usable[column.name] = found.usable(classes)
-        else:
-            raw = members[column.name]
-            labels = (
-                () if column.is_numeric else tuple(sorted({str(t) for t in raw.unique().to_pylist() if t is not None}))
-            )
-            fields.append(Field(column.name, column.name, f"{column.name}, unchanged", column.title, labels))
-            arrays.append(raw)
-            usable[column.name] = raw
-    return fields, arrays, usable
-
-
-def outside(table: pa.Table, fields: list[Field], published: dict[str, ClassColumn]) -> Ints:
-    """The class of each record as somebody sees it who has the extract: by the texts and numbers that stand in it."""
-    names = [field.name for field in fields if field.of in published]
-    key = np.zeros(table.num_rows, dtype=np.int64)
-    for name in names:
-        place = np.asarray(table[name].combine_chunks().dictionary_encode("encode").indices, dtype=np.int64)
-        key = np.unique(key * (int(place.max(initial=0)) + 1) + place, return_inverse=True)[1].reshape(-1)
-    return key
 
 
 def _check(policy: Policy, published: dict[str, ClassColumn], members: pa.Table, classes: Ints, seen: Ints) -> None:
     """Nothing leaves that was not measured on what leaves: k by what stands in it, and that no value is misstated."""
     k = partition_check.smallest_class(seen)
-    strays = sum(one.strays(classes, members[name]) for name, one in published.items())
+    strays = count_strays(published, members, classes)
     if k < policy.k or strays:
         raise ExtractRefused(
             "QG605",
@@ -294,12 +268,6 @@ class _Texts:
         texts = self._draft.texts[self._names[column]]
         ids = np.arange(len(texts) + 1)
         return ids, np.append(ids[:-1], -1), texts
-
-
-def by_seen(sides: list[Side], classes: Ints, seen: Ints) -> list[Side]:
-    """What each class says, classes as they are seen."""
-    _, first = np.unique(seen, return_index=True)
-    return [sides[c] for c in classes[first].tolist()]
 
 
 def _seen_of(classes: Ints, seen: Ints) -> Ints:

@@ -15,8 +15,8 @@ from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extract_spec import A_KIND, Kind, invalid
 from querygate.core.types import Ints
 from querygate.custody.columns.population import Population
-from querygate.custody.extract.class_columns import ClassColumn
-from querygate.custody.extract.k_anonymous import RecordReader, by_seen, columns_of, outside
+from querygate.custody.extract.class_columns import ClassColumn, classes_seen, columns_of, count_strays, sides_seen
+from querygate.custody.extract.k_anonymous import RecordReader
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import ColumnPolicy, Policy, ReleasePolicy
@@ -76,7 +76,7 @@ def drawn_members(state: PublicationState, draw: Callable[[str], np.random.Gener
 
 def check_strays(published: Mapping[str, ClassColumn], members: pa.Table, classes: Ints) -> None:
     """No record has a value that what is published of it does not allow."""
-    strays = sum(one.strays(classes, members[name]) for name, one in published.items())
+    strays = count_strays(published, members, classes)
     if strays:
         raise ExtractRefused(
             "QG605",
@@ -100,7 +100,7 @@ def made_of(
     fields, arrays, usable = columns_of(out, published, members, classes)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
     check_strays(published, members, classes)
-    seen = outside(table, fields, published)
+    seen = classes_seen(table, fields, published)
     return ProtectedRecords(
         kind=kind,
         method=method,
@@ -112,7 +112,7 @@ def made_of(
         fields=tuple(fields),
         rows=state.rows,
         loss=loss,
-        sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
+        sides=sides_seen(published, classes, seen),
     )
 
 

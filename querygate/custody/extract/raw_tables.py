@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from querygate.core.types import Floats, Ints
-from querygate.custody.extract.class_columns import numbers_of, texts_of
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.methods.synthesis import Microdata, Variable
 
@@ -46,6 +45,22 @@ def floats_of(column: pa.ChunkedArray) -> Floats:
     values: Floats = numbers_of(column).astype(np.float64)
     values[np.asarray(pc.is_null(column))] = np.nan
     return values
+
+
+def numbers_of(raw: pa.Array) -> Any:
+    """Numbers as they are, days and microseconds of dates; 0 where missing."""
+    if isinstance(raw, pa.ChunkedArray):
+        raw = raw.combine_chunks()
+    if pa.types.is_date(raw.type):
+        raw = raw.cast(pa.int32())
+    elif pa.types.is_timestamp(raw.type):
+        raw = raw.cast(pa.int64())
+    return np.asarray(pc.fill_null(raw, 0))
+
+
+def texts_of(raw: pa.Array) -> list[str | None]:
+    """Categories as they are, booleans as true and false."""
+    return list(raw.cast(pa.string()).to_pylist())
 
 
 def microdata_of(policy: Policy, raw: pa.Table) -> Microdata:

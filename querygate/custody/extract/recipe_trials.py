@@ -6,11 +6,9 @@ With tolerances, the largest k that keeps them; where none does, the request is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec, RecipientModel
@@ -59,7 +57,7 @@ def tune(
     recipes = _recipes(spec, policy)
     if not spec.models:
         return recipes[0], []
-    before = fits(spec, policy, material.raw)
+    before = fits(spec, model_columns(material.raw), model_levels(policy, material.raw))
     trials = []
     for recipe in recipes:
         progress(f"trying {recipe}, k = {recipe.k}")
@@ -71,36 +69,31 @@ def tune(
     return best.recipe, [best, *(trial for trial in trials if trial is not best)]
 
 
-def keeping_models(
-    spec: ExtractSpec, policy: Policy, made: Callable[[str], ProtectedRecords], progress: Progress
-) -> ProtectedRecords:
-    """The classes of the method that was asked for or, where only models were named, of the first that keeps them."""
+def methods_to_try(spec: ExtractSpec) -> tuple[str, ...]:
+    """The method that was asked for, the policy's own if there is none; where models must be kept, several in turn."""
+    return (spec.method,) if spec.method or not _limits(spec) else ("auto", *OTHER_METHODS)
+
+
+def models_changed(spec: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> RecipeTrial | None:
+    """What the classes did to the recipient's models; None where they keep what is asked for."""
     limits = _limits(spec)
-    methods = [spec.method] if spec.method or not limits else ["auto", *OTHER_METHODS]
-    found: list[tuple[float, ProtectedRecords, RecipeTrial]] = []
-    for method in methods:
-        if method:
-            progress(f"trying {method}")
-        protected = made(method)
-        if not limits:
-            return protected
-        trial = RecipeTrial(Recipe(protected.method, protected.k), _changes(spec, policy, protected))
-        found.append((_excess(trial, limits), protected, trial))
-        if not found[-1][0]:
-            return protected
-    _, _, nearest = min(found, key=lambda one: one[0])
-    raise _refused(nearest, limits)
-
-
-def _changes(spec: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> dict[str, ModelComparison]:
+    if not limits:
+        return None
     levels, columns = model_levels(policy, protected.raw), model_columns(protected.usable)
-    before = fits(spec, policy, protected.raw)
-    return {str(model): compare(before[str(model)], fitted(model, columns, levels)) for model in spec.models}
+    before = fits(spec, model_columns(protected.raw), levels)
+    models = {str(model): compare(before[str(model)], fitted(model, columns, levels)) for model in spec.models}
+    trial = RecipeTrial(Recipe(protected.method, protected.k), models)
+    return trial if _excess(trial, limits) else None
 
 
-def fits(spec: ExtractSpec, policy: Policy, raw: pa.Table) -> dict[str, Fit]:
+def refuse_models(spec: ExtractSpec, trials: Sequence[RecipeTrial]) -> ExtractRefused:
+    """None of the trials keeps what is asked for; says what the nearest does."""
+    limits = _limits(spec)
+    return _refused(min(trials, key=lambda trial: _excess(trial, limits)), limits)
+
+
+def fits(spec: ExtractSpec, columns: Mapping[str, Any], levels: Mapping[str, tuple[str, ...]]) -> dict[str, Fit]:
     """Each model on the raw records."""
-    columns, levels = model_columns(raw), model_levels(policy, raw)
     found = {}
     for model in spec.models:
         try:

@@ -21,9 +21,9 @@ from querygate.core.types import DISCRETE, Bools, Floats, Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import NumberCodes
-from querygate.custody.extract.class_columns import ANY, Category, ClassColumn, Number, listed, texts_of
+from querygate.custody.extract.class_columns import ANY, Category, ClassColumn, Number, listed
 from querygate.custody.extract.protected_records import Field, Side
-from querygate.custody.extract.raw_tables import floats_of
+from querygate.custody.extract.raw_tables import floats_of, texts_of
 from querygate.custody.policy import ColumnPolicy
 from querygate.methods.anonymise import ALL_NULLS, NO_NULLS, SOME_NULLS
 from querygate.methods.policy_search import suggest

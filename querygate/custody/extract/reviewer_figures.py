@@ -240,7 +240,8 @@ def utility(
     levels = model_levels(policy, protected.raw)
     old, new = model_columns(protected.raw), model_columns(protected.usable)
     alike = similarity(old, new, levels)
-    models = {str(model): compare(fit, fitted(model, new, levels)) for model, fit in _fits(spec, policy, protected)}
+    fitted_before = fits(spec, old, levels)
+    models = {str(m): compare(fitted_before[str(m)], fitted(m, new, levels)) for m in spec.models}
     return {
         "distances": alike.distances,
         "correlations": {
@@ -253,11 +254,6 @@ def utility(
         "tried": [trial.to_dict() for trial in trials],
         "privacy": _privacy(protected, policy),
     }
-
-
-def _fits(spec: ExtractSpec, policy: Policy, protected: ProtectedRecords) -> list[tuple[Any, Any]]:
-    found = fits(spec, policy, protected.raw)
-    return [(model, found[str(model)]) for model in spec.models]
 
 
 def _model(name: str, compared: ModelComparison, trials: Sequence[RecipeTrial]) -> dict[str, Any]:

@@ -21,11 +21,11 @@ from querygate.core.types import DISCRETE, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.extract import reviewer_figures
-from querygate.custody.extract.class_columns import ClassColumn, publish_column, texts_of
+from querygate.custody.extract.class_columns import ClassColumn, publish_column
 from querygate.custody.extract.k_anonymous import RecordReader
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import drawn_members, lay_into_cells, looked_up, made_of, of_classes
-from querygate.custody.extract.raw_tables import out_of
+from querygate.custody.extract.raw_tables import out_of, texts_of
 from querygate.custody.extract.register_columns import RegisterColumn, RenumberedColumn, link
 from querygate.custody.extract.same_disease_check import FileRisk, Yardstick, look_at_safe_harbor, look_up
 from querygate.custody.policy import ColumnPolicy, Policy

@@ -67,7 +67,7 @@ def person_of(policy: Policy, key: str) -> Person:
 def delete_person(
     policy: Policy,
     person: Person,
-    shelf: Vaults,
+    vaults: Vaults,
     publish: Callable[[Source, VersionHandling], Report],
     *,
     source: Source | None = None,
@@ -78,7 +78,7 @@ def delete_person(
     that is served. `begin` is told the versions and the number of rows before anything is changed.
     """
     dataset = policy.dataset
-    held = shelf.holding(dataset, person)
+    held = vaults.holding(dataset, person)
     if not held:
         raise ConfigError(
             "QG804",
@@ -86,21 +86,21 @@ def delete_person(
             f"The key is compared with {person[0]} as text. If you are finishing an earlier deletion, it is complete.",
         )
     begin(tuple(held), sum(held.values()))
-    served = shelf.served(dataset)
-    counted = tuple(version for version in shelf.readable(dataset) if version in held)
+    served = vaults.served(dataset)
+    counted = tuple(version for version in vaults.readable(dataset) if version in held)
     retire = () if keep_versions else counted
     version = None
     if served in held:
         few = policy.republish.few_changes == "report"
-        given = source or _rows_left(policy, shelf, served, person)
+        given = source or _rows_left(policy, vaults, served, person)
         version = publish(given, VersionHandling("sticky", few, retire)).version
     else:
         for old in retire:
-            shelf.retire(dataset, old)
-    return Deletion(dataset, shelf.remove(dataset, person), tuple(held), retire, version)
+            vaults.retire(dataset, old)
+    return Deletion(dataset, vaults.remove(dataset, person), tuple(held), retire, version)
 
 
-def _rows_left(policy: Policy, shelf: Vaults, served: int, person: Person) -> Source:
+def _rows_left(policy: Policy, vaults: Vaults, served: int, person: Person) -> Source:
     if policy.joins:
         raise ConfigError(
             "QG801",
@@ -108,4 +108,4 @@ def _rows_left(policy: Policy, shelf: Vaults, served: int, person: Person) -> So
             "Name the source with --source. Rows of the person are left out.",
         )
     withheld = [column.name for column in policy.columns]
-    return shelf.without(policy.dataset, served, withheld, person)
+    return vaults.without(policy.dataset, served, withheld, person)

@@ -13,7 +13,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.publish.person_deletion import Deletion, delete_person, person_of
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import VersionHandling
-from querygate.custody.roots.publish_version import open_shelf, publish_to
+from querygate.custody.roots.publish_version import open_version_writer, publish_to
 from querygate.custody.roots.vault_keys import vault_key
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
@@ -45,9 +45,9 @@ def delete_from(
     def publish(given: Source, handling: VersionHandling) -> Report:
         return publish_to(opened, policy, given, user=user, base_dir=beside, progress=progress, handling=handling)
 
-    shelf = open_shelf(opened)
+    writer = open_version_writer(opened)
     given = Without(open_source(source), person) if source else None
-    done = delete_person(policy, person, shelf, publish, source=given, keep_versions=keep_versions, begin=begin)
+    done = delete_person(policy, person, writer, publish, source=given, keep_versions=keep_versions, begin=begin)
     body = {"person": name, **{field: value for field, value in asdict(done).items() if field != "dataset"}}
     opened.log.note("person.deleted", user=user, dataset=policy.dataset, body=body)
     return done

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,7 @@ from querygate.custody.extract.free_texts import with_texts
 from querygate.custody.extract.k_anonymous import METHODS, RecordReader, make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import check_looked_up
-from querygate.custody.extract.recipe_trials import RecipeTrial, keeping_models, tune
+from querygate.custody.extract.recipe_trials import RecipeTrial, methods_to_try, models_changed, refuse_models, tune
 from querygate.custody.extract.release_extract import make_release
 from querygate.custody.extract.reviewer_figures import make_figures, risk_of_classes, risk_of_synthetic
 from querygate.custody.extract.same_disease_extract import make_same_disease
@@ -253,18 +252,27 @@ def write(case: ExtractCase, extract: Extract, spec: ExtractSpec, folder: Path) 
 def _k_anonymous(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
     if spec.method and spec.method not in METHODS:
         raise invalid("method", "is not a method for making classes", *METHODS)
-    make = partial(
-        make_k_anonymous,
-        policy,
-        case.rows,
-        where,
-        suppress=spec.suppress,
-        cells=spec.suppress_cells,
-        population=case.population,
-        progress=case.progress,
-        clock_s=case.clock_s,
-    )
-    protected = keeping_models(spec, policy, make, case.progress)
+    changed = []
+    for method in methods_to_try(spec):
+        if method:
+            case.progress(f"trying {method}")
+        protected = make_k_anonymous(
+            policy,
+            case.rows,
+            where,
+            method,
+            suppress=spec.suppress,
+            cells=spec.suppress_cells,
+            population=case.population,
+            progress=case.progress,
+            clock_s=case.clock_s,
+        )
+        trial = models_changed(spec, policy, protected)
+        if trial is None:
+            break
+        changed.append(trial)
+    else:
+        raise refuse_models(spec, changed)
     protected = with_texts(protected, policy, case.policy.person, case.rows.selected, draw, case.progress)
     return protected, risk_of_classes(protected, policy, case.population), []
 

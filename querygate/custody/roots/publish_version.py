@@ -21,7 +21,7 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 
-def open_shelf(opened: OpenSite) -> DuckDBVersionWriter:
+def open_version_writer(opened: OpenSite) -> DuckDBVersionWriter:
     return DuckDBVersionWriter(
         opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"]
     )
@@ -46,7 +46,7 @@ def publish_to(
     report = publish(
         policy,
         open_source(source) if isinstance(source, str) else source,
-        open_shelf(opened),
+        open_version_writer(opened),
         now=lambda: stamp(now()),
         clock_s=time.perf_counter,
         open_beside=lambda specification: open_source(specification, base_dir),
@@ -99,9 +99,9 @@ def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str) ->
 
 def retire_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> None:
     """Never serve a version again, and put that on record."""
-    shelf = open_shelf(opened)
-    shelf.retire(dataset, version)
-    _note_retired(opened, dataset, version, shelf.served(dataset), user)
+    writer = open_version_writer(opened)
+    writer.retire(dataset, version)
+    _note_retired(opened, dataset, version, writer.served(dataset), user)
 
 
 def _note_retired(opened: OpenSite, dataset: str, version: int, by: int | None, user: str) -> None:

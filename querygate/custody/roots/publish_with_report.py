@@ -22,7 +22,7 @@ from querygate.custody.publish.republication_guard import OnOverlap
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.publish_report.report import make_files
 from querygate.custody.publish_report.report_case import ReportCase
-from querygate.custody.roots.publish_version import open_shelf, publish_to
+from querygate.custody.roots.publish_version import open_version_writer, publish_to
 from querygate.gate.incidents import make_fault
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
@@ -86,8 +86,8 @@ def report_on(
     tell: Progress = no_progress,
 ) -> Path:
     """Make the report on a version and keep it with the raw rows; returns its folder."""
-    shelf = open_shelf(opened)
-    store, vault = shelf.files(policy.dataset, published.version)
+    writer = open_version_writer(opened)
+    store, vault = writer.files(policy.dataset, published.version)
     with closing(ReportRows(vault, memory_mb=opened.site.settings["publish_memory_mb"])) as rows:
         case = ReportCase(
             policy=policy,
@@ -101,14 +101,14 @@ def report_on(
             before=before,
         )
         files = make_files(case, full=full, progress=tell)
-    return shelf.keep_report(policy.dataset, published.version, files)
+    return writer.keep_report(policy.dataset, published.version, files)
 
 
 def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
     """The folder of the report on a version, by default the one that is served; ConfigError where there is none."""
-    shelf = open_shelf(opened)
-    wanted = shelf.served(dataset) if version is None else version
-    known = shelf.reports(dataset)
+    writer = open_version_writer(opened)
+    wanted = writer.served(dataset) if version is None else version
+    known = writer.reports(dataset)
     if wanted is None or wanted not in known:
         listed = ", ".join(map(str, known)) or "none"
         raise ConfigError(
@@ -117,7 +117,7 @@ def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
             f"Versions with a report: {listed}. `querygate publish` makes a report; it is removed when its version is "
             "retired, or when somebody in it is deleted.",
         )
-    return shelf.report(dataset, wanted)
+    return writer.report(dataset, wanted)
 
 
 def read_report(folder: Path) -> KeptReport:
@@ -127,9 +127,9 @@ def read_report(folder: Path) -> KeptReport:
 
 def last_report(opened: OpenSite, dataset: str) -> KeptReport | None:
     """The report on the newest version that has one; None where there is none that can be read."""
-    shelf = open_shelf(opened)
-    known = shelf.reports(dataset)
+    writer = open_version_writer(opened)
+    known = writer.reports(dataset)
     try:
-        return read_report(shelf.report(dataset, known[-1])) if known else None
+        return read_report(writer.report(dataset, known[-1])) if known else None
     except (OSError, ValueError):
         return None

@@ -32,7 +32,7 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.roots.publish_version import open_shelf, read_kept_policy
+from querygate.custody.roots.publish_version import open_version_writer, read_kept_policy
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.risk_notes import keep_risk
@@ -82,7 +82,7 @@ def assess_dataset(
 ) -> RiskReport:
     """The report on the version that is served, from its raw rows; kept at the site unless it is about a release."""
     catalog = opened.store.current(dataset).catalog
-    store, vault = open_shelf(opened).files(dataset, catalog.version)
+    store, vault = open_version_writer(opened).files(dataset, catalog.version)
     if not vault.exists():
         raise ConfigError(
             "QG804", "The vault does not have the raw rows of the served version.", "Publish the dataset again."

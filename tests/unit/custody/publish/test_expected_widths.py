@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from querygate.custody.publish.count_workload import CONDITIONS, Workload
+from querygate.custody.publish.expected_widths import CONDITIONS, Workload
 from querygate.methods.anonymise import Attribute, Hierarchy, Table, mondrian
 
 DOMAINS = {"age": (0.0, 63.0)}
