@@ -34,7 +34,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from querygate.core.json_body import JsonValue, to_json
 from querygate.core.types import Ints
 from querygate.methods.risk.pitman import pitman_uniques
 from querygate.methods.risk.snb import snb_uniques
@@ -85,10 +84,6 @@ class PopulationUniqueness:
         if self.share is None or not self.sample_share:
             return None
         return min(1.0, self.share / self.sample_share)
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        more = {"fraction": self.fraction, "share": self.share, "of_sample_uniques": self.of_sample_uniques}
-        return {**to_json(self), **more}
 
 
 def sample_uniqueness(sizes: Ints) -> float:
