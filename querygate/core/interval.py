@@ -8,17 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 
 
-def outward(low: float, high: float, steps: int = 1) -> tuple[float, float]:
-    """The range widened by `steps` doubles at each end.
-
-    >>> outward(1.0, 2.0)
-    (0.9999999999999999, 2.0000000000000004)
-    """
-    for _ in range(steps):
-        low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-    return low, high
-
-
 def shown(low: float, high: float) -> tuple[str, str]:
     """The range for a person: digits that matter beside its width, rounded outward. Whole numbers stay as they are.
 

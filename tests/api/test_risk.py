@@ -63,7 +63,7 @@ def test_from_the_vault_to_the_custodian(site: SmallSite, tmp_path: Path) -> Non
     cells = WrittenStore(site.folder / "store" / "clinic" / "v00001.duckdb").cells([0, 1])
     sizes = np.bincount(cells["box"], cells["n"]).astype(np.int64)
     after = found.json["sides"]["after"]["attackers"]
-    assert after["prosecutor"] == attack(sizes).prosecutor.to_dict()
+    assert after["prosecutor"] == attack(sizes).to_dict()["prosecutor"]
     assert after["k_map"] >= after["k"] >= 5
 
 

@@ -37,7 +37,7 @@ from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.catalogue import METHODS
 from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
-from querygate.methods.code_lists.diseases import Disease, codes_in, gwas_diseases, surviving
+from querygate.methods.code_lists.diseases import Disease, codes_in, gwas_diseases
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, published_loss, workload_errors
 from querygate.methods.code_lists.normalise import normalise
@@ -48,7 +48,9 @@ from querygate.methods.code_lists.systems import LEVELS, tree_of
 from tests.places import DATA
 from tests.report import row
 from tests.unit.methods.code_lists import brute
+from tests.unit.methods.code_lists.case_counts import surviving
 from tests.unit.methods.code_lists.violations import breaches, violations
+from tests.unit.methods.code_lists.worlds import from_diseases, from_visits
 
 CODES = DATA / "codes"
 PROMISES = ("literal", "residue")
@@ -111,8 +113,8 @@ def synpuf(sample: int = 1) -> Study:
     listed = [disease.codes for disease in diseases]
     utilities = {
         "categories": categories,
-        "diseases": CodeUtility.from_diseases(listed, rest=categories),
-        "diseases first": CodeUtility.from_diseases(listed, rest=categories, spare=True),
+        "diseases": from_diseases(listed, rest=categories),
+        "diseases first": from_diseases(listed, rest=categories, spare=True),
     }
     baskets = Baskets.of(records.values(), tree.size)
     return Study(tree.codes, baskets, visits, diseases, utilities, tuple(tree.levels), sample)
@@ -146,7 +148,7 @@ def settings(*promises: str) -> Iterator[Setting]:
 
 def anonymise(study: Study, setting: Setting) -> tuple[Items, float]:
     """Items, confirmed by the checker and by the groups, and CPU seconds."""
-    privacy = CodePrivacy.from_visits(study.visits, residue=setting.promise == "residue")
+    privacy = from_visits(study.visits, residue=setting.promise == "residue")
     utility = study.utilities.get(setting.groups, CodeUtility())
     begin = time.process_time()
     items = METHODS.get(setting.method).run(study.baskets, setting.k, privacy, utility)
@@ -215,7 +217,7 @@ def promised(study: Study, k: int) -> Iterator[tuple[str, Callable[[], Made], Ca
         utility = study.utilities[groups]
         yield (
             f"cba, all pairs, {groups}",
-            partial(run["cba"], baskets, k, CodePrivacy.all_itemsets(KNOWN), utility),
+            partial(run["cba"], baskets, k, CodePrivacy(upto=KNOWN), utility),
             rare,
         )
     yield "classes", in_classes, rare_in_classes
@@ -252,7 +254,7 @@ def figures(study: Study, name: str, made: Made, seconds: float) -> Iterator[dic
 
 def still_found(study: Study, setting: Setting, items: Items) -> Iterator[dict[str, Any]]:
     if setting.promise == "literal":
-        policy = CodePrivacy.from_visits(study.visits)
+        policy = from_visits(study.visits)
         found = 100 * len(violations(study.baskets, items, policy, setting.k)) / len(policy.itemsets)
         yield row(f"{setting}: still found", found, "% of visits")
 

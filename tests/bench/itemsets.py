@@ -26,10 +26,11 @@ from typing import Any
 import numpy as np
 
 from querygate.methods.code_lists.baskets import Baskets
-from querygate.methods.code_lists.km import cut_loss, km_anonymous
+from querygate.methods.code_lists.km import km_anonymous
 from querygate.methods.code_lists.subtrees import halved
 from tests.places import DATA
 from tests.report import row
+from tests.unit.methods.code_lists.worlds import cut_loss
 
 CODES = DATA / "codes"
 K, FAN_OUT, NOISE = 5, 4, 0.05

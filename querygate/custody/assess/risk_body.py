@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from querygate.custody.assess.code_table import SafeHarborTreatment
@@ -41,17 +41,7 @@ class InstanceFigures:
     @classmethod
     def of(cls, found: InstanceRisk) -> InstanceFigures:
         """Classes are told by their number alone."""
-        return cls(
-            found.records,
-            found.classes,
-            found.largest,
-            found.greatest_match,
-            found.average_match,
-            found.greatest_instance,
-            found.average_instance,
-            found.unmatched,
-            found.short,
-        )
+        return cls(**{one.name: getattr(found, one.name) for one in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)

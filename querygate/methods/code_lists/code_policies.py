@@ -16,7 +16,7 @@ exactly, and where something has to go from an itemset it is better something el
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,22 +47,6 @@ class CodePrivacy:
             raise Unprotectable(f"Sets of up to {self.upto} codes do not exist.", "Use 1 or more, or 0 for none.")
         different = dict.fromkeys(tuple(sorted(set(itemset))) for itemset in self.itemsets)
         object.__setattr__(self, "itemsets", tuple(different))
-
-    @classmethod
-    def from_visits(cls, visits: Iterable[Sequence[int]], *, residue: bool = True) -> CodePrivacy:
-        """What was billed together is known together (PPE, Loukides et al. 2010). Visits without codes tell nothing.
-
-        A visit inside another is kept: the larger one may come to be supported by none, which says nothing of the
-        smaller. It costs little, as an itemset is counted no more once k records support it.
-        """
-        return cls(tuple(tuple(visit) for visit in visits if len(visit)), residue=residue)
-
-    @classmethod
-    def all_itemsets(cls, most: int) -> CodePrivacy:
-        """k^m-anonymity (Terrovitis et al. 2008): every set of up to m codes. They are found as they are needed."""
-        if most < 1:
-            raise Unprotectable(f"Sets of up to {most} codes do not exist.", "Use 1 or more.")
-        return cls(upto=most)
 
     def literal(self) -> CodePrivacy:
         """The same itemsets, where it suffices that one code of each is suppressed."""
@@ -119,22 +103,6 @@ class CodeUtility:
             if ancestor is not None:
                 groups.setdefault(ancestor, []).append(code)
         return cls(tuple(tuple(group) for group in groups.values()))
-
-    @classmethod
-    def from_diseases(
-        cls, diseases: Iterable[Sequence[int]], rest: CodeUtility | None = None, *, spare: bool = False
-    ) -> CodeUtility:
-        """Codes of one disease stay together, so its cases can be counted (UPE), and are spared if that is asked for.
-        Other codes are grouped as in `rest`.
-
-        >>> CodeUtility.from_diseases([(0, 1)], rest=CodeUtility(((1, 2, 3),))).groups
-        ((0, 1), (2, 3))
-        """
-        groups = tuple(tuple(disease) for disease in diseases)
-        taken = {code for group in groups for code in group}
-        others = rest.groups if rest else ()
-        untaken = tuple(tuple(code for code in group if code not in taken) for group in others)
-        return cls(groups + untaken, frozenset(taken) if spare else frozenset())
 
     @classmethod
     def together(cls, size: int) -> CodeUtility:

@@ -48,13 +48,6 @@ def km_anonymous(baskets: Baskets, levels: Sequence[Ints], k: int, m: int) -> It
     return tree.items(refined(tree, codes, cut.node, k, m))
 
 
-def cut_loss(baskets: Baskets, items: Items) -> float:
-    """Mean over all codes of records of the share of codes that are in the item; 0 where alone, 1 where suppressed."""
-    size = np.bincount(items.of[items.of >= 0], minlength=max(1, items.number))
-    share = np.where(items.of < 0, 1.0, np.where(size[items.of] == 1, 0.0, size[items.of] / items.of.size))
-    return float(share[baskets.members].mean()) if baskets.members.size else 0.0
-
-
 class Cut:
     """The nodes that stand for each code now, and the records with them. An item is known by its first place."""
 

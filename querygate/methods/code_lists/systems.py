@@ -10,7 +10,6 @@ All have one form, rows `code;group;...;root`. Where each comes from is told in 
 
 from __future__ import annotations
 
-import csv
 import gzip
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -47,17 +46,6 @@ def tree_of(system: str, codes: Iterable[str]) -> CodeTree:
     strange = (OTHER,) * (height - 1)
     rows = [lines[code].split(";") if code in lines else [code, *strange, ROOT] for code in set(codes)]
     return CodeTree.of(rows, height)
-
-
-def read_tree(text: str) -> CodeTree:
-    """A hierarchy from a CSV text: one row per code, from the code to the root, `;` or `,` between. Rows may be ragged.
-
-    >>> read_tree("a;x;*\\nb;x;*\\nc;*\\n").groups_at(1)
-    [(0, 1), (2,)]
-    """
-    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
-    mark = ";" if lines and ";" in lines[0] else ","
-    return CodeTree.of([part.strip() for part in row] for row in csv.reader(lines, delimiter=mark, strict=True))
 
 
 @cache

@@ -10,7 +10,7 @@ Pure: numbers in, numbers out; random bits arrive as an argument. All noise is d
 
 from __future__ import annotations
 
-from querygate.methods.dp.accountant import ComposedAccounting, Spent, parallel, pure, share
+from querygate.methods.dp.accountant import ComposedAccounting, Spent, pure, share
 from querygate.methods.dp.accuracy import explain_accuracy, needed_epsilon, within
 from querygate.methods.dp.consistency import consistent, non_negative
 from querygate.methods.dp.mechanisms import DEFAULT, MECHANISMS, Mechanism, Noisy
@@ -36,7 +36,6 @@ __all__ = [
     "ComposedAccounting",
     "mean_cost",
     "Spent",
-    "parallel",
     "pure",
     "share",
     # before and after

@@ -10,14 +10,13 @@ written as, here and where noise is drawn, so that what is spent is what was dec
 >>> spent = Spent()
 >>> for _ in range(1000):
 ...     spent = spent.plus(pure(0.1))
->>> spent.epsilon, spent.epsilon_at(0.0), round(spent.epsilon_at(1e-6), 2)
-(Fraction(100, 1), 100.0, 20.55)
+>>> spent.epsilon, spent.filtered(0.0), round(spent.filtered(1e-6), 2)
+(Fraction(100, 1), 100.0, 20.98)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -43,64 +42,25 @@ def share(epsilon: float, number: int) -> float:
     return part if exact(part) * number <= exact(epsilon) else math.nextafter(part, 0.0)
 
 
-def parallel(costs: Iterable[Cost]) -> Cost:
-    """What releases about disjoint sets of protected units cost together: the most of each currency.
-
-    A unit that is added or removed changes one of the sets alone (McSherry 2009, theorem 4). The sets have to be told
-    apart by public values, and their list must not depend on the data.
-
-    >>> parallel([pure(0.1), pure(0.3), pure(0.2)]).epsilon
-    0.3
-    """
-    every = list(costs)
-    rhos = [_rho(cost) for cost in every]
-    rho = Fraction(0) if None in rhos else max((rho for rho in rhos if rho is not None), default=Fraction(0))
-    epsilon = max((cost.epsilon for cost in every), default=0.0)
-    return Cost(epsilon, max((cost.delta for cost in every), default=0.0), at_least(rho))
-
-
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Totals of releases, from which every accounting can be read. `rho` is None where it is not known.
-
-    `squares` adds up the squares of epsilon, `drift` epsilon times tanh(epsilon / 2): what advanced composition needs.
-    """
+    """Totals of releases, from which every accounting can be read. `rho` is None where it is not known."""
 
     epsilon: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
     rho: Fraction | None = Fraction(0)
-    squares: Fraction = Fraction(0)
-    drift: Fraction = Fraction(0)
-    releases: int = 0
 
     def plus(self, cost: Cost) -> Spent:
-        epsilon = exact(cost.epsilon)
-        drift = cost.epsilon * math.tanh(cost.epsilon / 2) * (1 + ROUNDING)
         rho = _rho(cost)
         return Spent(
-            self.epsilon + epsilon,
+            self.epsilon + exact(cost.epsilon),
             self.delta + exact(cost.delta),
             None if self.rho is None or rho is None else self.rho + rho,
-            self.squares + epsilon**2,
-            self.drift + exact(drift),
-            self.releases + 1,
         )
 
     def sequential(self, delta: float) -> float:
         """Basic composition: all epsilon, if the deltas are within this one (Dwork and Roth 2014, theorem 3.16)."""
         return at_least(self.epsilon) if self.delta <= exact(delta) else math.inf
-
-    def advanced(self, delta: float) -> float:
-        """Kairouz, Oh and Viswanath 2015, theorem 3.5: epsilon for all releases, if their costs were fixed beforehand.
-
-        What is left of delta beyond the sum of the deltas pays for the tail of the privacy loss.
-        """
-        slack = float(exact(delta) - self.delta)
-        if slack <= 0:
-            return math.inf
-        squares = float(self.squares)
-        tail = min(math.log(1 / slack), math.log(math.e + math.sqrt(squares) / slack))
-        return min(self.sequential(delta), _more(float(self.drift) + math.sqrt(2 * squares * tail)))
 
     def concentrated(self, delta: float) -> float:
         """From rho to epsilon at this delta (Canonne, Kamath and Steinke 2020).
@@ -115,11 +75,6 @@ class Spent:
         middle = math.sqrt(tail / rho)  # alpha - 1 at the optimum of the simpler bound of Bun and Steinke 2016
         orders = (1 + middle * 2 ** (step / 16) for step in range(-64, 65))
         return max(0.0, _more(min(_epsilon_of(alpha, rho, tail) for alpha in orders)))
-
-    def epsilon_at(self, delta: float) -> float:
-        """The best epsilon that is known for these releases at this delta, if their costs were fixed beforehand."""
-        _check_delta(delta)
-        return min(self.sequential(delta), self.advanced(delta), self.concentrated(delta))
 
     def filtered(self, delta: float) -> float:
         """The epsilon at this delta if each cost was chosen in the light of the answers before: the truth at a gate.
@@ -160,11 +115,10 @@ class ComposedAccounting:
 
 
 def _spent(total: SpentTotal) -> Spent:
-    """Totals of a ledger. Without any rho, though something was spent, it is not known; squares and drift are not kept
-    there, and cannot be more than if all had been spent at once."""
+    """Totals of a ledger. Without any rho, though something was spent, it is not known."""
     epsilon, delta = Fraction(total.epsilon, 10**EPSILON_PLACES), Fraction(total.delta, 10**DELTA_PLACES)
     rho = Fraction(total.rho, 10**EPSILON_PLACES) if total.rho or not total.epsilon else None
-    return Spent(epsilon, delta, rho, squares=epsilon**2, drift=epsilon, releases=total.releases)
+    return Spent(epsilon, delta, rho)
 
 
 def _rho(cost: Cost) -> Fraction | None:

@@ -28,7 +28,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal, Protocol
+from typing import Literal
 
 from querygate.core.budget import Cost
 from querygate.core.registry import Registry
@@ -53,69 +53,24 @@ class Noisy:
     high95: float
 
 
-class Mechanism(Protocol):
-    """A member of the registry. Arguments other than `value` are public."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def whole(self) -> bool:
-        """For whole numbers only?"""
-        ...
-
-    @property
-    def approximate(self) -> bool:
-        """Does it need delta > 0?"""
-        ...
-
-    @property
-    def bounded(self) -> bool:
-        """Does it need bounds?"""
-        ...
-
-    def release(
-        self,
-        value: float | Fraction,
-        *,
-        sensitivity: float | Fraction,
-        epsilon: float | Fraction,
-        delta: float = 0.0,
-        lower: float | None = None,
-        upper: float | None = None,
-        entropy: Entropy,
-    ) -> Noisy: ...
-
-    def half_width(
-        self,
-        *,
-        sensitivity: float | Fraction,
-        epsilon: float | Fraction,
-        delta: float = 0.0,
-        level: float = LEVEL,
-    ) -> float:
-        """What is shown is off by no more than this with probability `level`, or a higher one."""
-        ...
-
-    def cost(self, *, epsilon: float, delta: float = 0.0) -> Cost: ...
-
-
 @dataclass(frozen=True, slots=True)
-class Additive:
-    """Noise is added on a lattice; then what is shown is made of the noisy number."""
+class Mechanism:
+    """Noise is added on a lattice; then what is shown is made of the noisy number. Only `value` is secret."""
 
     name: str
     family: Literal["laplace", "gaussian"]
-    whole: bool = False
+    whole: bool = False  # for whole numbers only
     end: Literal["", "truncated", "folded"] = ""
     snapped: bool = False
 
     @property
     def approximate(self) -> bool:
+        """Does it need delta > 0?"""
         return self.family == "gaussian"
 
     @property
     def bounded(self) -> bool:
+        """Does it need bounds?"""
         return bool(self.end)
 
     def release(
@@ -147,6 +102,7 @@ class Additive:
         delta: float = 0.0,
         level: float = LEVEL,
     ) -> float:
+        """What is shown is off by no more than this with probability `level`, or a higher one."""
         if not 0 < level < 1:
             raise ValueError(f"level is between 0 and 1, not {level}")
         return rounded_up(_prepared(self, sensitivity, epsilon, delta, level)[1])
@@ -200,7 +156,7 @@ class Additive:
 
 @lru_cache(maxsize=1024)
 def _prepared(
-    mechanism: Additive, sensitivity: float | Fraction, epsilon: float | Fraction, delta: float, level: float
+    mechanism: Mechanism, sensitivity: float | Fraction, epsilon: float | Fraction, delta: float, level: float
 ) -> tuple[Noise, Fraction]:
     """The noise for public parameters, and how far what is shown may be off at this level.
 
@@ -227,15 +183,15 @@ def _folded(number: Fraction, bounds: tuple[Fraction, Fraction] | None) -> Fract
 
 MECHANISMS: Registry[Mechanism] = Registry("mechanism")
 for _mechanism in (
-    Additive("geometric", "laplace", whole=True),
-    Additive("geometric-truncated", "laplace", whole=True, end="truncated"),
-    Additive("geometric-folded", "laplace", whole=True, end="folded"),
-    Additive("laplace", "laplace"),
-    Additive("laplace-truncated", "laplace", end="truncated"),
-    Additive("laplace-folded", "laplace", end="folded"),
-    Additive("snapping", "laplace", end="truncated", snapped=True),
-    Additive("gaussian-analytic", "gaussian"),
-    Additive("gaussian-discrete", "gaussian", whole=True),
+    Mechanism("geometric", "laplace", whole=True),
+    Mechanism("geometric-truncated", "laplace", whole=True, end="truncated"),
+    Mechanism("geometric-folded", "laplace", whole=True, end="folded"),
+    Mechanism("laplace", "laplace"),
+    Mechanism("laplace-truncated", "laplace", end="truncated"),
+    Mechanism("laplace-folded", "laplace", end="folded"),
+    Mechanism("snapping", "laplace", end="truncated", snapped=True),
+    Mechanism("gaussian-analytic", "gaussian"),
+    Mechanism("gaussian-discrete", "gaussian", whole=True),
 ):
     MECHANISMS.register(_mechanism.name, _mechanism)
 

@@ -15,8 +15,8 @@ Pure: arrays in, figures out. Formulas are read here and never evaluated; lifeli
 
 from __future__ import annotations
 
-from querygate.methods.model_fit.conditional_privacy import conditional_privacy, gaussian_privacy
-from querygate.methods.model_fit.design_matrix import Unfit, design, levels_of
+from querygate.methods.model_fit.conditional_privacy import conditional_privacy
+from querygate.methods.model_fit.design_matrix import Unfit, design
 from querygate.methods.model_fit.fitter import Fit, fit
 from querygate.methods.model_fit.formula import Factor, Formula, check_columns, parse_formula
 from querygate.methods.model_fit.model_comparison import ModelComparison, average, compare
@@ -28,7 +28,6 @@ __all__ = [
     "parse_formula",
     "check_columns",
     "design",
-    "levels_of",
     "Fit",
     "Unfit",
     "fit",
@@ -40,5 +39,4 @@ __all__ = [
     "total_variation",
     "correlations",
     "conditional_privacy",
-    "gaussian_privacy",
 ]

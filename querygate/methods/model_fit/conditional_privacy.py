@@ -4,16 +4,11 @@
 w, given the extract, has privacy w. It is in the unit of the column; 0 says that B gives A away. Record i of the
 extract is the one made for record i of the original: of the same class, of the same cluster.
 
-Two estimators, neither of which is a bound:
-
-* `gaussian_privacy` takes (A, B) as jointly normal: h = ½ log2((2πe)^d det Σ), Σ the covariance of what is left of A
-  after regression on B. Of all laws with this Σ the normal one has the largest entropy, so it errs to the side of too
-  much privacy.
-* `conditional_privacy` assumes no law: nearest neighbours, after Kozachenko & Leonenko (1987). With ε_i the distance of
-  record i to its k-th neighbour in (A, B) by the greatest coordinate, and n_i the other records nearer than ε_i in B
-  alone, h(A|B) = mean ψ(n_i + 1) - ψ(k) + d·mean ln 2ε_i. Using one ε for both parts is what Kraskov, Stögbauer &
-  Grassberger (Phys. Rev. E 69, 2004) do for mutual information: the errors of h(A, B) and h(B) cancel, and B may have
-  ties, as centroids do.
+The estimator assumes no law and is no bound: nearest neighbours, after Kozachenko & Leonenko (1987). With ε_i the
+distance of record i to its k-th neighbour in (A, B) by the greatest coordinate, and n_i the other records nearer than
+ε_i in B alone, h(A|B) = mean ψ(n_i + 1) - ψ(k) + d·mean ln 2ε_i. Using one ε for both parts is what Kraskov, Stögbauer
+& Grassberger (Phys. Rev. E 69, 2004) do for mutual information: the errors of h(A, B) and h(B) cancel, and B may have
+ties, as centroids do.
 """
 
 from __future__ import annotations
@@ -27,23 +22,6 @@ from scipy.special import digamma
 from querygate.core.types import Floats
 
 NEIGHBOURS = 4
-
-_NOTHING = 1e-12
-"""A share of the variance that is left by rounding alone."""
-
-
-def gaussian_privacy(original: Floats, released: Floats) -> float:
-    """2^h(A|B) if A and B were jointly normal; 0 where B determines A."""
-    a, b, spans = _known(original, released)
-    if not (spans > 0).all():
-        return 0.0
-    known = np.column_stack([np.ones(len(b)), b])
-    left = (a - known @ np.linalg.lstsq(known, a, rcond=None)[0]) / spans
-    values = np.linalg.eigvalsh(left.T @ left / len(left))
-    if values[0] <= _NOTHING:
-        return 0.0
-    entropy = 0.5 * (a.shape[1] * math.log(2 * math.pi * math.e) + float(np.log(values).sum()))
-    return math.exp(entropy + float(np.log(spans).sum()))
 
 
 def conditional_privacy(original: Floats, released: Floats, *, neighbours: int = NEIGHBOURS) -> float:

@@ -14,7 +14,7 @@ data, so that the same coefficients are asked of every extract.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -70,20 +70,6 @@ def design(formula: Formula, columns: Columns, levels: Levels) -> DesignMatrix:
     return DesignMatrix(names, matrix[known], response[known], events, int((~known).sum()))
 
 
-def levels_of(formulas: Iterable[Formula], columns: Columns) -> dict[str, tuple[str, ...]]:
-    """The levels of every category of the formulas, as the original data have them, in rising order."""
-    found = {}
-    for formula in formulas:
-        factors = [factor for term in formula.terms for factor in term.factors]
-        events = [formula.status] if formula.status else [formula.response] if formula.family == "logistic" else []
-        for factor in (*factors, *(Factor(name) for name in events)):
-            values = columns[factor.column]
-            if _is_category(factor, values):
-                known = values[~missing(values)]
-                found[factor.column] = tuple(str(text) for text in texts(np.unique(known.astype(_plain(known)))))
-    return found
-
-
 def missing(values: Array) -> Bools:
     """Which values are not there."""
     if is_numeric(values):
@@ -111,10 +97,6 @@ def indicators(column: str, values: Array, wanted: Sequence[str]) -> Floats:
     if not (hits.any(axis=1) | gone).all():
         raise Unfit(f"{column} has values that the original does not have")
     return np.where(gone[:, None], np.nan, hits)
-
-
-def _plain(known: Array) -> type:
-    return np.float64 if is_numeric(known) else np.str_
 
 
 def _is_category(factor: Factor, values: Array) -> bool:

@@ -24,7 +24,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from querygate.core.counted import counted
-from querygate.core.json_body import JsonValue
 from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 
 
@@ -171,15 +170,6 @@ class PlausibleColumn:
     changed: int
     withheld: int
     bits: float
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {
-            "notes": len(self.notes),
-            "t": self.t,
-            "changed": self.changed,
-            "withheld": self.withheld,
-            "bits": self.bits,
-        }
 
 
 def generalise_column(notes: Sequence[str | None], hierarchy: TermHierarchy, t: int) -> PlausibleColumn:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from querygate.core.counted import counted
-from querygate.core.json_body import JsonValue
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, Finder, NameFinder
 from querygate.methods.notes.finders.dates import find_days
 from querygate.methods.notes.identifier_values import Own, People, record_values
@@ -163,14 +162,6 @@ class ScrubbedColumn:
     kinds: dict[IdentifierKind, int]
     rules: dict[str, int]
     touched: int
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {
-            "notes": len(self.notes),
-            "touched": self.touched,
-            "kinds": {f"{kind}": count for kind, count in self.kinds.items()},
-            "rules": dict(self.rules),
-        }
 
 
 def explain_scrubbed(column: ScrubbedColumn) -> str:

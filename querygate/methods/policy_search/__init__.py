@@ -25,7 +25,7 @@ from querygate.methods.policy_search.policy_lattice import (
     cells,
     whole_numbers,
 )
-from querygate.methods.policy_search.policy_risk import LatticeCubes, PolicyRisk, cube, open_group, risk, within
+from querygate.methods.policy_search.policy_risk import LatticeCubes, PolicyRisk, cube, risk, within
 from querygate.methods.policy_search.policy_text import explain, explain_measured, explain_search, recode, rules
 from querygate.methods.policy_search.safe_harbor_identifiers import IDENTIFIERS, Suggestion, suggest
 from querygate.methods.policy_search.safe_harbor_preset import (
@@ -52,7 +52,6 @@ __all__ = [
     "PolicyRisk",
     "LatticeCubes",
     "cube",
-    "open_group",
     "risk",
     "within",
     # Safe Harbor

@@ -13,8 +13,6 @@ is no policy when Black stands between them. Put those next to each other that b
 >>> policy = lattice.policy("1101" + "1")
 >>> policy.labels("age")
 ('50', '51', '52-53', '54')
->>> lattice.coarsest.generalises(policy), policy.specialises(lattice.policy("11111"))
-(True, False)
 """
 
 from __future__ import annotations
@@ -184,19 +182,6 @@ class LatticePolicy:
         """What is published for each group of an attribute."""
         attribute = self.lattice.attributes[self.lattice.place(name)]
         return tuple(label(attribute, start, end) for start, end in self.spans(name))
-
-    def specialises(self, other: LatticePolicy) -> bool:
-        """Whether it keeps all that the other keeps (so does the other itself)."""
-        self._same_lattice(other)
-        return bool((self.kept | ~other.kept).all())
-
-    def generalises(self, other: LatticePolicy) -> bool:
-        """Whether the other keeps all that it keeps."""
-        return other.specialises(self)
-
-    def _same_lattice(self, other: LatticePolicy) -> None:
-        if self.lattice != other.lattice:
-            raise ValueError("policies over different attributes cannot be compared")
 
 
 def label(attribute: LatticeAttribute, start: int, end: int) -> str:

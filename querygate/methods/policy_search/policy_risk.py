@@ -153,22 +153,3 @@ def cube(
     found = np.zeros(lattice.shape, dtype=np.int64)
     np.add.at(found, tuple(codes), 1 if counts is None else np.asarray(counts, dtype=np.int64))
     return found
-
-
-def open_group(people: int, shares: Floats) -> Ints:
-    """People of an open group such as 85+ given to its single values by known shares, as whole people.
-
-    By largest remainder (Hamilton), so that the sum is kept. A guess about people, needed where a table ends below the
-    ages that a policy would tell apart.
-
-    >>> import numpy as np
-    >>> open_group(10, np.array([5.0, 3.0, 1.0])).tolist()
-    [6, 3, 1]
-    """
-    if people < 0 or shares.min() < 0 or not shares.any():
-        raise ValueError("people and shares must not be negative, and there must be a share")
-    exact = people * shares / shares.sum()
-    whole: Ints = np.floor(exact).astype(np.int64)
-    last = np.argsort(-(exact - whole), kind="stable")[: people - int(whole.sum())]
-    whole[last] += 1
-    return whole

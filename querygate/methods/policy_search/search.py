@@ -32,7 +32,6 @@ from typing import Literal
 
 import numpy as np
 
-from querygate.core.json_body import JsonValue
 from querygate.core.types import Array, Bools, Floats
 from querygate.methods.policy_search.policy_lattice import LatticePolicy
 from querygate.methods.policy_search.policy_risk import LatticeCubes, within
@@ -44,9 +43,6 @@ class PolicySolution:
 
     policy: LatticePolicy
     risk: float
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {"bits": self.policy.bits, "risk": self.risk}
 
 
 @dataclass(frozen=True)
@@ -63,16 +59,6 @@ class SearchResult:
     def best(self) -> tuple[PolicySolution, ...]:
         """Each of the solutions that no other dominates, once."""
         return undominated(self.solutions)
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {
-            "method": self.method,
-            "threshold": self.threshold,
-            "iterations": len(self.solutions),
-            "visited": self.visited,
-            "distinct": self.distinct,
-            "solutions": [one.to_dict() for one in self.best],
-        }
 
 
 def undominated(solutions: Sequence[PolicySolution]) -> tuple[PolicySolution, ...]:

@@ -18,11 +18,9 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from querygate.core.counted import counted
-from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
 from querygate.methods.policy_search.policy_risk import LatticeCubes
-from querygate.methods.policy_search.policy_text import rules
 from querygate.methods.policy_search.search import PolicySolution
 
 LONG, PARTS = 8, 4
@@ -49,15 +47,6 @@ class SolutionKind:
     members: tuple[PolicySolution, ...]
     touched: dict[str, int]
     losses: dict[str, float]
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {
-            "representative": self.representative.to_dict(),
-            "rules": list(rules(self.representative.policy)),
-            "members": len(self.members),
-            "touched": dict(self.touched),
-            "losses": dict(self.losses),
-        }
 
 
 def parts(study: LatticeCubes) -> tuple[ValueRun, ...]:

@@ -50,9 +50,6 @@ class Attack:
     expected: float
     above: tuple[Above, ...]
 
-    def to_dict(self) -> dict[str, JsonValue]:
-        return to_json(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Marketer:

@@ -42,23 +42,6 @@ class Disclosure:
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
-    """What the classes add to the suspicion of one value: its share overall and in the class where it is greatest."""
-
-    value: int
-    prior: float
-    posterior: float
-    sure_records: int  # records of this value in classes where it has a share of `LIKELY` or more
-
-    @property
-    def ratio(self) -> float:
-        return self.posterior / self.prior
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {**to_json(self), "ratio": self.ratio}
-
-
-@dataclass(frozen=True, slots=True)
 class ValuesTold:
     """Of a column of categories. Who guesses the most frequent value of the class is right in `right_by_class`."""
 
@@ -68,7 +51,6 @@ class ValuesTold:
     likely: Disclosure
     right_overall: float
     right_by_class: float
-    gains: tuple[Gain, ...]  # the greatest ratio first
 
     @property
     def gain(self) -> float:
@@ -76,7 +58,7 @@ class ValuesTold:
         return self.right_by_class - self.right_overall
 
     def to_dict(self) -> dict[str, JsonValue]:
-        return {**to_json(self), "gain": self.gain, "gains": [one.to_dict() for one in self.gains]}
+        return {**to_json(self), "gain": self.gain}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +86,13 @@ def values_told(classes: Ints, values: Ints) -> ValuesTold:
     if classes.shape != values.shape:
         raise ValueError("one class and one value for each record")
     if not classes.size:
-        return ValuesTold(0, 0, Disclosure(0, 0), Disclosure(0, 0), 0.0, 0.0, ())
+        return ValuesTold(0, 0, Disclosure(0, 0), Disclosure(0, 0), 0.0, 0.0)
     label = np.unique(classes, return_inverse=True)[1].reshape(-1)
     known, value = np.unique(values, return_inverse=True)
     size, overall = np.bincount(label), np.bincount(value.reshape(-1))
     pair, held = np.unique(label * known.size + value.reshape(-1), return_counts=True)
-    of, which = pair // known.size, pair % known.size
     most = np.zeros(size.size, dtype=np.int64)
-    np.maximum.at(most, of, held)
-    share = held / size[of]
-    posterior = np.zeros(known.size)
-    np.maximum.at(posterior, which, share)
-    sure = np.bincount(which, np.where(share >= LIKELY, held, 0), known.size).astype(np.int64)
-    found = zip(known.tolist(), (overall / label.size).tolist(), posterior.tolist(), sure.tolist(), strict=True)
-    gains = sorted((Gain(*one) for one in found), key=lambda one: (-one.ratio, one.value))
+    np.maximum.at(most, pair // known.size, held)
     return ValuesTold(
         label.size,
         size.size,
@@ -125,7 +100,6 @@ def values_told(classes: Ints, values: Ints) -> ValuesTold:
         Disclosure.of(most >= LIKELY * size, size),
         float(overall.max() / label.size),
         float(most.sum() / label.size),
-        tuple(gains),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import Cell
 from querygate.methods.same_disease.instance_risk import InstanceRisk, instance_risk
@@ -25,10 +24,6 @@ class PopulationPart:
     people: int
     cells: tuple[Cell, ...]
 
-    def to_dict(self, names: tuple[str, ...]) -> dict[str, JsonValue]:
-        told: dict[str, JsonValue] = {name: str(cell) for name, cell in zip(names, self.cells, strict=True)}
-        return {"records": self.records, "people": self.people, "published": told}
-
 
 @dataclass(frozen=True, slots=True)
 class Partition:
@@ -44,10 +39,6 @@ class Partition:
         """The columns of the file as they are published, in the order of its records."""
         texts = [[str(cell) for cell in part.cells] for part in self.parts]
         return {name: [texts[part][at] for part in self.part_of.tolist()] for at, name in enumerate(self.names)}
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        loss = dict(zip(self.names, self.loss.tolist(), strict=True))
-        return {"risk": self.risk.to_dict(), "loss": loss, "parts": [part.to_dict(self.names) for part in self.parts]}
 
 
 def partition(study: Study, classes: int | None = None, rules: Rules = LEAST) -> Partition:

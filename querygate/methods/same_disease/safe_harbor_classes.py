@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.json_body import JsonValue
 from querygate.core.safe_harbor import OLD
 from querygate.core.types import Floats, Ints
 from querygate.methods.same_disease.code_ranges import ColumnCodes
@@ -23,9 +22,6 @@ class SafeHarbor:
     class_of: Ints
     risk: InstanceRisk
     loss: Floats
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {"risk": self.risk.to_dict(), "loss": dict(zip(self.names, self.loss.tolist(), strict=True))}
 
 
 def safe_harbor(study: Study, small_areas: Collection[str] = ()) -> SafeHarbor:

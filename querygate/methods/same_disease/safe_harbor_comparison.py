@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from querygate.core.json_body import JsonValue
 from querygate.methods.same_disease.part_tree import LEAST, Rules
 from querygate.methods.same_disease.population_parts import Partition, tightened
 from querygate.methods.same_disease.safe_harbor_classes import SafeHarbor, safe_harbor
@@ -34,14 +33,6 @@ class SafeHarborComparison:
     def least_ratio(self) -> float:
         """What the ratio of R would be at best, every class having the same share in the file."""
         return _ratio(self.prevalence, self.safe_harbor.risk.average_instance)
-
-    def to_dict(self) -> dict[str, JsonValue]:
-        return {
-            "safe_harbor": self.safe_harbor.to_dict(),
-            "partition": self.partition.to_dict(),
-            "ratios": {"greatest": self.greatest_ratio, "average": self.average_ratio, "least": self.least_ratio},
-            "prevalence": self.prevalence,
-        }
 
 
 def compare(

@@ -24,12 +24,13 @@ from querygate.custody.policy.column_rules import ColumnPolicy
 from querygate.custody.publish_report.report import TEMPLATE
 from querygate.custody.roots.publish_with_report import publish_with_report
 from querygate.methods.code_lists import Baskets, CodeTree, Items, LocalItems
-from querygate.methods.code_lists.diseases import Disease, case_counts, surviving
+from querygate.methods.code_lists.diseases import Disease
 from querygate.methods.code_lists.systems import tree_of
 from tests.bench.codes import synpuf
 from tests.policies import AGE, Column, PolicyText, code_list, make_policy
 from tests.unit.custody.extract.study import extract
 from tests.unit.custody.publish.publications import new_site, write_parquet
+from tests.unit.methods.code_lists.case_counts import case_counts, surviving
 from tests.unit.methods.code_lists.worlds import world
 
 ASTHMA = ("493.00", "493.01", "V10.3", "V10.42")

@@ -8,12 +8,12 @@ import pytest
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
 from querygate.methods.code_lists.cba import cba
 from querygate.methods.code_lists.code_policies import CodePrivacy, CodeUtility
-from querygate.methods.code_lists.diseases import surviving
 from querygate.methods.code_lists.supports import Supports
 from querygate.methods.code_lists.ugaclip import ugaclip
 from tests.bench.codes import Setting, anonymise, synpuf
+from tests.unit.methods.code_lists.case_counts import surviving
 from tests.unit.methods.code_lists.violations import violations
-from tests.unit.methods.code_lists.worlds import world
+from tests.unit.methods.code_lists.worlds import from_visits, world
 
 
 def test_joining_without_gain_is_left_out():
@@ -28,7 +28,7 @@ def test_joining_without_gain_is_left_out():
 @pytest.mark.parametrize("seed", range(40))
 def test_no_suppressed_code_could_be_published(seed, residue):
     made = world(seed)
-    policy = CodePrivacy.from_visits(made.baskets.lists(), residue=residue)
+    policy = from_visits(made.baskets.lists(), residue=residue)
     items = cba(made.baskets, made.k, policy, CodeUtility())
     assert violations(made.baskets, items, policy, made.k) == ()
     for code in np.flatnonzero(items.of == SUPPRESSED).tolist():
@@ -63,4 +63,4 @@ def test_visits_of_a_hospital():
     items, _ = anonymise(study, Setting("residue", 5, "diseases", "cba"))
     kept = [one.name for one in surviving(study.baskets, items, study.diseases)]
     assert kept == ["Coronary disease", "Diabetes mellitus type 2"]
-    assert violations(study.baskets, items, CodePrivacy.from_visits(study.visits), 5) == ()
+    assert violations(study.baskets, items, from_visits(study.visits), 5) == ()

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from querygate.methods.code_lists.baskets import Baskets, Items
-from querygate.methods.code_lists.km import cut_loss, km_anonymous
+from querygate.methods.code_lists.km import km_anonymous
 from querygate.methods.code_lists.subtrees import Subtrees, halved
 from querygate.methods.code_lists.unprotectable import Unprotectable
 from tests.bench.itemsets import balanced, groceries, kosarak, rare_found
+from tests.unit.methods.code_lists.worlds import cut_loss
 
 Node = tuple[int, ...]
 

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.code_tree import CodeTree
-from querygate.methods.code_lists.diseases import Disease, case_counts, gwas_diseases, surviving
+from querygate.methods.code_lists.diseases import Disease, gwas_diseases
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, frequent_sets, published_loss, workload_errors
 from querygate.methods.code_lists.record_matches import PublishedRecords, estimates, matches, unchanged
 from querygate.methods.code_lists.reidentification import reidentification, unique_records
 from querygate.methods.code_lists.set_partition import partitioned
 from querygate.methods.code_lists.systems import lines_of
+from tests.unit.methods.code_lists.case_counts import case_counts, surviving
 
 SIZE = 6
 GOLDEN = Baskets.of([[0, 1, 2], [3, 4, 5], [0, 2]], size=SIZE)

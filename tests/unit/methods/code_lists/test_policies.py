@@ -55,15 +55,15 @@ def test_violations_are_those_of_the_brute_force_checker(seed):
 def test_all_itemsets_up_to_m_are_those_of_the_brute_force_checker(seed, most):
     made = world(seed)
     items = random_items(seed, made.baskets.size)
-    found = violations(made.baskets, items, CodePrivacy.all_itemsets(most), made.k)
+    found = violations(made.baskets, items, CodePrivacy(upto=most), made.k)
     every = brute.all_sets((f"c{code}" for code in range(made.baskets.size)), most)
     expected = brute.unsafe(made.records(), items_as_texts(items), every, made.k, residue=False)
     assert bool(found) == bool(expected)
     assert all({f"c{code}" for code in itemset} in expected for itemset in found)
 
 
-def test_visits_become_itemsets_and_empty_ones_tell_nothing():
-    policy = CodePrivacy.from_visits([[3, 1], [], [1, 3], [1]])
+def test_itemsets_are_sorted_and_kept_once():
+    policy = CodePrivacy(((3, 1), (1, 3), (1,)))
     assert policy.itemsets == ((1, 3), (1,))
     assert policy.residue
 
@@ -78,10 +78,9 @@ def test_supports_follow_merging_and_suppression():
     assert supports.items().of.tolist() == [SUPPRESSED, 0, 1, SUPPRESSED]
 
 
-def test_groups_by_level_by_disease_and_by_hand():
+def test_groups_by_level_and_by_hand():
     level = CodeUtility.by_level(["295", "295", "296", None])
     assert level.of(4).tolist() == [0, 0, 1, 2]
-    assert CodeUtility.from_diseases([(1, 2)], rest=level).groups == ((1, 2), (0,))
     assert breaches(CodeUtility(((0, 1),)), Items(np.array([0, 0, 1, 1]))) == ((2, 3),)
     assert breaches(CodeUtility(((0, 1), (2, 3))), Items(np.array([0, 0, 1, 1]))) == ()
 
@@ -96,7 +95,6 @@ def test_contradictory_groups_are_refused():
     "refused",
     [
         lambda: CodePrivacy(((0,), ())),
-        lambda: CodePrivacy.all_itemsets(0),
         lambda: CodePrivacy(upto=-1),
         lambda: CodePrivacy(((0, 6),)).check(GOLDEN, 2),
         lambda: CodePrivacy(((-1, 2),)).check(GOLDEN, 2),
@@ -116,7 +114,7 @@ def test_what_cannot_be_meant_is_refused(refused):
 def test_more_sets_than_can_be_counted_are_refused():
     wide = Baskets.of([range(300)] * 3, size=300)
     with pytest.raises(Unprotectable, match="more than"):
-        violations(wide, Items.unchanged(300), CodePrivacy.all_itemsets(6), 2)
+        violations(wide, Items.unchanged(300), CodePrivacy(upto=6), 2)
 
 
 def test_rare_itemsets_are_of_the_smallest_size():

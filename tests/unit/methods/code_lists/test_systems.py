@@ -13,7 +13,7 @@ from querygate.core.types import Column
 from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.subtrees import Subtrees
-from querygate.methods.code_lists.systems import LEVELS, code_tree, headings_of, lines_of, read_tree, tree_of
+from querygate.methods.code_lists.systems import LEVELS, code_tree, headings_of, lines_of, tree_of
 from querygate.sql.code_tests import codes_under
 from tests.work import count_calls
 
@@ -103,14 +103,6 @@ def test_spread_is_the_mean_distance_of_pairs(codes: list[str], data: st.DataObj
     pairs = [tree.distance(a, b) for a, b in combinations(tree.codes, 2)]
     assert tree.spread(range(tree.size)) == pytest.approx(sum(pairs) / len(pairs) if pairs else 0.0)
     assert all(0 <= distance <= 1 for distance in pairs)
-
-
-def test_a_file_may_be_ragged_and_have_commas() -> None:
-    tree = read_tree("\ufeff424;420,429;390,459;*\nE979;E800,E999;*\n425;420,429;390,459;*\n\n")
-    assert tree.codes == ("424", "425", "E979")
-    assert tree.ancestors("424") == ("420,429", "390,459", "*")
-    assert tree.distance("424", "425") == 2 / 6
-    assert read_tree('a,"x, y",*\nb,z,*\n').ancestors("a") == ("x, y", "*")
 
 
 # -- the shipped systems -----------------------------------------------------------------------------------------------

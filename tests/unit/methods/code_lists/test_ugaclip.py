@@ -17,7 +17,16 @@ from querygate.methods.code_lists.unprotectable import Unprotectable
 from querygate.methods.code_lists.utility_loss import log_loss, total
 from tests.unit.methods.code_lists import brute
 from tests.unit.methods.code_lists.violations import breaches
-from tests.unit.methods.code_lists.worlds import CODES, GOLDEN, GOLDEN_PRIVACY, GOLDEN_UTILITY, items_as_texts, world
+from tests.unit.methods.code_lists.worlds import (
+    CODES,
+    GOLDEN,
+    GOLDEN_PRIVACY,
+    GOLDEN_UTILITY,
+    from_diseases,
+    from_visits,
+    items_as_texts,
+    world,
+)
 
 POLICY_METHODS = [name for name in METHODS.names() if METHODS.get(name).kind == "policy"]
 
@@ -77,7 +86,7 @@ def test_an_itemset_of_thirty_codes(method):
 @pytest.mark.parametrize("method", ["ugaclip", "cba", "least-frequent"])
 def test_a_code_in_every_record_is_published_as_it_is(method):
     baskets = Baskets.of([[0, code] for code in range(1, 6)], size=6)
-    items = METHODS.get(method).run(baskets, 3, CodePrivacy.from_visits(baskets.lists()), CodeUtility())
+    items = METHODS.get(method).run(baskets, 3, from_visits(baskets.lists()), CodeUtility())
     assert items.groups() == [(0,)]
 
 
@@ -141,7 +150,7 @@ def test_spared_codes_are_given_up_last(method):
 @pytest.mark.parametrize("seed", range(20))
 def test_sparing_keeps_the_promise(seed, method):
     made = world(seed)
-    spared = CodeUtility.from_diseases(made.utility.groups[:2], rest=made.utility, spare=True)
+    spared = from_diseases(made.utility.groups[:2], rest=made.utility, spare=True)
     items = method(made.baskets, made.k, made.privacy, spared)
     texts = items_as_texts(items)
     assert not brute.unsafe(made.records(), texts, made.policy(), made.k, residue=made.privacy.residue)

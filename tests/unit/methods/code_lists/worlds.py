@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,26 @@ def items_as_texts(items: Items) -> list[frozenset[str]]:
     return [frozenset(f"c{code}" for code in codes) for codes in items.groups()]
 
 
+def from_visits(visits: Iterable[Sequence[int]], *, residue: bool = True) -> CodePrivacy:
+    """What was billed together is known together. Visits without codes tell nothing."""
+    return CodePrivacy(tuple(tuple(visit) for visit in visits if len(visit)), residue=residue)
+
+
+def from_diseases(diseases: Iterable[Sequence[int]], rest: CodeUtility, *, spare: bool = False) -> CodeUtility:
+    """Codes of one disease stay together, and are spared if that is asked for. Other codes as in `rest`."""
+    groups = tuple(tuple(disease) for disease in diseases)
+    taken = {code for group in groups for code in group}
+    untaken = tuple(tuple(code for code in group if code not in taken) for group in rest.groups)
+    return CodeUtility(groups + untaken, frozenset(taken) if spare else frozenset())
+
+
+def cut_loss(baskets: Baskets, items: Items) -> float:
+    """Mean over all codes of records of the share of codes that are in the item; 0 where alone, 1 where suppressed."""
+    size = np.bincount(items.of[items.of >= 0], minlength=max(1, items.number))
+    share = np.where(items.of < 0, 1.0, np.where(size[items.of] == 1, 0.0, size[items.of] / items.of.size))
+    return float(share[baskets.members].mean()) if baskets.members.size else 0.0
+
+
 def world(seed: int) -> World:
     """Skewed codes, some in no record and one in all; itemsets from the records and from nowhere."""
     random = np.random.default_rng(seed)
@@ -57,6 +78,6 @@ def world(seed: int) -> World:
     lists = [np.flatnonzero(row).tolist() for row in held]
     visits = [[code for code in codes if random.random() < 0.5] for codes in lists]
     invented = [random.permutation(size)[: int(random.integers(1, 5))].tolist() for _ in range(5)]
-    privacy = CodePrivacy.from_visits(visits + invented, residue=bool(seed % 2))
+    privacy = from_visits(visits + invented, residue=bool(seed % 2))
     groups = CodeUtility.by_level(random.integers(0, 5, size).tolist())
     return World(Baskets.of(lists, size), privacy, groups, int(random.integers(1, min(records, 6) + 1)))

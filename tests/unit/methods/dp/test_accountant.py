@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from querygate.core.budget import Cost, Scope, SpentTotal
-from querygate.methods.dp import MECHANISMS, ComposedAccounting, Spent, parallel, pure
+from querygate.methods.dp import MECHANISMS, ComposedAccounting, Spent, pure
 
 DELTA = 1e-6
 epsilons = some.floats(0.001, 2.0).map(lambda number: round(number, 4))
@@ -53,9 +53,8 @@ def true_epsilon(each: list[float], delta: float) -> float:
 def test_never_below_the_truth(each: list[float], delta: float) -> None:
     total = spent([pure(epsilon) for epsilon in each])
     truth = true_epsilon(each, delta) if delta else float(sum(map(Fraction, map(str, each))))
-    for told in (total.sequential(delta), total.advanced(delta), total.concentrated(delta), total.filtered(delta)):
+    for told in (total.sequential(delta), total.concentrated(delta), total.filtered(delta)):
         assert told >= truth * (1 - 1e-9)
-    assert total.epsilon_at(delta) <= total.filtered(delta)
 
 
 @settings(max_examples=40)
@@ -63,11 +62,9 @@ def test_never_below_the_truth(each: list[float], delta: float) -> None:
 def test_more_spent_is_more(each: list[float], another: float, limit: float, delta: float) -> None:
     before = spent([pure(epsilon) for epsilon in each])
     after = before.plus(pure(another))
-    assert after.releases == len(each) + 1
-    assert after.epsilon_at(delta) >= before.epsilon_at(delta)
     assert after.filtered(delta) >= before.filtered(delta)
     assert after.left(limit, delta) <= before.left(limit, delta)
-    assert before.epsilon_at(1e-3) <= before.epsilon_at(1e-6) <= before.epsilon_at(0.0)
+    assert before.filtered(1e-3) <= before.filtered(1e-6) <= before.filtered(0.0)
     if after.fits(pure(another), limit, delta):
         assert before.fits(pure(another), limit, delta)
         assert after.filtered(delta) <= limit
@@ -76,7 +73,7 @@ def test_more_spent_is_more(each: list[float], another: float, limit: float, del
 def test_many_small_ones_add_up_exactly() -> None:
     total = spent([pure(0.1)] * 3000)
     assert total.epsilon == 300
-    assert total.epsilon_at(0.0) == 300.0
+    assert total.filtered(0.0) == 300.0
     limited = spent([pure(0.1)] * 9)
     assert limited.fits(pure(0.1), 1.0, 0.0)
     assert not limited.plus(pure(0.1)).fits(pure(1e-9), 1.0, 0.0)
@@ -85,12 +82,12 @@ def test_many_small_ones_add_up_exactly() -> None:
 
 def test_where_the_better_accountings_are_better() -> None:
     few, many = spent([pure(0.1)] * 5), spent([pure(0.1)] * 1000)
-    assert few.epsilon_at(DELTA) == few.sequential(DELTA) == 0.5
-    assert many.concentrated(DELTA) < many.advanced(DELTA) < many.sequential(DELTA) / 4
+    assert few.filtered(DELTA) == few.sequential(DELTA) == 0.5
+    assert many.concentrated(DELTA) < many.sequential(DELTA) / 4
     assert many.filtered(DELTA) < many.concentrated(DELTA) * 1.05, "to pay for two filters costs little"
     gaussian = MECHANISMS.get("gaussian-discrete").cost(epsilon=0.1, delta=1e-9)
     noisy = spent([gaussian] * 100)
-    assert noisy.concentrated(DELTA) < noisy.advanced(DELTA) < noisy.sequential(DELTA)
+    assert noisy.concentrated(DELTA) < noisy.sequential(DELTA)
 
 
 def test_one_release_costs_what_it_says() -> None:
@@ -98,7 +95,6 @@ def test_one_release_costs_what_it_says() -> None:
         mechanism = MECHANISMS.get(name)
         delta = DELTA if mechanism.approximate else 0.0
         total = spent([mechanism.cost(epsilon=0.5, delta=delta)])
-        assert total.epsilon_at(delta) <= 0.5
         assert total.sequential(delta) == 0.5
 
 
@@ -107,7 +103,7 @@ def test_delta_is_spent_too() -> None:
     total = spent([cost] * 3)
     assert total.rho is None
     assert total.sequential(2e-6) == math.inf
-    assert total.epsilon_at(3e-6) == 0.3
+    assert total.filtered(6e-6) == total.sequential(3e-6) == 0.3
     assert total.concentrated(0.1) == math.inf
     assert total.left(1.0, 0.0) == 0.0
     assert Spent().fits(cost, 1.0, 2e-6)
@@ -116,24 +112,14 @@ def test_delta_is_spent_too() -> None:
 
 @pytest.mark.parametrize("delta", [-1e-9, 1.0, math.nan])
 def test_a_delta_that_is_none_is_refused(delta: float) -> None:
-    for ask in (Spent().epsilon_at, Spent().filtered, lambda d: Spent().fits(pure(0.1), 1.0, d)):
+    for ask in (Spent().filtered, lambda d: Spent().fits(pure(0.1), 1.0, d)):
         with pytest.raises(ValueError, match="delta"):
             ask(delta)
 
 
 def test_nothing_spent_is_nothing() -> None:
-    assert Spent().epsilon_at(DELTA) == Spent().epsilon_at(0.0) == 0.0
+    assert Spent().filtered(DELTA) == Spent().filtered(0.0) == 0.0
     assert Spent().left(2.5, 0.0) == 2.5
-
-
-def test_parallel_is_the_most_of_each() -> None:
-    together = parallel([pure(0.1), Cost(0.3, 0.0, 0.01), Cost(0.2, 1e-6, 0.02)])
-    assert together == Cost(0.3, 1e-6, 0.02)
-    assert parallel([pure(0.25)] * 500) == pure(0.25)
-    assert parallel([]) == Cost(0.0)
-    untold = parallel([Cost(0.5), Cost(0.1, 1e-6)])
-    assert spent([untold]).rho is None, "what is not known stays unknown"
-    assert parallel([Cost(0.5), pure(0.1)]).rho == 0.125
 
 
 @settings(max_examples=40)

@@ -11,14 +11,30 @@ import pytest
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import RecipientModel
-from querygate.methods.model_fit import Fit, Unfit, design, fit, levels_of, parse_formula
+from querygate.methods.model_fit import Fit, Unfit, design, fit, parse_formula
 from querygate.methods.model_fit import fitter as fitting
+from querygate.methods.model_fit.design_matrix import is_numeric, missing, texts
+from querygate.methods.model_fit.formula import Factor, Formula
 from tests.unit.methods.model_fit.survival import survival
+
+
+def levels_of(formula: Formula, columns: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The levels of every category of a formula, as the original data have them, in rising order."""
+    found = {}
+    factors = [factor for term in formula.terms for factor in term.factors]
+    events = [formula.status] if formula.status else [formula.response] if formula.family == "logistic" else []
+    for factor in (*factors, *(Factor(name) for name in events)):
+        values = columns[factor.column]
+        if factor.function == "C" or (factor.function is None and not is_numeric(values)):
+            known = values[~missing(values)]
+            plain = np.unique(known.astype(np.float64 if is_numeric(known) else np.str_))
+            found[factor.column] = tuple(str(text) for text in texts(plain))
+    return found
 
 
 def fitted(text: str, columns: dict[str, Any]) -> Fit:
     model = RecipientModel.of(text)
-    return fit(model, columns, levels_of([parse_formula(model)], columns))
+    return fit(model, columns, levels_of(parse_formula(model), columns))
 
 
 def test_cox_is_that_of_lifelines_and_of_statsmodels() -> None:
@@ -104,7 +120,7 @@ def test_design_of_products_and_categories() -> None:
         "s": np.array(["a", "b", "a", "b"]),
     }
     formula = parse_formula(RecipientModel.of("linear: y ~ sqrt(x) + C(g):s + x:s"))
-    levels = levels_of([formula], columns)
+    levels = levels_of(formula, columns)
     assert levels == {"g": ("1", "2", "3"), "s": ("a", "b")}
     made = design(formula, columns, levels)
     assert made.names == ("sqrt(x)", "C(g)[2]:s[b]", "C(g)[3]:s[b]", "x:s[b]")

@@ -43,7 +43,6 @@ def test_refused_when_out_of_reach() -> None:
     assert column.notes[2:] == ("Nothing.", None)
     assert (column.changed, column.withheld) == (1, 1)
     assert explain_plausible(column).startswith("Each of 3 notes could have been at least 7 different texts")
-    assert column.to_dict()["withheld"] == 1
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -15,12 +15,12 @@ from functools import cache
 
 import numpy as np
 
+from querygate.core.types import Floats, Ints
 from querygate.methods.policy_search import (
     LatticeAttribute,
     LatticeCubes,
     PolicyLattice,
     cube,
-    open_group,
     whole_numbers,
 )
 from tests.places import DATA
@@ -47,6 +47,19 @@ LATTICE = PolicyLattice(
         whole_numbers("age", 0, 100, open_top=True),
     )
 )
+
+
+def open_group(people: int, shares: Floats) -> Ints:
+    """People of an open group such as 85+ given to its single values by known shares, as whole people.
+
+    By largest remainder (Hamilton), so that the sum is kept. A guess about people, needed where a table ends below the
+    ages that a policy would tell apart.
+    """
+    exact = people * shares / shares.sum()
+    whole: Ints = np.floor(exact).astype(np.int64)
+    last = np.argsort(-(exact - whole), kind="stable")[: people - int(whole.sum())]
+    whole[last] += 1
+    return whole
 
 
 def adult() -> dict[str, list[str] | list[int]]:

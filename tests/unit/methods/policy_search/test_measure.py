@@ -15,7 +15,6 @@ from querygate.methods.policy_search import (
     PolicyLattice,
     cells,
     cube,
-    open_group,
     recode,
     risk,
     whole_numbers,
@@ -126,17 +125,6 @@ def test_the_county() -> None:
     ages = np.array(adult()["age"])
     assert study().file.sum(axis=(0, 1))[90] == (ages == 90).sum() == 35
     assert LATTICE.length == 104
-
-
-def test_an_open_group_keeps_its_people() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        shares, people = rng.random(16), int(rng.integers(0, 500))
-        given = open_group(people, shares)
-        assert given.sum() == people
-        assert np.abs(given - people * shares / shares.sum()).max() < 1
-    with pytest.raises(ValueError, match="share"):
-        open_group(3, np.zeros(2))
 
 
 def test_cubes_count_people_of_a_table() -> None:

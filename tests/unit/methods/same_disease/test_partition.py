@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -153,11 +152,9 @@ def test_missing_values_are_published_as_missing() -> None:
     assert alone.published() == {"age": ["missing"]}
 
 
-def test_an_empty_file_and_a_json_report() -> None:
+def test_an_empty_file_has_no_parts() -> None:
     population = people(20, 1)
     assert partition(Study.within(COLUMNS, population, np.zeros(20, dtype=np.bool_))).parts == ()
-    told = partition(Study.within(COLUMNS, population, np.arange(5))).to_dict()
-    assert json.loads(json.dumps(told))["risk"]["records"] == 5
 
 
 def test_a_tightened_partition_has_as_many_classes_and_no_greater_maximum() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,8 +77,6 @@ def test_half_the_risk_of_safe_harbor_on_simulated_people(with_age: bool) -> Non
     assert found.average_ratio <= 0.5
     assert found.greatest_ratio <= 0.5
     assert found.least_ratio <= found.average_ratio
-    told = json.loads(json.dumps(found.to_dict()))
-    assert told["ratios"]["average"] == found.average_ratio
     assert "against" in explain_comparison(found)
 
 

@@ -1,4 +1,4 @@
-"""Make the word lists of this folder: `python make.py PEOPLE.parquet ZIPS.csv.gz COUNTIES.csv ICD.xml.gz ICD9.csv`.
+"""Make the word lists of querygate/methods/notes/data: PEOPLE.parquet ZIPS.csv.gz COUNTIES.csv ICD.xml.gz ICD9.csv.
 
 Needs duckdb. The words of ordinary English come from the prose of Python packages at hand (README.md names them): what
 is written in small letters in several files is taken for a word and not for a name.
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import duckdb
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).parents[2] / "querygate" / "methods" / "notes" / "data"
 
 
 def listed(words: str) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def time_zone_tables() -> tuple[set[str], set[str]]:
 
 def write(name: str, words: Iterable[str]) -> None:
     text = "\n".join(sorted(words)) + "\n"
-    (HERE / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode("utf-8"), 9, mtime=0))
+    (DATA / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode("utf-8"), 9, mtime=0))
     print(name, text.count("\n"))
 
 
@@ -117,11 +117,11 @@ def main(people: str, zips: str, county_table: str, tabular: str, icd9: str) -> 
     write("last_names", last)
     write("cities", column(zips, "city") | counties(county_table))
     countries, world = time_zone_tables()
-    nations = set(re.split(r"[;\n]", (HERE / "nations.txt").read_text(encoding="utf-8").strip()))
+    nations = set(re.split(r"[;\n]", (DATA / "nations.txt").read_text(encoding="utf-8").strip()))
     write("countries", countries | nations)
     write("world_cities", world - countries)
     names = (first - set(NAMES_THAT_ARE_WORDS)) | set(NAMES_NOT_WORDS)
-    everyday = set((HERE / "everyday.txt").read_text(encoding="utf-8").split())
+    everyday = set((DATA / "everyday.txt").read_text(encoding="utf-8").split())
     write("words", (prose_words() - names) | (medical - names) | everyday)
     write("medical_names", eponyms - first - last)
 

@@ -1,4 +1,4 @@
-"""Make the code systems of this folder from the public-domain tables: `python make.py FOLDER_OF_TABLES`.
+"""Make the code systems of querygate/methods/code_lists/data from the public-domain tables in a FOLDER of theirs.
 
 Each system becomes one gzipped CSV file in the form of a custom hierarchy, `code;group;...;root` with one row per code.
 Reads, from the folder (see README.md for where they come from):
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-HERE = Path(__file__).parent
+DATA = Path(__file__).parents[2] / "querygate" / "methods" / "code_lists" / "data"
 ROOT = "*"
 ICD9_CHAPTERS = (
     "001-139 140-239 240-279 280-289 290-319 320-389 390-459 460-519 520-579 580-629 630-679 680-709 710-739 740-759 "
@@ -97,7 +97,7 @@ def _dotted(code: str, head: int) -> str:
 def _write(name: str, rows: Iterable[tuple[str, ...]]) -> None:
     """One line per code. A code that is its own group at some levels is written once: rows may be ragged."""
     text = "".join(";".join(dict.fromkeys(row)) + "\n" for row in sorted(rows))
-    (HERE / name).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+    (DATA / name).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
 def main(tables: Path) -> None:
