@@ -141,7 +141,7 @@ def test_a_release_that_is_killed_gives_nothing_out(actors: Forks, site: OpenSit
     extracts = Extracts(again := killed(actors, site, ident, "release", moment), CsvBuilder)
 
     assert extracts.show(ANN, ident)["state"] == "built"
-    with pytest.raises(Exception, match="takes no fetch"):
+    with pytest.raises(Exception, match="'fetch' is not possible"):
         extracts.fetch(ANN, ident)
     check_whole(extracts, again, ident)
 
