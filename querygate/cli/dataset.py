@@ -1,8 +1,4 @@
-"""Commands about datasets: publish, datasets, versions, rollback, retire.
-
-The custodian's root (`site.custody`) is imported inside the commands that publish, so that a process that serves
-never loads code that can open a vault.
-"""
+"""Commands about datasets: publish, datasets, versions, rollback, retire."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.policy import load_policy
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication
 from querygate.custody.roots.publish_version import retire_version, serve_version

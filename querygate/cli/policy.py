@@ -1,4 +1,4 @@
-"""Commands about policies: draft. Those about release policies are in `releasing`.
+"""Commands about policies: draft. Those about release policies are in `policy_search`.
 
 What reads raw data is imported inside the commands, as for `publish`.
 """

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog
-from querygate.sql.edits import MILD, Edit, aggregate_rows, fewer_conditions, right_names, without_joins
 from querygate.sql.restatement import plain_wording
+from querygate.sql.suggested_edits import MILD, Edit, aggregate_rows, fewer_conditions, right_names, without_joins
 
 MOST_TRIED = 16
 MISFITS = (Refusal, RecursionError, ValueError, AttributeError, KeyError, TypeError)

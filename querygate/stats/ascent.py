@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.stats.cover_test import Form, Plane, best_points
+from querygate.stats.cover_proof import Form, Plane, best_points
 from querygate.stats.numerics import exact_sum, tree_sum
 
 _ROUNDS = 60

@@ -15,7 +15,7 @@ import numpy as np
 
 from querygate.core.types import Range
 from querygate.stats.ascent import Gradient, PairMoments, Value, climb
-from querygate.stats.cover_test import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
+from querygate.stats.cover_proof import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
 from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, RealBounds, are_within, centred, exact_sum, gamma
 from querygate.stats.pairs import PairCells, pair_statistic

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from querygate.web.audit_schemas import AUDIT_SCHEMAS
-from querygate.web.export_schemas import EXPORT_SCHEMAS
+from querygate.web.extract_schemas import EXPORT_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
 from querygate.web.risk_schemas import RISK_SCHEMAS
 from querygate.web.schema_parts import END, MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref

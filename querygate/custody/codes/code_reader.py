@@ -11,7 +11,7 @@ from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Bools, Ints
 from querygate.core.vault_ports import CodeTexts, ListedCodes
-from querygate.custody.codes.code_systems import CodeSystem, Places, open_system
+from querygate.custody.codes.public_codes import CodeSystem, Places, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists import Baskets, gwas_diseases
 from querygate.methods.code_lists.code_tree import OTHER

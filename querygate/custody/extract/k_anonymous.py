@@ -36,7 +36,7 @@ from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import Policy
 from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.guarantees import make_guards
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.partition import partition, prepare, quasi_identifiers, read_table
 from querygate.custody.publish.publication_state import PublicationState, Step, StepProgress
 from querygate.custody.verify.guarantee_check import GuaranteeCheck, WrittenCells, measure_guarantees

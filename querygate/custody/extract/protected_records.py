@@ -11,7 +11,7 @@ import pyarrow as pa
 from querygate.core.extract_spec import Kind
 from querygate.core.types import Ints
 from querygate.custody.codes.code_items import CodeReport
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.custody.verify.guarantee_check import GuaranteeCheck
 
 if TYPE_CHECKING:

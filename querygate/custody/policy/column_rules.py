@@ -13,7 +13,7 @@ from querygate.custody.policy.code_columns import check_visits, read_codes
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
 from querygate.custody.policy.model import PUBLISHED, TRANSFORMED, Carry, ColumnPolicy, Number
-from querygate.custody.policy.number_rules import check_carry
+from querygate.custody.policy.moment_rules import check_carry
 from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges, round_step
 from querygate.custody.policy.release_cells import read_edges, read_groups
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS

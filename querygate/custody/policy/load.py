@@ -17,7 +17,6 @@ from querygate.core.errors import ConfigError, Span
 from querygate.custody.policy.code_columns import METHODS as CODE_METHODS
 from querygate.custody.policy.column_rules import read_columns
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
-from querygate.custody.policy.laplace import read_noise
 from querygate.custody.policy.model import (
     AnonymiseOptions,
     AnswerOptions,
@@ -27,7 +26,8 @@ from querygate.custody.policy.model import (
     ColumnPolicy,
     Policy,
 )
-from querygate.custody.policy.number_rules import check_moments, moments_warnings
+from querygate.custody.policy.moment_rules import check_moments, moments_warnings
+from querygate.custody.policy.noise_rules import read_noise
 from querygate.custody.policy.public_edges import bin_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS

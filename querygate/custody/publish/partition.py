@@ -23,7 +23,7 @@ from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_choice import choose, divided, is_measured, needs_records
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.methods.anonymise import (
     ANONYMISERS,

@@ -15,7 +15,7 @@ from querygate.core.vault_ports import Combinations, Profile, StagingTables
 from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
 from querygate.custody.policy import Policy
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.methods.anonymise import Box, Hierarchy, Table
 from querygate.methods.anonymise.class_moments import MomentRelease
 

@@ -35,7 +35,7 @@ from querygate.custody.columns.source_joins import Beside, check_columns, open_j
 from querygate.custody.policy import Policy
 from querygate.custody.publish import coded_rows
 from querygate.custody.publish import generalise as cells
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
 from querygate.custody.publish.partition import partition, redivide
 from querygate.custody.publish.publication_state import PublicationState, Step, StepProgress

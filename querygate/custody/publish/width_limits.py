@@ -11,7 +11,7 @@ from dataclasses import replace
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.custody.policy import StatisticPolicy
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.methods.anonymise import Table
 
 Made = tuple[Ints, Trial]

@@ -13,8 +13,8 @@ from querygate.core.json_body import to_json
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish_report.advice import make_warnings
-from querygate.custody.publish_report.alternatives import changes, versions
 from querygate.custody.publish_report.charts import PICTURES, can_draw, draw
+from querygate.custody.publish_report.earlier_versions import changes, versions
 from querygate.custody.publish_report.example_answers import counts, statistics
 from querygate.custody.publish_report.headline import class_sizes, guarantees, headline, widths
 from querygate.custody.publish_report.k_sweep import sweep

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from querygate.core.json_body import JsonValue
 from querygate.custody.codes.code_items import CodeReport
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport
 from querygate.custody.publish.republication_guard import Overlap
 from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer

@@ -16,7 +16,7 @@ from scipy import sparse
 from querygate.core.types import Array, Bools, Ints
 from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import known_sets, listed_rules, sensitive_codes
-from querygate.custody.codes.code_systems import CodeSystem
+from querygate.custody.codes.public_codes import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
 from querygate.custody.verify.guarantee_check import GuaranteeCheck
 

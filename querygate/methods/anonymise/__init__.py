@@ -37,7 +37,6 @@ from querygate.methods.anonymise.division.mondrian import Progress, mondrian
 from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
 from querygate.methods.anonymise.division.snake import snake
 from querygate.methods.anonymise.division.univariate import Unsuitable, optimal_runs, univariate
-from querygate.methods.anonymise.guards.closeness import TreeCloseness
 from querygate.methods.anonymise.guards.diversity import (
     Alpha,
     Closeness,
@@ -51,6 +50,7 @@ from querygate.methods.anonymise.guards.k_map import KMap
 from querygate.methods.anonymise.guards.numeric_guards import Numbers, Proximity, SpreadGuard
 from querygate.methods.anonymise.guards.p_sensitive import PSensitive
 from querygate.methods.anonymise.guards.personal_guard import PersonalGuard
+from querygate.methods.anonymise.guards.tree_closeness import TreeCloseness
 from querygate.methods.anonymise.recode.full_domain import full_domain
 from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy

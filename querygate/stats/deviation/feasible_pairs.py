@@ -1,4 +1,4 @@
-"""Which pairs (median, deviation) some data set can have: a few sums of counts decide. Used by `deviation.py`.
+"""Which pairs (median, deviation) some data set can have: a few sums of counts decide. Used by `mad.py`.
 
 Fix a median m and a distance d. A record lies left of m, at m or right of it, and it is far (at distance d or more) or
 near. The deviation is at least d only if half of the records can be far, at most d only if half of them can be near;

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.methods.anonymise.guards.closeness import TreeCloseness
 from querygate.methods.anonymise.guards.diversity import Alpha, Closeness, Distinct, EntropyDiversity, Recursive
 from querygate.methods.anonymise.guards.guard import Guard, NumericHull
 from querygate.methods.anonymise.guards.numeric_guards import SpreadGuard
 from querygate.methods.anonymise.guards.p_sensitive import PSensitive
+from querygate.methods.anonymise.guards.tree_closeness import TreeCloseness
 from querygate.methods.anonymise.recode.recoder import RecodedTable, Stretches
 from querygate.methods.anonymise.table import Table
 

@@ -16,7 +16,7 @@ from querygate.cli.dataset import explain_report
 from querygate.custody.codes import code_measures
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_reader import CodeLists
-from querygate.custody.codes.code_systems import CodeSystem, Places
+from querygate.custody.codes.public_codes import CodeSystem, Places
 from querygate.custody.pages.fill import fill
 from querygate.custody.policy import CodesPolicy
 from querygate.custody.policy.code_columns import UtilityPolicy

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from querygate.custody.policy import StatisticPolicy
-from querygate.custody.publish.method_comparison import Trial
+from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.width_limits import WidthLimits, _shown
 from querygate.methods.anonymise import Attribute, Table
 

@@ -14,7 +14,7 @@ import pytest
 from querygate.core.budget import Cost
 from querygate.methods.dp import DEFAULT, MECHANISMS, Mechanism
 from querygate.methods.dp.gaussian import _lattice_delta, delta_of, lattice_sigma, sigma_per_unit
-from querygate.methods.dp.lattice_noise import Gaussian, Laplace
+from querygate.methods.dp.noise_scale import Gaussian, Laplace
 from tests.unit.methods.dp import laws
 from tests.unit.methods.dp.empirical import sample
 

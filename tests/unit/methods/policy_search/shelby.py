@@ -16,13 +16,7 @@ from functools import cache
 import numpy as np
 
 from querygate.core.types import Floats, Ints
-from querygate.methods.policy_search import (
-    LatticeAttribute,
-    LatticeCubes,
-    PolicyLattice,
-    cube,
-    whole_numbers,
-)
+from querygate.methods.policy_search import LatticeAttribute, LatticeCubes, PolicyLattice, cube, whole_numbers
 from tests.places import DATA
 
 OPEN = 85

@@ -10,16 +10,7 @@ import numpy as np
 import pytest
 
 from querygate.methods import sequences
-from querygate.methods.sequences import (
-    DNALA,
-    METHODS,
-    explain_kept,
-    generalised,
-    measure,
-    of_texts,
-    refined,
-    verify,
-)
+from querygate.methods.sequences import DNALA, METHODS, explain_kept, generalised, measure, of_texts, refined, verify
 from tests.places import ROOT
 from tests.unit.methods.sequences.alignments import anything, family, opuntia, released, woodmouse
 
