@@ -1,7 +1,4 @@
-"""Commands about policies: draft. Those about release policies are in `policy_search`.
-
-What reads raw data is imported inside the commands, as for `publish`.
-"""
+"""Commands about policies: draft. Those about release policies are in `policy_search`."""
 
 from __future__ import annotations
 
