@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from querygate.core.ports import Source
+from querygate.core.vault_ports import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ DX = CATALOG.columns[2]
 def put(opened: OpenSite, published: Published, catalog: Catalog = CATALOG) -> Path:
     """Into the store, by its writer; returns the file."""
     with shelf_of(opened).publishing(catalog.dataset) as publication:
-        publication.workshop().close()
+        publication.staging().close()
         publication.write(catalog, published.tables, {DX.index: published.sets})
         publication.switch()
     return opened.site.store / catalog.dataset / "v00001.duckdb"

@@ -11,24 +11,24 @@ from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.open_gate import OpenSite
 from tests.adapters.engines import Engine
-from tests.unit.custody.publish.publications import RESEARCHER, new_site
-from tests.unit.custody.publish.tables import PEOPLE, REFERENCES, outside, publish_in, raw_tables, write_all
+from tests.unit.custody.publish.publications import RESEARCHER
+from tests.unit.custody.publish.tables import (
+    outside,
+    publish_regions,
+    raw_tables,
+)
 
 SQL = "SELECT name, COUNT(*), SUM(people), AVG(density) FROM t LEFT JOIN regions ON region = code GROUP BY name"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("clinic")
-    write_all(path)
-    return path
+    return tmp_path_factory.mktemp("clinic")
 
 
 @pytest.fixture(scope="module")
 def opened(folder: Path) -> OpenSite:
-    site = new_site(folder)
-    publish_in(folder, site, PEOPLE.but(**REFERENCES))
-    return site
+    return publish_regions(folder)
 
 
 def test_the_tables_arrive(engine: Engine, opened: OpenSite) -> None:

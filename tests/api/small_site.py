@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from querygate.custody.roots.publish_version import publish_to
-from querygate.site.layout import init_site
+from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
-from tests.policies import AGE, IDENTIFIER, SBP, SEX, make_policy
+from tests.policies import AGE, IDENTIFIER, SBP, SEX, PolicyText, make_policy
 
 POLICY = make_policy(
     "clinic",
@@ -52,3 +55,19 @@ def make_small_site(folder: Path) -> SmallSite:
     for name, role in NAMES.items():
         opened.accounts.add_user(name, role)
     return SmallSite(opened, {name: opened.accounts.new_key(name).secret for name in NAMES})
+
+
+PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
+
+
+def make_reviewed_site(folder: Path, policy: PolicyText, table: pa.Table) -> OpenSite:
+    """A site with one table, whose extracts want two reviewers."""
+    site = init_site(folder / "site")
+    settings = site.folder / "querygate.toml"
+    settings.write_text(settings.read_text() + "\nextract_reviewers = 2\n")
+    pq.write_table(table, folder / "source.parquet")
+    opened = open_gate(open_site(site.folder))
+    publish_to(opened, policy.parsed(), str(folder / "source.parquet"), user="carl")
+    for name, role in PEOPLE.items():
+        opened.accounts.add_user(name, role)
+    return opened

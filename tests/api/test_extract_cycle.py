@@ -18,15 +18,14 @@ from querygate.cli import main
 from querygate.control import Log
 from querygate.custody.roots.open_custody import open_extracts
 from querygate.custody.roots.publish_version import publish_to, write_kept_policy
-from querygate.site.layout import init_site, open_site
-from querygate.site.open_gate import OpenSite, open_gate
+from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.api.small_site import PEOPLE, make_reviewed_site
 from tests.unit.custody.extract.study import COX, POLICY, records
 from tests.unit.custody.extract.test_codes import POLICY as CODES
 from tests.unit.custody.extract.test_codes import patients
 
-PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
 WISHES: dict[str, dict[str, Any]] = {
     "k-anonymous": {"columns": ["age", "sex", "sbp"], "where": "age >= 30", "models": ["linear: sbp ~ age"]},
     "condensed": {"kind": "condensed", "k": 20, "columns": ["age", "sex", "time", "status"], "models": [COX]},
@@ -36,16 +35,7 @@ WISHES: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
     """A site that wants two reviewers."""
-    folder = tmp_path_factory.mktemp("cycle")
-    site = init_site(folder / "site")
-    settings = site.folder / "querygate.toml"
-    settings.write_text(settings.read_text() + "\nextract_reviewers = 2\n")
-    pq.write_table(records(), folder / "trial.parquet")
-    opened = open_gate(open_site(site.folder))
-    publish_to(opened, POLICY.parsed(), str(folder / "trial.parquet"), user="carl")
-    for name, role in PEOPLE.items():
-        opened.accounts.add_user(name, role)  # type: ignore[arg-type]
-    return opened
+    return make_reviewed_site(tmp_path_factory.mktemp("cycle"), POLICY, records())
 
 
 @pytest.mark.parametrize("kind", WISHES)

@@ -24,25 +24,16 @@ from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app
 from querygate.web.routes import API
+from tests.api.small_site import PEOPLE, make_reviewed_site
 from tests.unit.custody.extract.texts_study import POLICY, people
 
-PEOPLE = {"ann": "researcher", "carl": "custodian", "dora": "custodian"}
 STEPS = "ann submit, carl take, carl approve, dora approve, carl build, dora release"
 TEXT_MRN = POLICY.but(columns={"mrn": {"type": "text"}})
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
-    folder = tmp_path_factory.mktemp("texts")
-    site = init_site(folder / "site")
-    settings = site.folder / "querygate.toml"
-    settings.write_text(settings.read_text() + "\nextract_reviewers = 2\n")
-    pq.write_table(people(), folder / "trial.parquet")
-    opened = open_gate(open_site(site.folder))
-    publish_to(opened, TEXT_MRN.parsed(), str(folder / "trial.parquet"), user="carl")
-    for name, role in PEOPLE.items():
-        opened.accounts.add_user(name, role)  # type: ignore[arg-type]
-    return opened
+    return make_reviewed_site(tmp_path_factory.mktemp("texts"), TEXT_MRN, people())
 
 
 class Caller:

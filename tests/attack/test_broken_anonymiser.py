@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,8 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.policies import ILLNESS, diverse, make_policy, quasi, sensitive
-from tests.unit.custody.publish.publications import ask, classes_by, new_site, put, shelf_of, staged_files
+from tests.unit.custody.publish.publications import Miswriter, ask, classes_by, new_site, put, shelf_of, staged_files
 
 POLICY = make_policy(
     "t",
@@ -89,18 +87,8 @@ Tables = dict[str, pa.Table]
 Change = Callable[[Catalog, Tables], tuple[Catalog, Tables]]
 
 
-class Miswriter:
-    """A shelf whose writer changes what it is given."""
-
-    def __init__(self, shelf: DuckDBVersionWriter, change: Change) -> None:
-        self._shelf, self._change = shelf, change
-
-    @contextmanager
-    def publishing(self, dataset: str) -> Iterator[Any]:
-        with self._shelf.publishing(dataset) as publication:
-            right = publication.write
-            publication.write = lambda catalog, tables, codes: right(*self._change(catalog, dict(tables)), codes)  # type: ignore[method-assign]
-            yield publication
+def miswriter(opened: OpenSite, change: Change) -> Miswriter:
+    return Miswriter(shelf_of(opened), lambda catalog, tables, codes: (*change(catalog, dict(tables)), codes))
 
 
 def table_change(name: str, change: Callable[[pa.Table], pa.Table]) -> Change:
@@ -169,7 +157,7 @@ MISWRITTEN: dict[str, tuple[str, Change]] = {
 
 @pytest.mark.parametrize(("promise", "change"), MISWRITTEN.values(), ids=MISWRITTEN)
 def test_a_miswritten_store_is_caught(served: OpenSite, promise: str, change: Change) -> None:
-    assert_stopped(served, promise, lambda: put(served, POLICY, PEOPLE, shelf=Miswriter(shelf_of(served), change)))
+    assert_stopped(served, promise, lambda: put(served, POLICY, PEOPLE, shelf=miswriter(served, change)))
 
 
 def test_a_bin_with_too_few_is_caught(served: OpenSite) -> None:
@@ -187,14 +175,14 @@ def test_a_bin_with_too_few_is_caught(served: OpenSite) -> None:
     assert_stopped(
         served,
         "in each bin of pulse",
-        lambda: put(served, POLICY, people, shelf=Miswriter(shelf_of(served), table_change("cells", split))),
+        lambda: put(served, POLICY, people, shelf=miswriter(served, table_change("cells", split))),
     )
 
 
 def test_a_right_writer_is_let_through(tmp_path: Path) -> None:
     """What proves the tests above: it is the change that is caught."""
     opened = new_site(tmp_path)
-    put(opened, POLICY, PEOPLE, shelf=Miswriter(shelf_of(opened), lambda catalog, tables: (catalog, tables)))
+    put(opened, POLICY, PEOPLE, shelf=miswriter(opened, lambda catalog, tables: (catalog, tables)))
 
     assert opened.store.current("t").catalog.version == 1
 

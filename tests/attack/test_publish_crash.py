@@ -31,7 +31,7 @@ NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abc
 ACT = """
 import os, resource, signal, sys
 from pathlib import Path
-from querygate.custody.publish import partition_in_parts
+from querygate.custody.publish import partition
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import open_gate
@@ -50,7 +50,7 @@ def act(folder, policy, source, how, number):
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(hook)
     if how == "parts":  # as if ten combinations filled the memory
-        partition_in_parts.BYTES = 2**29
+        partition.BYTES = 2**29
     if how == "disk":  # no file may grow beyond so many bytes
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (number, number))

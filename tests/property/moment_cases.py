@@ -6,16 +6,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pyarrow as pa
-import pyarrow.parquet
-
-from querygate.core.errors import ConfigError
-from querygate.custody.roots.publish_version import publish_to
-from querygate.site.layout import init_site
-from querygate.site.open_gate import open_gate
 from tests.policies import ILLNESS, SEX, make_policy, quasi, sensitive
-from tests.property.random_cases import Case, random_condition, with_nulls
+from tests.property.random_cases import Case, publish_case, random_condition, with_nulls
 
 FUNCTIONS = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "COUNT", "MIN", "MAX", "MEDIAN")
 
@@ -58,20 +50,7 @@ def moment_case(seed: int, folder: Path) -> Case | None:
     edges = rng.choice(["grid", "grid", "tight"])
     anonymise = {"edges": edges, "class_moments": moments, "method": "mondrian"}
     policy = make_policy("t", tables, k=k, anonymise=anonymise).parsed()
-    folder.mkdir(exist_ok=True)
-    source = folder / "t.parquet"
-    pyarrow.parquet.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), source)
-    opened = open_gate(init_site(folder / "site"))
-    try:
-        publish_to(opened, policy, str(source), user="tester")
-    except ConfigError as error:
-        if error.code != "QG803" or "verifier" in str(error):
-            raise
-        return None
-    truth = duckdb.connect()
-    truth.execute(f"ATTACH '{folder}/site/vault/t/v00001.duckdb' AS vault (READ_ONLY)")
-    truth.execute("CREATE VIEW t AS SELECT * FROM vault.rows")
-    return Case(policy, opened, truth)
+    return publish_case(policy, columns, folder)
 
 
 def moment_query(rng: random.Random, case: Case) -> str:

@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path, PurePath
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Source
+from querygate.core.vault_ports import Source
 
 GROUP = "querygate.adapters"
 FILES = frozenset({"csv", "parquet", "duckdb"})

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import duckdb
 
 from querygate.core.column_figures import ColumnFigures
-from querygate.core.ports import Source
+from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import CONFIG, Config

@@ -16,8 +16,8 @@ import numpy as np
 
 from querygate.core.audit_records import MOST_DISTINCT, Unanswerable
 from querygate.core.errors import Refusal
-from querygate.core.ports import Source
 from querygate.core.types import Array, Bools, Floats, Ints, SqlValue
+from querygate.core.vault_ports import Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.duckdb_lockdown import CONFIG, limited

@@ -90,7 +90,7 @@ class ReportRows:
         found = self._db.sql(f"SELECT c.class{named} FROM {self._classed()}").to_arrow_table()
         return np.asarray(found.column(0), dtype=np.int64), found.remove_column(0)
 
-    def workshop(self) -> DuckDBStagingTables:
+    def staging(self) -> DuckDBStagingTables:
         """An empty one that leaves nothing on disk."""
         return DuckDBStagingTables(IN_MEMORY, memory_mb=self._memory_mb)
 

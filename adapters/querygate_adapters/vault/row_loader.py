@@ -15,7 +15,7 @@ import duckdb
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.ports import IdentifiedSource, JoinedTable, Source
+from querygate.core.vault_ports import IdentifiedSource, JoinedTable, Source
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.vault.code_list_rows import CASTS

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
-from querygate.core.ports import CodeTexts, Combinations, JoinedTable, Profile, Source
 from querygate.core.types import Array, Floats, Ints
+from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, Source
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.duckdb_lockdown import connect

@@ -1,4 +1,4 @@
-"""What was published beside the raw rows: the workshop's half of the verifier.
+"""What was published beside the raw rows: the staging tables' half of the verifier.
 
 Every raw row is put, by its class and its value, into the interval or set that was published for it, and these are
 counted. Extremes of numbers and values of categories in all classes come from a single pass over the rows; where that

@@ -47,7 +47,7 @@ class DuckDBPublication:
         self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
         self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
 
-    def workshop(self) -> DuckDBStagingTables:
+    def staging(self) -> DuckDBStagingTables:
         """The raw rows of the new version, in the vault."""
         return DuckDBStagingTables(self._staged_vault, memory_mb=self._memory_mb)
 
@@ -71,11 +71,11 @@ class DuckDBPublication:
             database.close()
         return WrittenStore(self._staged_store)
 
-    def meet(self, workshop: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
-        """The rows of the workshop beside the people of all versions that can be read; None where there are none."""
+    def meet(self, staging: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
+        """The staged rows beside the people of all versions that can be read; None where there are none."""
         if not self._readable:
             return None
-        return workshop.meet(self._past(workshop.columns, keeping, self._readable), keeping)
+        return staging.meet(self._past(staging.columns, keeping, self._readable), keeping)
 
     @contextmanager
     def meet_written(self, keeping: OverlapRule, without: Collection[int]) -> Iterator[DuckDBVersionOverlap | None]:

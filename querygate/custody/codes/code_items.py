@@ -15,8 +15,8 @@ import numpy as np
 
 from querygate.core.block import MISSING, CodeSets
 from querygate.core.errors import ConfigError
-from querygate.core.ports import StagingTables
 from querygate.core.types import Bools, Floats, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_measures import CodeMeasures, measure_recoding
 from querygate.custody.codes.code_protection import protect, protect_in_classes
 from querygate.custody.codes.code_reader import CodeLists, known_sets, listed_groups, read_lists, utility_groups
@@ -76,39 +76,34 @@ def explain_codes(report: CodeReport) -> str:
     )
 
 
-def in_classes(column: ColumnPolicy) -> bool:
-    """Can the codes of the column be published only once classes are made?"""
-    return column.codes is not None and column.codes.protect.kind == "classes"
-
-
 def publish_codes(
-    column: ColumnPolicy, workshop: StagingTables, rows: int, k: int, kept: Bools | None = None
+    column: ColumnPolicy, staging: ListedCodes, rows: int, k: int, kept: Bools | None = None
 ) -> PublishedCodes:
-    """Anonymise the lists of a column; every record has the number of its set of items in the workshop afterwards.
+    """Anonymise the lists of a column; every record has the number of its set of items as its code afterwards.
 
     Where some records are left out, `kept` are those that are not: k is to be found among them.
     """
-    lists, k = _read(column, workshop, rows, k, kept)
-    made = protect(lists, k, workshop) if lists.occurring.size else Items.unchanged(1)
+    lists, k = _read(column, staging, rows, k, kept)
+    made = protect(lists, k, staging) if lists.occurring.size else Items.unchanged(1)
     if isinstance(made, LocalItems):
-        return _published_locally(lists, made, k, workshop)
-    known = {code for itemset in known_sets(column, lists.system, workshop) for code in itemset}
-    return _published(lists, made, known, k, workshop)
+        return _published_locally(lists, made, k, staging)
+    known = {code for itemset in known_sets(column, lists.system, staging) for code in itemset}
+    return _published(lists, made, known, k, staging)
 
 
 def publish_codes_in_classes(
-    column: ColumnPolicy, workshop: StagingTables, classes: Ints, centres: Floats, k: int
+    column: ColumnPolicy, staging: ListedCodes, classes: Ints, centres: Floats, k: int
 ) -> tuple[PublishedCodes, Ints]:
     """The same within classes of the records; and the classes afterwards, of which each holds whole ones of before."""
-    lists, k = _read(column, workshop, classes.size, k)
+    lists, k = _read(column, staging, classes.size, k)
     if not lists.occurring.size:
-        return _published(lists, Items.unchanged(1), set(), k, workshop), classes
+        return _published(lists, Items.unchanged(1), set(), k, staging), classes
     made = protect_in_classes(lists, k, classes, centres)
-    return _published_locally(lists, made.codes, k, workshop), made.labels
+    return _published_locally(lists, made.codes, k, staging), made.labels
 
 
 def _read(
-    column: ColumnPolicy, workshop: StagingTables, rows: int, k: int, kept: Bools | None = None
+    column: ColumnPolicy, staging: ListedCodes, rows: int, k: int, kept: Bools | None = None
 ) -> tuple[CodeLists, int]:
     k = (column.codes or CodesPolicy()).protect.k or k
     there = rows if kept is None else int(kept.sum())
@@ -119,20 +114,20 @@ def _read(
             "published.",
             "Lower k in its `protect`, or publish more records.",
         )
-    return read_lists(column, workshop, rows, kept), k
+    return read_lists(column, staging, rows, kept), k
 
 
 # -- one recoding for all records ----------------------------------------------------------------------------------
 
 
-def _published(lists: CodeLists, items: Items, kept: set[int], k: int, workshop: StagingTables) -> PublishedCodes:
+def _published(lists: CodeLists, items: Items, kept: set[int], k: int, staging: ListedCodes) -> PublishedCodes:
     item = items.of[: lists.occurring.size]
     kept = kept | set(np.flatnonzero(_countable(lists, lists.occurring[item == SUPPRESSED])).tolist())
     of_code = spread(lists.system, lists.occurring, item, kept)
     item = of_code[lists.occurring]
     told = item if lists.occurring.size else np.full(1, SUPPRESSED, dtype=np.int64)
     numbers, sets = number_sets(Items(told).publish(lists.baskets))
-    workshop.set_record_codes(lists.column.name, lists.by_record(numbers))
+    staging.set_record_codes(lists.column.name, lists.by_record(numbers))
     suppressed = item == SUPPRESSED
     exact = ~suppressed & (np.bincount(of_code[of_code != SUPPRESSED], minlength=1)[item] == 1)
     lost = float(suppressed[lists.baskets.members].mean()) if lists.baskets.members.size else 0.0
@@ -181,7 +176,7 @@ def _beside(system: CodeSystem, rare: Ints) -> Bools:
 # -- another one for each part of them -----------------------------------------------------------------------------
 
 
-def _published_locally(lists: CodeLists, made: LocalItems, k: int, workshop: StagingTables) -> PublishedCodes:
+def _published_locally(lists: CodeLists, made: LocalItems, k: int, staging: ListedCodes) -> PublishedCodes:
     """Items may overlap: a code is published alone of some records, and with others of its group of others. Records
     whose codes are not told, and those without any beside them, hold an item that says that anything may be."""
     groups = [tuple(lists.occurring[list(codes)].tolist()) for codes in made.groups]
@@ -194,7 +189,7 @@ def _published_locally(lists: CodeLists, made: LocalItems, k: int, workshop: Sta
     order = sorted(range(len(groups)), key=lambda item: groups[item])
     place = {item: number for number, item in enumerate(order)}
     numbers, sets = _numbered([tuple(sorted(place[item] for item in one)) for one in held])
-    workshop.set_record_codes(lists.column.name, lists.by_record(numbers))
+    staging.set_record_codes(lists.column.name, lists.by_record(numbers))
     report = _report(lists, made, k, _exact(lists, made), 0, _untold(lists.baskets, made.published))
     told = CodeSets.of_groups(lists.system.codes, [groups[item] for item in order], sets)
     return PublishedCodes(lists.system, told, report)

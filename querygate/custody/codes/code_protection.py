@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import StagingTables
 from querygate.core.types import Floats, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import (
     CodeLists,
     known_sets,
@@ -26,9 +26,9 @@ from querygate.methods.code_lists.relational import CodesInClasses
 from querygate.methods.code_lists.unprotectable import Unprotectable
 
 
-def protect(lists: CodeLists, k: int, workshop: StagingTables) -> Items | LocalItems:
+def protect(lists: CodeLists, k: int, staging: ListedCodes) -> Items | LocalItems:
     """The items of the codes that occur, so that nobody is led to by what the policy says may be known."""
-    return cast("Items | LocalItems", _run(lists, *_given(lists, k, workshop)))
+    return cast("Items | LocalItems", _run(lists, *_given(lists, k, staging)))
 
 
 def protect_in_classes(lists: CodeLists, k: int, classes: Ints, centres: Floats) -> CodesInClasses:
@@ -37,7 +37,7 @@ def protect_in_classes(lists: CodeLists, k: int, classes: Ints, centres: Floats)
     return cast(CodesInClasses, _run(lists, classes, halved(lists.levels), k, m, centres))
 
 
-def _given(lists: CodeLists, k: int, workshop: StagingTables) -> tuple[object, ...]:
+def _given(lists: CodeLists, k: int, staging: ListedCodes) -> tuple[object, ...]:
     """What the method takes besides the lists. A set with a code that nobody has is held by nobody already."""
     column, system = lists.column, lists.system
     wanted = column.codes or CodesPolicy()
@@ -54,7 +54,7 @@ def _given(lists: CodeLists, k: int, workshop: StagingTables) -> tuple[object, .
             return rules, k, asked.share, lists.levels, secret
     if wanted.method == "apriori":
         return lists.levels, k, asked.m
-    known = (lists.among(itemset) for itemset in known_sets(column, system, workshop))
+    known = (lists.among(itemset) for itemset in known_sets(column, system, staging))
     sets = tuple(one for one in known if one is not None)
     return k, CodePrivacy(sets, upto=asked.m, residue=asked.look_for == "rest"), _utility(lists)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.ports import CodeTexts, StagingTables
 from querygate.core.types import Bools, Ints
+from querygate.core.vault_ports import CodeTexts, ListedCodes
 from querygate.custody.codes.code_systems import CodeSystem, Places, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy
 from querygate.methods.code_lists import Baskets, gwas_diseases
@@ -55,10 +55,10 @@ class CodeLists:
         return [level[self.occurring] for level in self.system.tree.levels]
 
 
-def read_lists(column: ColumnPolicy, workshop: StagingTables, rows: int, kept: Bools | None = None) -> CodeLists:
+def read_lists(column: ColumnPolicy, staging: ListedCodes, rows: int, kept: Bools | None = None) -> CodeLists:
     """What each record holds, in the order of rows; or what those hold that are kept."""
     wanted, system = column.codes or CodesPolicy(), open_system(column)
-    told = workshop.code_texts(column.name, wanted.separator)
+    told = staging.code_texts(column.name, wanted.separator)
     codes, read = read_texts(column, system, told, "lists")
     record, text = told.record, told.text
     if kept is not None:
@@ -89,14 +89,14 @@ def read_texts(column: ColumnPolicy, system: CodeSystem, told: CodeTexts, where:
     return np.where(unknown, system.tree.place.get(OTHER, -1), read.codes), read
 
 
-def known_sets(column: ColumnPolicy, system: CodeSystem, workshop: StagingTables) -> tuple[tuple[int, ...], ...]:
+def known_sets(column: ColumnPolicy, system: CodeSystem, staging: ListedCodes) -> tuple[tuple[int, ...], ...]:
     """The sets of codes that the policy lists, or that were given in one visit; none where it goes by their number."""
     wanted = column.codes or CodesPolicy()
     if wanted.protect.kind == "itemsets":
         place = named(column, system, {text for itemset in wanted.protect.itemsets for text in itemset})
         return tuple(tuple(sorted({place[text] for text in itemset})) for itemset in wanted.protect.itemsets)
     if wanted.protect.kind == "visits":
-        told = workshop.visit_texts(wanted.protect.column, wanted.separator, wanted.protect.between)
+        told = staging.visit_texts(wanted.protect.column, wanted.separator, wanted.protect.between)
         codes, _ = read_texts(column, system, told, "visits")
         cuts = np.flatnonzero(np.diff(told.record)) + 1
         visits = np.split(codes[told.text], cuts) if told.record.size else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import JoinedTable, Source
 from querygate.core.types import folded
+from querygate.core.vault_ports import JoinedTable, Source
 from querygate.custody.policy import ColumnPolicy, JoinPolicy, Policy
 
 Beside = Callable[[str], Source]

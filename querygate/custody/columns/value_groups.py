@@ -22,15 +22,15 @@ def group_codes(column: ColumnPolicy, values: Iterable[object]) -> Ints:
     return np.array([place.get(str(value), -1) for value in values], dtype=np.int64)
 
 
-def with_values(draft: PublicationState) -> tuple[Box, ...]:
-    """The boxes of the draft, with the values of groups in place of groups."""
-    return tuple(_of_values(draft, draft.policy.column(box.name), box) for box in draft.boxes)
+def with_values(state: PublicationState) -> tuple[Box, ...]:
+    """The boxes of the state, with the values of groups in place of groups."""
+    return tuple(_of_values(state, state.policy.column(box.name), box) for box in state.boxes)
 
 
-def _of_values(draft: PublicationState, column: ColumnPolicy, box: Box) -> Box:
+def _of_values(state: PublicationState, column: ColumnPolicy, box: Box) -> Box:
     if not column.groups:
         return box
-    place = {text: i for i, text in enumerate(draft.texts[column.name])}
+    place = {text: i for i, text in enumerate(state.texts[column.name])}
     members = [np.array([place[value] for value in group], dtype=np.int64) for group in column.groups]
     held: list[Sequence[int]]
     if isinstance(box, Intervals):  # of a recoder, over the flat hierarchy

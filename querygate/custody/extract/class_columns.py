@@ -56,9 +56,9 @@ class ClassColumn(Protocol):
         """How many records have a value that what is published of them does not allow."""
 
 
-def publish_column(draft: PublicationState, column: ColumnPolicy, box: Box) -> ClassColumn:
-    if column.name in draft.numbers and isinstance(box, Intervals):
-        numbers, known = draft.numbers[column.name], box.nulls != ALL_NULLS
+def publish_column(state: PublicationState, column: ColumnPolicy, box: Box) -> ClassColumn:
+    if column.name in state.numbers and isinstance(box, Intervals):
+        numbers, known = state.numbers[column.name], box.nulls != ALL_NULLS
         low, high = (
             np.where(known, ends[np.where(known, codes, 0)], 0)
             if numbers.size
@@ -66,11 +66,11 @@ def publish_column(draft: PublicationState, column: ColumnPolicy, box: Box) -> C
             for ends, codes in ((numbers.low, box.low), (numbers.high, box.high))
         )
         return Number(column, low, high, box.nulls)
-    return _category(draft, column, box)
+    return _category(state, column, box)
 
 
-def _category(draft: PublicationState, column: ColumnPolicy, box: Box) -> Category:
-    texts, tree, labels = draft.texts[column.name], draft.trees.get(column.name), None
+def _category(state: PublicationState, column: ColumnPolicy, box: Box) -> Category:
+    texts, tree, labels = state.texts[column.name], state.trees.get(column.name), None
     if tree is not None and isinstance(box, Intervals):
         number, members = nodes(tree, box, texts)
         labels = _node_labels(tree, box, rows_of(column, texts))

@@ -22,11 +22,11 @@ LONGEST = 12
 """Codes of an item that are written out; one with more is named, and the dictionary says which codes it has."""
 
 
-def codes_field(draft: PublicationState, name: str, made: PublishedCodes, numbers: Ints) -> tuple[Field, pa.Array]:
+def codes_field(state: PublicationState, name: str, made: PublishedCodes, numbers: Ints) -> tuple[Field, pa.Array]:
     """The column of the extract, and what it means."""
     names, long = item_names(made.sets)
     labels = tuple(f"{names[item]} = {'/'.join(codes)}" for item, codes in long)
-    return Field(name, name, MEANING, draft.policy.column(name).title, labels), code_texts(made.sets, names, numbers)
+    return Field(name, name, MEANING, state.policy.column(name).title, labels), code_texts(made.sets, names, numbers)
 
 
 def item_names(sets: CodeSets) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -61,7 +61,7 @@ def code_texts(sets: CodeSets, names: Iterable[str], numbers: Ints) -> pa.Array:
 
 
 def codes_kept(
-    draft: PublicationState, name: str, made: PublishedCodes, numbers: Ints, classes: Ints
+    state: PublicationState, name: str, made: PublishedCodes, numbers: Ints, classes: Ints
 ) -> list[GuaranteeCheck]:
     """What is promised about knowing codes, counted in what leaves; classes are those that are seen."""
     sets = made.sets
@@ -76,7 +76,7 @@ def codes_kept(
         numbers,
         np.ones(numbers.size, dtype=np.int64),
     )
-    kept = measure_known(draft.policy.column(name), made.system, told, draft.workshop, draft.policy.k)
+    kept = measure_known(state.policy.column(name), made.system, told, state.staging, state.policy.k)
     for one in kept:
         if not one.holds:
             raise ExtractRefused(

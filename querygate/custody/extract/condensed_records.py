@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import ExtractSpec, RecipientModel, invalid
-from querygate.core.ports import Source
+from querygate.core.vault_ports import Source
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of
 from querygate.custody.policy import Policy

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.ports import Source
 from querygate.core.progress import Progress
+from querygate.core.vault_ports import Source
 from querygate.custody.extract.class_columns import texts_of
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.note_columns import Identifiers, make_notes

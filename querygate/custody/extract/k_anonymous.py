@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.ports import Source, StagingTables
 from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints
-from querygate.custody.codes.code_items import in_classes, publish_codes
+from querygate.core.vault_ports import Source, StagingTables
+from querygate.custody.codes.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.extract.class_columns import ClassColumn, publish_column
@@ -27,11 +27,11 @@ from querygate.custody.extract.free_texts import beside
 from querygate.custody.extract.protected_records import Field, ProtectedRecords, Side
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_comparison import Trial
-from querygate.custody.publish.partition import partition, quasi_identifiers, read_table
-from querygate.custody.publish.publication_state import PublicationState, Step
-from querygate.custody.publish.publish import code, load
+from querygate.custody.publish.partition import partition, prepare, quasi_identifiers, read_table
+from querygate.custody.publish.publication_state import PublicationState, Step, StepProgress
 from querygate.custody.verify.guarantee_check import GuaranteeCheck, WrittenCells, measure_guarantees
 from querygate.methods.anonymise import (
     ANONYMISERS,
@@ -41,7 +41,6 @@ from querygate.methods.anonymise import (
     Infeasible,
     Intervals,
     RecodedTable,
-    Table,
     local,
     partition_check,
 )
@@ -55,7 +54,7 @@ class RecordReader(Protocol):
     def selected(self, where: str) -> Source:
         """Those of which a condition is true; all where it is empty."""
 
-    def workshop(self) -> StagingTables:
+    def staging(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
 
@@ -80,48 +79,48 @@ def make_k_anonymous(
     if method in ANONYMISERS.names():
         chosen: Any = method
         policy = replace(policy, anonymise=replace(policy.anonymise, method=chosen))
-    draft = PublicationState(policy, rows.workshop(), progress)
+    state = PublicationState(policy, rows.staging(), StepProgress(progress))
     try:
-        _load(draft, rows.selected(where))
-        code(draft)
+        state = _load(state, rows.selected(where))
         if recoder or suppress or cells:
-            _recode(draft, recoder or "local", suppress, cells, population, clock_s)
+            state = _recode(state, recoder or "local", suppress, cells, population, clock_s)
         else:
-            _divided(draft, population, clock_s)
-        return _protected(draft, population)
+            state = _divide(state, population, clock_s)
+        return _protected(state, population)
     finally:
-        draft.workshop.close()
+        state.staging.close()
 
 
-def _load(draft: PublicationState, source: Source) -> None:
+def _load(state: PublicationState, source: Source) -> PublicationState:
     try:
-        load(draft, source, ())
+        state = load(state, source)
     except ConfigError as problem:
         if problem.code != "QG803":
             raise
         raise ExtractRefused(
-            "QG605", f"The request selects fewer than k = {draft.policy.k} records.", "Select more records, or lower k."
+            "QG605", f"The request selects fewer than k = {state.policy.k} records.", "Select more records, or lower k."
         ) from None
+    return code(state)
 
 
-def _divided(draft: PublicationState, population: Population | None, clock_s: Callable[[], float]) -> None:
+def _divide(state: PublicationState, population: Population | None, clock_s: Callable[[], float]) -> PublicationState:
     try:
-        partition(draft, None, population, clock_s)
+        return partition(state, None, population, clock_s)
     except ConfigError as problem:
         raise ExtractRefused("QG605", problem.detail, problem.remedy) from None
 
 
 def _recode(
-    draft: PublicationState,
+    state: PublicationState,
     name: str,
     suppress: float,
     cells: float,
     population: Population | None,
     clock_s: Callable[[], float],
-) -> None:
-    draft.begin(Step.DIVIDE, f"making classes: {name}")
-    began, policy = clock_s(), draft.policy
-    lists = [column.name for column in policy.columns if in_classes(column)]
+) -> PublicationState:
+    state.progress.begin(Step.DIVIDE, f"making classes: {name}")
+    began, policy = clock_s(), state.policy
+    lists = [column.name for column in policy.columns if column.is_protected_in_classes]
     if lists:
         raise ExtractRefused(
             "QG605",
@@ -131,59 +130,62 @@ def _recode(
     inner = "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
     recoder = partial(local, method=inner) if name == "local" else RECODERS.get(name)
     by_record = name == "local" and ANONYMISERS.get(inner).by_record
-    table = _prepared(draft, by_record)
-    guards = make_guards(draft, population)
+    prepare(state)
+    state, table = read_table(state, by_record=by_record)
+    guards = make_guards(state, population)
     try:
-        recoded = recoder(table, policy.k, guards, suppress=suppress, cells=cells, progress=draft.within)
+        recoded = recoder(table, policy.k, guards, suppress=suppress, cells=cells, progress=state.progress.within)
     except Infeasible as infeasible:
         raise ExtractRefused(
             "QG605",
             f"No recoding satisfies {infeasible.guarantee}.",
             "Allow more records to be left out, lower k, or leave out columns.",
         ) from None
-    draft.labels = recoded.labels
-    _seal(draft, recoded.labels)
-    if _protect_codes_of_the_rest(draft):
-        draft.workshop.forget_classes()
-        _prepared(draft, by_record)
-        _seal(draft, recoded.labels)
-    draft.classes, draft.boxes = int(recoded.labels.max()) + 1, _boxes(recoded, draft)
+    _seal(state, recoded.labels)
+    codes = _codes_of_the_rest(state)
+    if codes:
+        state.staging.forget_classes()
+        prepare(state)
+        state, _ = read_table(state, by_record=by_record)
+        _seal(state, recoded.labels)
+    classes = int(recoded.labels.max()) + 1
     note = f"{counted(recoded.starred, 'cell')} replaced by *" if recoded.starred else ""
-    tried = Trial(name, policy.k, draft.classes, recoded.loss, {}, clock_s() - began, chosen=True, note=note)
-    draft.comparison = (tried,)
+    trial = Trial(name, policy.k, classes, recoded.loss, {}, clock_s() - began, chosen=True, note=note)
+    return replace(
+        state,
+        labels=recoded.labels,
+        classes=classes,
+        boxes=_boxes(recoded, state),
+        code_lists={**state.code_lists, **codes},
+        comparison=(trial,),
+    )
 
 
-def _prepared(draft: PublicationState, by_record: bool) -> Table:
-    """What is recoded: the quasi-identifiers of the records, or of those that share them."""
-    numbers = [column.name for column in draft.policy.named("sensitive") if column.is_numeric]
-    draft.workshop.prepare([column.name for column in quasi_identifiers(draft.policy)], numbers)
-    return read_table(draft, 0, 0, by_record=by_record)
+def _seal(state: PublicationState, labels: Ints) -> None:
+    state.staging.add_classes(labels)
+    state.staging.seal_classes()
 
 
-def _seal(draft: PublicationState, labels: Ints) -> None:
-    draft.workshop.add_classes(labels)
-    draft.workshop.seal_classes()
-
-
-def _protect_codes_of_the_rest(draft: PublicationState) -> bool:
-    """Codes are told by k records of those that leave, so they are protected anew where some are left out. Says whether
-    that was needed.
+def _codes_of_the_rest(state: PublicationState) -> dict[str, PublishedCodes]:
+    """Codes are told by k records of those that leave, so they are protected anew where some are left out; nothing
+    where none are.
     """
-    kept = draft.workshop.record_classes() >= 0 if draft.code_lists else np.ones(0, dtype=np.bool_)
+    if not state.code_lists:
+        return {}
+    kept = state.staging.record_classes() >= 0
     if kept.all():
-        return False
-    for name in draft.code_lists:
-        column = draft.policy.column(name)
-        try:
-            made = publish_codes(column, draft.workshop, draft.rows, draft.policy.k, kept)
-        except ConfigError as problem:
-            raise ExtractRefused("QG605", problem.detail, problem.remedy) from None
-        draft.code_lists[name] = made
-    return True
+        return {}
+    try:
+        return {
+            name: publish_codes(state.policy.column(name), state.staging, state.rows, state.policy.k, kept)
+            for name in state.code_lists
+        }
+    except ConfigError as problem:
+        raise ExtractRefused("QG605", problem.detail, problem.remedy) from None
 
 
-def _boxes(recoded: RecodedTable, draft: PublicationState) -> tuple[Box, ...]:
-    names = [column.name for column in quasi_identifiers(draft.policy)]
+def _boxes(recoded: RecodedTable, state: PublicationState) -> tuple[Box, ...]:
+    names = [column.name for column in quasi_identifiers(state.policy)]
     return tuple(
         Intervals(
             name,
@@ -195,44 +197,44 @@ def _boxes(recoded: RecodedTable, draft: PublicationState) -> tuple[Box, ...]:
     )
 
 
-def _protected(draft: PublicationState, population: Population | None) -> ProtectedRecords:
-    policy = draft.policy
+def _protected(state: PublicationState, population: Population | None) -> ProtectedRecords:
+    policy = state.policy
     out = list(out_of(policy))
     carried = beside(policy)
-    members = draft.workshop.members([*(column.name for column in out), *carried], list(draft.code_lists))
+    members = state.staging.members([*(column.name for column in out), *carried], list(state.code_lists))
     classes: Ints = np.asarray(members["class"], dtype=np.int64)
-    boxes = {box.name: box for box in with_values(draft)}
-    published = {c.name: publish_column(draft, c, boxes[c.name]) for c in out if c.name in boxes}
+    boxes = {box.name: box for box in with_values(state)}
+    published = {c.name: publish_column(state, c, boxes[c.name]) for c in out if c.name in boxes}
     fields, arrays, usable = columns_of(out, published, members, classes)
-    numbers = {name: np.asarray(members[name], dtype=np.int64) for name in draft.code_lists}
-    for name, made in draft.code_lists.items():
-        field, texts = codes_field(draft, name, made, numbers[name])
+    numbers = {name: np.asarray(members[name], dtype=np.int64) for name in state.code_lists}
+    for name, made in state.code_lists.items():
+        field, texts = codes_field(state, name, made, numbers[name])
         fields.append(field)
         arrays.append(texts)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
     seen = outside(table, fields, published)
     kept_codes = [
-        one for name, made in draft.code_lists.items() for one in codes_kept(draft, name, made, numbers[name], seen)
+        one for name, made in state.code_lists.items() for one in codes_kept(state, name, made, numbers[name], seen)
     ]
     _check(policy, published, members, classes, seen)
     return ProtectedRecords(
         kind="k-anonymous",
-        method=draft.comparison[0].method if draft.comparison else str(policy.anonymise.method),
+        method=state.comparison[0].method if state.comparison else str(policy.anonymise.method),
         k=partition_check.smallest_class(seen),
         table=table,
         raw=members.select([column.name for column in out]),
         codes=tuple(
-            made.in_cells(seen, numbers[name], np.ones_like(seen)).report for name, made in draft.code_lists.items()
+            made.in_cells(seen, numbers[name], np.ones_like(seen)).report for name, made in state.code_lists.items()
         ),
         beside=members.select(carried) if carried else None,
         usable=pa.table(usable),
         classes=seen,
         fields=tuple(fields),
-        rows=draft.rows,
-        loss=draft.loss,
-        tried=draft.comparison,
+        rows=state.rows,
+        loss=state.loss,
+        tried=state.comparison,
         sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
-        kept=(*_kept(draft, _seen_of(classes, seen), population), *kept_codes),
+        kept=(*_kept(state, _seen_of(classes, seen), population), *kept_codes),
     )
 
 
@@ -285,8 +287,8 @@ def _check(policy: Policy, published: dict[str, ClassColumn], members: pa.Table,
 class _Texts:
     """The dictionary of each category, as the verifier asks for it."""
 
-    def __init__(self, draft: PublicationState, names: dict[int, str]) -> None:
-        self._draft, self._names = draft, names
+    def __init__(self, state: PublicationState, names: dict[int, str]) -> None:
+        self._draft, self._names = state, names
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
         texts = self._draft.texts[self._names[column]]
@@ -307,22 +309,22 @@ def _seen_of(classes: Ints, seen: Ints) -> Ints:
     return found
 
 
-def _kept(draft: PublicationState, seen_of: Ints, population: Population | None) -> list[GuaranteeCheck]:
+def _kept(state: PublicationState, seen_of: Ints, population: Population | None) -> list[GuaranteeCheck]:
     """Every guarantee beyond k, on the classes as they are seen."""
-    policy = replace(draft.policy, k_map=None)
+    policy = replace(state.policy, k_map=None)
     sensitive = [c for c in policy.named("sensitive") if c.diversity]
     if not sensitive:
         return []
     index = {c.name: i for i, c in enumerate(sensitive)}
-    classes, codes, counts = draft.workshop.cells([c.name for c in sensitive])
+    classes, codes, counts = state.staging.cells([c.name for c in sensitive])
     cells = {"class": classes, "n": counts}
     for column in sensitive:
         if not column.is_numeric:
             found = codes[column.name]
-            cells[f"c{index[column.name]}_set"] = np.where(found < 0, len(draft.texts[column.name]), found)
+            cells[f"c{index[column.name]}_set"] = np.where(found < 0, len(state.texts[column.name]), found)
     columns = [Column(c.name, i, c.role, c.type or "category", True, c.low, c.high) for i, c in enumerate(sensitive)]
     release = WrittenCells(
-        columns, cells, seen_of[classes], _Texts(draft, {i: n for n, i in index.items()}), draft.workshop
+        columns, cells, seen_of[classes], _Texts(state, {i: n for n, i in index.items()}), state.staging
     )
     found_all = list(measure_guarantees(release, policy, population))
     broken = [one for one in found_all if not one.holds]

@@ -20,10 +20,10 @@ from querygate.custody.extract.k_anonymous import RecordReader, by_seen, columns
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.policy import ColumnPolicy, Policy, ReleasePolicy
-from querygate.custody.publish.partition import quasi_identifiers, read_table
+from querygate.custody.publish.coded_rows import code, load
+from querygate.custody.publish.partition import quasi_identifiers, read_table, with_classes, with_loss
 from querygate.custody.publish.publication_state import PublicationState, Step
-from querygate.custody.publish.publish import code, load
-from querygate.methods.anonymise import boxes, loss_by_attribute, partition_check
+from querygate.methods.anonymise import loss_by_attribute, partition_check
 
 
 def check_looked_up(policy: Policy, kind: Kind, named: frozenset[str]) -> None:
@@ -52,30 +52,25 @@ def looked_up(policy: Policy, register: Population | None) -> tuple[ReleasePolic
     return policy.release, register, linked
 
 
-def lay_into_cells(draft: PublicationState, rows: RecordReader, where: str) -> None:
+def lay_into_cells(state: PublicationState, rows: RecordReader, where: str) -> PublicationState:
     """Read and code the selected records. Every combination of cells is a class of its own."""
     try:
-        load(draft, rows.selected(where), ())
+        state = load(state, rows.selected(where))
     except ConfigError as problem:
         if problem.code != "QG803":
             raise
         raise ExtractRefused("QG605", "The request selects no records.", "Select more records.") from None
-    code(draft)
-    draft.begin(Step.DIVIDE, "assigning records to cells")
-    names = [column.name for column in quasi_identifiers(draft.policy)]
-    draft.workshop.prepare(names, [])
-    table = read_table(draft, 0, 0, by_record=False)
-    draft.labels = np.arange(table.counts.size, dtype=np.int64)
-    draft.workshop.add_classes(draft.labels)
-    draft.workshop.seal_classes()
-    draft.classes, draft.boxes = draft.labels.size, boxes(table, draft.labels)
-    lost = loss_by_attribute(table, draft.labels, draft.boxes)
-    draft.loss = dict(zip(names, lost.tolist(), strict=True))
+    state = code(state)
+    state.progress.begin(Step.DIVIDE, "assigning records to cells")
+    state.staging.prepare([column.name for column in quasi_identifiers(state.policy)], [])
+    state, table = read_table(state, by_record=False)
+    state = with_classes(state, table, np.arange(table.counts.size, dtype=np.int64))
+    return with_loss(state, loss_by_attribute(table, state.labels, state.boxes))
 
 
-def drawn_members(draft: PublicationState, draw: Callable[[str], np.random.Generator]) -> pa.Table:
+def drawn_members(state: PublicationState, draw: Callable[[str], np.random.Generator]) -> pa.Table:
     """The raw records with their classes. They come in the order of their values, which would tell them apart."""
-    members = draft.workshop.members([column.name for column in out_of(draft.policy)], [])
+    members = state.staging.members([column.name for column in out_of(state.policy)], [])
     return members.take(pa.array(draw("order").permutation(members.num_rows)))
 
 
@@ -91,17 +86,17 @@ def check_strays(published: Mapping[str, ClassColumn], members: pa.Table, classe
 
 
 def made_of(
-    draft: PublicationState,
+    state: PublicationState,
     members: pa.Table,
     published: dict[str, ClassColumn],
     classes: Ints,
     *,
     kind: Kind,
     method: str,
-    loss: dict[str, float],
+    loss: Mapping[str, float],
 ) -> ProtectedRecords:
     """The records as they leave: what is published of the class of each, checked against what each has."""
-    out = list(out_of(draft.policy))
+    out = list(out_of(state.policy))
     fields, arrays, usable = columns_of(out, published, members, classes)
     table = pa.table(dict(zip([field.name for field in fields], arrays, strict=True)))
     check_strays(published, members, classes)
@@ -115,7 +110,7 @@ def made_of(
         usable=pa.table(usable),
         classes=seen,
         fields=tuple(fields),
-        rows=draft.rows,
+        rows=state.rows,
         loss=loss,
         sides={name: by_seen(one.sides(), classes, seen) for name, one in published.items()},
     )

@@ -27,7 +27,7 @@ from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.release_check import PopulationMatch, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.model import SAFE_HARBOR
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.custody.search.lattice_study import LatticeStudy, harbor, lay_out
 from querygate.custody.verify.guarantee_check import GuaranteeCheck
 from querygate.methods.policy_search import PolicyRisk, explain_measured, rules
@@ -48,12 +48,12 @@ def make_release(
 ) -> tuple[ProtectedRecords, dict[str, Any]]:
     """The selected records at their cells, in an order that tells nothing, and their risk over the population."""
     release, register, linked = looked_up(policy, register)
-    draft = PublicationState(replace(policy, k=1), rows.workshop(), progress)
+    state = PublicationState(replace(policy, k=1), rows.staging(), StepProgress(progress))
     try:
-        lay_into_cells(draft, rows, where)
-        protected = _protected(draft, draw)
+        state = lay_into_cells(state, rows, where)
+        protected = _protected(state, draw)
     finally:
-        draft.workshop.close()
+        state.staging.close()
     looked, matches = look_up(protected.table, linked, register)
     progress("looking up records in the population")
     ground, problem = _ground(linked, protected.raw, register)
@@ -78,13 +78,13 @@ def make_release(
     return protected, {**told, "release": found, "words": [*found["words"], *told["words"]]}
 
 
-def _protected(draft: PublicationState, draw: Callable[[str], np.random.Generator]) -> ProtectedRecords:
-    out = list(out_of(draft.policy))
-    members = drawn_members(draft, draw)
+def _protected(state: PublicationState, draw: Callable[[str], np.random.Generator]) -> ProtectedRecords:
+    out = list(out_of(state.policy))
+    members = drawn_members(state, draw)
     classes: Ints = np.asarray(members["class"], dtype=np.int64)
-    of = {box.name: box for box in with_values(draft)}
-    published = {c.name: publish_column(draft, c, of[c.name]) for c in out if c.name in of}
-    return made_of(draft, members, published, classes, kind="release", method="cells", loss=draft.loss)
+    of = {box.name: box for box in with_values(state)}
+    published = {c.name: publish_column(state, c, of[c.name]) for c in out if c.name in of}
+    return made_of(state, members, published, classes, kind="release", method="cells", loss=state.loss)
 
 
 def _ground(

@@ -29,7 +29,7 @@ from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.register_columns import RegisterColumn, RenumberedColumn, link
 from querygate.custody.extract.same_disease_check import FileRisk, Yardstick, look_at_safe_harbor, look_up
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.custody.verify.guarantee_check import GuaranteeCheck
 from querygate.methods.same_disease import (
     InstanceRisk,
@@ -85,26 +85,26 @@ def make_same_disease(
     """The selected records in parts of small instance risk, in an order that tells nothing, and what they risk."""
     release, register, columns = looked_up(policy, register)
     register = _whole(register, columns)
-    draft = PublicationState(replace(policy, k=1), rows.workshop(), progress)
+    state = PublicationState(replace(policy, k=1), rows.staging(), StepProgress(progress))
     try:
-        lay_into_cells(draft, rows, where)
-        members = drawn_members(draft, draw)
-        known = _known(draft, rows, where, columns)
+        state = lay_into_cells(state, rows, where)
+        members = drawn_members(state, draw)
+        known = _known(state, rows, where, columns)
         progress("measuring Safe Harbor")
         harbor = look_at_safe_harbor(columns, members, register, year)
-        linked = [link(c, members[c.name], register, draft.numbers.get(c.name), known.get(c.name, ())) for c in columns]
+        linked = [link(c, members[c.name], register, state.numbers.get(c.name), known.get(c.name, ())) for c in columns]
         ground = _Ground(linked, _study(linked, register), harbor, release.instance, k)
         _check_able(ground)
         progress("partitioning the population")
         for way in (tightened, partition):  # the second where the average, which the first lets rise a little, matters
             made = way(ground.study, harbor.risk.classes, _rules(ground))
-            protected = _protected(draft, members, ground, made)
+            protected = _protected(state, members, ground, made)
             looked = look_up(protected.table, columns, register, known)
             protected = replace(protected, kept=_promises(ground, looked.risk, protected.k))
             if all(one.holds for one in protected.kept):
                 break
     finally:
-        draft.workshop.close()
+        state.staging.close()
     _check(ground, made, looked, protected.kept)
     found = _figures(policy, ground, register, made, looked.risk)
     compared = SafeHarborComparison(harbor.harbor, made, ground.study.prevalence)
@@ -127,13 +127,13 @@ def _whole(register: Population, columns: Sequence[ColumnPolicy]) -> Population:
 
 
 def _known(
-    draft: PublicationState, rows: RecordReader, where: str, columns: Sequence[ColumnPolicy]
+    state: PublicationState, rows: RecordReader, where: str, columns: Sequence[ColumnPolicy]
 ) -> dict[str, tuple[str, ...]]:
     """The values that a category may have: those that the policy declares, and those of the whole source.
 
     Not those of the selected records alone: what a text such as * stands for must not depend on who is selected.
     """
-    texts = {column.name: draft.texts[column.name] for column in columns if not column.is_numeric}
+    texts = {column.name: state.texts[column.name] for column in columns if not column.is_numeric}
     if not texts or not where:
         return texts
     source = rows.selected("")
@@ -186,23 +186,23 @@ def _rules(ground: _Ground) -> Rules:
 # -- what leaves -------------------------------------------------------------------------------------------------------
 
 
-def _protected(draft: PublicationState, members: pa.Table, ground: _Ground, made: Partition) -> ProtectedRecords:
+def _protected(state: PublicationState, members: pa.Table, ground: _Ground, made: Partition) -> ProtectedRecords:
     """Columns of the register by part, the others by cell: a class is what has the same part and the same cells."""
-    out = list(out_of(draft.policy))
+    out = list(out_of(state.policy))
     cells: Ints = np.asarray(members["class"], dtype=np.int64)
     pairs, classes = np.unique(np.stack([cells, made.part_of]), axis=1, return_inverse=True)
     classes = classes.reshape(-1)
-    boxes, parts = {box.name: box for box in with_values(draft)}, _parts(ground.linked, made)
+    boxes, parts = {box.name: box for box in with_values(state)}, _parts(ground.linked, made)
     published: dict[str, ClassColumn] = {
         c.name: RenumberedColumn(parts[c.name], pairs[1])
         if c.name in parts
-        else RenumberedColumn(publish_column(draft, c, boxes[c.name]), pairs[0])
+        else RenumberedColumn(publish_column(state, c, boxes[c.name]), pairs[0])
         for c in out
         if c.name in boxes
     }
     lost = dict(zip(made.names, made.loss.tolist(), strict=True))
-    loss = {name: lost.get(name, 0.0 if name in parts else share) for name, share in draft.loss.items()}
-    return made_of(draft, members, published, classes, kind="same-disease", method="partition", loss=loss)
+    loss = {name: lost.get(name, 0.0 if name in parts else share) for name, share in state.loss.items()}
+    return made_of(state, members, published, classes, kind="same-disease", method="partition", loss=loss)
 
 
 def _parts(linked: Sequence[RegisterColumn], made: Partition) -> dict[str, ClassColumn]:

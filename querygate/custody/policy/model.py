@@ -215,6 +215,11 @@ class ColumnPolicy:
         return self.role in PUBLISHED
 
     @property
+    def is_protected_in_classes(self) -> bool:
+        """Can the codes of the column be published only once classes are made?"""
+        return self.codes is not None and self.codes.protect.kind == "classes"
+
+    @property
     def is_transformed(self) -> bool:
         return self.role in TRANSFORMED
 
@@ -395,6 +400,10 @@ class Policy:
     def named(self, *roles: Role) -> tuple[ColumnPolicy, ...]:
         """The columns with one of these roles, in the order of the file."""
         return tuple(column for column in self.columns if column.role in roles)
+
+    @property
+    def published(self) -> tuple[ColumnPolicy, ...]:
+        return tuple(column for column in self.columns if column.is_published)
 
     @property
     def wishes(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from querygate.core.column_figures import Surveyor
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Source
+from querygate.core.vault_ports import Source
 from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposal import Proposal, choose_k, propose
 from querygate.custody.policy.proposal_file import dataset_name, write_policy

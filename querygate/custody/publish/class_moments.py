@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import Profile
 from querygate.core.types import DISCRETE, Ints
+from querygate.core.vault_ports import Profile
 from querygate.custody.columns.value_codes import NumberCodes, grid_codes
 from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.number_rules import has_moments
@@ -56,14 +56,16 @@ def own_intervals(column: ColumnPolicy, profile: Profile, k: int) -> NumberCodes
     return grid.merged(groups - groups.min())
 
 
-def add_moments(draft: PublicationState) -> None:
-    """Sums and variances of classes, as far as the policy wants them and nobody is told too closely."""
-    wanted = draft.policy.anonymise.class_moments
+def class_moments(state: PublicationState) -> dict[str, MomentRelease]:
+    """Sums and variances of classes by column, as far as the policy wants them and nobody is told too closely."""
+    wanted = state.policy.anonymise.class_moments
     if wanted == "none":
-        return
-    for column in draft.published:
-        if has_moments(column):
-            draft.told[column.name] = moments_of(members_of(draft, column), column, wanted, draft.policy.k)
+        return {}
+    return {
+        column.name: moments_of(members_of(state, column), column, wanted, state.policy.k)
+        for column in state.policy.published
+        if has_moments(column)
+    }
 
 
 def moments_of(members: Members, column: ColumnPolicy, wanted: str, k: int) -> MomentRelease:
@@ -72,12 +74,12 @@ def moments_of(members: Members, column: ColumnPolicy, wanted: str, k: int) -> M
 
 
 def members_of(
-    draft: PublicationState, column: ColumnPolicy, numbers: NumberCodes | None = None, carry: str = ""
+    state: PublicationState, column: ColumnPolicy, numbers: NumberCodes | None = None, carry: str = ""
 ) -> Members:
     """The known values of a number by class, each with the interval in which it is, or would be, published."""
-    label, value, count = draft.workshop.class_values(column.name)
+    label, value, count = state.staging.class_values(column.name)
     value = np.asarray(value, dtype=np.int64 if column.type in DISCRETE else np.float64)
-    numbers = numbers or draft.numbers[column.name]
+    numbers = numbers or state.numbers[column.name]
     code = numbers.of(value)
     low, high = code, code
     if (carry or column.carry) in PER_CLASS and label.size:
@@ -89,13 +91,13 @@ def members_of(
     return Members(label, value, count, numbers.low[low], numbers.high[high])
 
 
-def moments_table(draft: PublicationState) -> Mapping[str, pa.Table]:
+def moments_table(state: PublicationState) -> Mapping[str, pa.Table]:
     """The table of the store, where there is one."""
-    if draft.policy.anonymise.class_moments == "none":
+    if state.policy.anonymise.class_moments == "none":
         return {}
-    index_of = {column.name: column.index for column in draft.columns}
+    index_of = {column.name: column.index for column in state.columns}
     rows: list[tuple[Any, ...]] = []
-    for name, told in draft.told.items():
+    for name, told in state.moments.items():
         kept = told.kept
         columns = (told.classes, told.size, told.sum_low, told.sum_high, told.var_low, told.var_high)
         rows.append((np.full(int(kept.sum()), index_of[name]), *(column[kept] for column in columns)))
@@ -109,13 +111,13 @@ def moments_table(draft: PublicationState) -> Mapping[str, pa.Table]:
 # -- missing values apart --------------------------------------------------------------------------------------------
 
 
-def tells_missing_apart(draft: PublicationState, column: ColumnPolicy) -> bool:
+def tells_missing_apart(state: PublicationState, column: ColumnPolicy) -> bool:
     """Whether a column that all members of a class share is parted into known and missing."""
     return (
-        draft.policy.anonymise.class_moments != "none"
+        state.policy.anonymise.class_moments != "none"
         and has_moments(column)
         and column.carry in PER_CLASS
-        and draft.profiles[column.name].missing > 0
+        and state.profiles[column.name].missing > 0
     )
 
 

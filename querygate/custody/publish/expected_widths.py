@@ -23,8 +23,8 @@ from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
 class ExpectedWidths:
     """Measures partitions of one table, which has a row for each record."""
 
-    def __init__(self, draft: PublicationState, statistics: Sequence[StatisticPolicy]) -> None:
-        self.draft, self.statistics = draft, tuple(statistics)
+    def __init__(self, state: PublicationState, statistics: Sequence[StatisticPolicy]) -> None:
+        self.state, self.statistics = state, tuple(statistics)
 
     def widths(self, table: Table, labels: Ints) -> dict[str, float]:
         """The width of each statistic; of count, as a share of the records."""
@@ -36,7 +36,7 @@ class ExpectedWidths:
         sides = [self._ends(name, table, labels) for name in statistic.columns]
         if len(sides) == 1:
             low, high, least, most = grouped([sides[0].low, sides[0].high], sides[0].certain, sides[0].possible)
-            column = self.draft.policy.column(statistic.columns[0])
+            column = self.state.policy.column(statistic.columns[0])
             cells = Cells(low, high, least, most, integer=column.type == "integer")
             return _wide(STATISTICS.get(IN_SQL[statistic.kind]).range(cells))
         x, y = sides
@@ -46,14 +46,14 @@ class ExpectedWidths:
 
     def _ends(self, name: str, table: Table, labels: Ints) -> _Ends:
         """The interval of each record, as it would be published."""
-        numbers = self.draft.numbers[name]
+        numbers = self.state.numbers[name]
         box = next((b for b in boxes(table, labels) if b.name == name), None)
         if isinstance(box, Intervals):
             low, high, nulls = box.low[labels], box.high[labels], box.nulls[labels]
         else:
             low = high = self._codes(name)
             nulls = np.where(low < 0, ALL_NULLS, NO_NULLS)
-            if self.draft.policy.column(name).carry == "hull":
+            if self.state.policy.column(name).carry == "hull":
                 low, high, nulls = _hulls(low, labels)
         possible = nulls != ALL_NULLS
         ends = [
@@ -64,17 +64,17 @@ class ExpectedWidths:
 
     def middles(self, name: str) -> Floats:
         """The value of each record, as far as its code tells; nan where it is missing."""
-        attributes = self.draft.table.attributes if self.draft.table else ()
+        attributes = self.state.table.attributes if self.state.table else ()
         codes = next((a.codes for a in attributes if a.name == name), None)
         codes = self._codes(name) if codes is None else codes
-        numbers = self.draft.numbers[name]
+        numbers = self.state.numbers[name]
         middle = (numbers.low.astype(np.float64) + numbers.high) / 2
         return np.where(codes < 0, np.nan, middle[codes]) if numbers.size else np.full(codes.size, np.nan)
 
     def _codes(self, name: str) -> Ints:
         """The code of each record in a column that is carried by record."""
         if name not in self._known:
-            row, code, _ = self.draft.workshop.counts_by_combination(name)
+            row, code, _ = self.state.staging.counts_by_combination(name)
             self._known[name] = np.empty_like(code)
             self._known[name][row] = code
         return self._known[name]
@@ -85,9 +85,9 @@ class ExpectedWidths:
 
     @cached_property
     def _workload(self) -> Workload:
-        if self.draft.table is None:
+        if self.state.table is None:
             raise ValueError("there is no table yet")
-        return Workload(self.draft.table.attributes, public_domains(self.draft.policy.columns))
+        return Workload(self.state.table.attributes, public_domains(self.state.policy.columns))
 
 
 @dataclass(frozen=True)

@@ -31,41 +31,41 @@ from querygate.methods.anonymise import (
 )
 
 
-def make_guards(draft: PublicationState, population: Population | None = None) -> list[Guard]:
-    """Every guard of the policy, over the combinations of the draft."""
+def make_guards(state: PublicationState, population: Population | None = None) -> list[Guard]:
+    """Every guard of the policy, over the combinations of the state."""
     guards: list[Guard] = []
     p_sensitive: dict[int, list[Sensitive]] = defaultdict(list)
-    for column in draft.policy.named("sensitive"):
-        guards += _hull(draft, column)
+    for column in state.policy.named("sensitive"):
+        guards += _hull(state, column)
         for wanted in column.diversity:
             if wanted.kind == "p-sensitive":
-                p_sensitive[int(wanted.p or 0)].append(_values(draft, column))
+                p_sensitive[int(wanted.p or 0)].append(_values(state, column))
             else:
-                guards.append(_guard(draft, column, wanted))
+                guards.append(_guard(state, column, wanted))
     guards += [PSensitive(columns, p) for p, columns in p_sensitive.items()]
-    if population is not None and draft.policy.k_map is not None and draft.table is not None:
-        people = {name: _on_axis(draft, population, name) for name in population.values}
-        guards.append(KMap(draft.table, people, population.persons, draft.policy.k_map.k))
+    if population is not None and state.policy.k_map is not None and state.table is not None:
+        people = {name: _on_axis(state, population, name) for name in population.values}
+        guards.append(KMap(state.table, people, population.persons, state.policy.k_map.k))
     return guards
 
 
-def _hull(draft: PublicationState, column: ColumnPolicy) -> list[Guard]:
-    found, name = draft.combinations, column.name
+def _hull(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
+    found, name = state.combinations, column.name
     if not column.is_numeric or not column.guard or found is None:
         return []
     ends = found.low[name], found.high[name], found.low_code[name], found.high_code[name]
     return [NumericHull(name, *ends, column.guard)]
 
 
-def _guard(draft: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
+def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
     match wanted.kind:
         case "ke":
-            return SpreadGuard(_numbers(draft, column), float(wanted.e or 0), wanted.distinct or 1)
+            return SpreadGuard(_numbers(state, column), float(wanted.e or 0), wanted.distinct or 1)
         case "em":
-            return Proximity(_numbers(draft, column), float(wanted.epsilon or 0), float(wanted.m or 0))
+            return Proximity(_numbers(state, column), float(wanted.epsilon or 0), float(wanted.m or 0))
         case "personalised":
-            return _personalised(draft, column, wanted)
-    sensitive = _values(draft, column)
+            return _personalised(state, column, wanted)
+    sensitive = _values(state, column)
     match wanted.kind:
         case "distinct":
             return Distinct(sensitive, int(wanted.l or 0))
@@ -77,27 +77,27 @@ def _guard(draft: PublicationState, column: ColumnPolicy, wanted: DiversityPolic
             return Alpha(sensitive, float(wanted.alpha or 0))
         case "t-closeness":
             if wanted.distance == "hierarchy":
-                return TreeCloseness(sensitive, float(wanted.t or 0), _levels(draft, column))
+                return TreeCloseness(sensitive, float(wanted.t or 0), _levels(state, column))
             return Closeness(sensitive, float(wanted.t or 0), ordered=wanted.distance == "ordered")
         case _:
             raise ValueError(f"{wanted.kind} is not a guarantee for a single column")
 
 
-def _values(draft: PublicationState, column: ColumnPolicy) -> Sensitive:
+def _values(state: PublicationState, column: ColumnPolicy) -> Sensitive:
     """The published values that occur in the whole table, in order, by combination; a missing value is one of them,
     above the others.
     """
-    combination, code, count = draft.workshop.counts_by_combination(column.name)
-    whole = draft.code_counts(column.name)
+    combination, code, count = state.staging.counts_by_combination(column.name)
+    whole = state.code_counts(column.name)
     present = np.flatnonzero(whole)
     value = np.searchsorted(present, np.where(code < 0, whole.size - 1, code))
     return Sensitive(column.name, combination, value, count, present.size, whole[present])
 
 
-def _levels(draft: PublicationState, column: ColumnPolicy) -> Ints:
+def _levels(state: PublicationState, column: ColumnPolicy) -> Ints:
     """The ancestors of the values that occur, at every height. A missing value stands alone below the root."""
-    tree = draft.trees[column.name]
-    profile = draft.profiles[column.name]
+    tree = state.trees[column.name]
+    profile = state.profiles[column.name]
     place = {leaf: i for i, leaf in enumerate(tree.leaves)}
     leaves = np.array([place[text] for text in sorted(map(str, profile.values))], dtype=np.int64)
     levels = [level[leaves] for level in tree.levels]
@@ -106,14 +106,14 @@ def _levels(draft: PublicationState, column: ColumnPolicy) -> Ints:
     return np.stack(levels)
 
 
-def _numbers(draft: PublicationState, column: ColumnPolicy) -> Numbers:
-    combination, raw, count = draft.workshop.raw_counts([column.name], by="combination")
+def _numbers(state: PublicationState, column: ColumnPolicy) -> Numbers:
+    combination, raw, count = state.staging.raw_counts([column.name], by="combination")
     return Numbers(column.name, combination, raw[column.name], count)
 
 
-def _personalised(draft: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
-    combination, raw, count = draft.workshop.raw_counts([column.name, str(wanted.by)], by="combination")
-    texts = draft.texts[column.name]
+def _personalised(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
+    combination, raw, count = state.staging.raw_counts([column.name, str(wanted.by)], by="combination")
+    texts = state.texts[column.name]
     place = {text: i for i, text in enumerate(texts)}
     value = np.array([place.get(text, len(texts)) for text in raw[column.name].tolist()], dtype=np.int64)
     which, sets = read_wishes(column, wanted, texts, value, raw[str(wanted.by)])
@@ -124,15 +124,15 @@ def _personalised(draft: PublicationState, column: ColumnPolicy, wanted: Diversi
     )
 
 
-def _on_axis(draft: PublicationState, population: Population, name: str) -> Floats:
+def _on_axis(state: PublicationState, population: Population, name: str) -> Floats:
     """Values of the population as the codes of the table know them; a text that nobody in the table has is unknown."""
     values = population.values[name]
     if name not in population.texts:
         return values
-    tree, column = draft.trees.get(name), draft.policy.column(name)
+    tree, column = state.trees.get(name), state.policy.column(name)
     if column.groups:
         codes = np.append(group_codes(column, population.texts[name]), -1).astype(np.float64)
         return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]
-    place = {text: i for i, text in enumerate(tree.leaves if tree else draft.texts[name])}
+    place = {text: i for i, text in enumerate(tree.leaves if tree else state.texts[name])}
     codes = np.array([*(place.get(text, -1) for text in population.texts[name]), -1], dtype=np.float64)
     return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]

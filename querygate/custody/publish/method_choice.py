@@ -56,20 +56,22 @@ def needs_records(policy: Policy, rows: int) -> bool:
     return rows <= COMPARED_ROWS if method == "auto" else ANONYMISERS.get(method).by_record
 
 
-def choose(draft: PublicationState, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints, tuple[Trial, ...]]:
-    """The class of each row of the draft's table, and how the choice was made, the chosen one first."""
-    table = _table(draft)
-    measured = is_measured(draft.policy) or (draft.policy.anonymise.method == "auto" and draft.rows <= COMPARED_ROWS)
+def choose(state: PublicationState, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints, tuple[Trial, ...]]:
+    """The class of each row of the state's table, and how the choice was made, the chosen one first."""
+    table = _table(state)
+    measured = is_measured(state.policy) or (state.policy.anonymise.method == "auto" and state.rows <= COMPARED_ROWS)
     maker = PartitionMaker(
-        draft, guards, ExpectedWidths(draft, statistics_of(draft.policy)) if measured else None, clock_s
+        state, guards, ExpectedWidths(state, statistics_of(state.policy)) if measured else None, clock_s
     )
-    limits = WidthLimits(draft.policy.anonymise.max_width)
+    limits = WidthLimits(state.policy.anonymise.max_width)
     found = []
-    ways = _ways(draft, maker.utility)
+    ways = _ways(state, maker.utility)
     for i, way in enumerate(ways):
-        draft.say(f"making classes: {way.name}")
-        found.append((way, *maker.made(way, table, draft.policy.k, partial(_part, draft.within, i, len(ways)))))
-    best = _best([tried for _, _, tried in found], limits, MARGIN[is_measured(draft.policy)])
+        state.progress.say(f"making classes: {way.name}")
+        found.append(
+            (way, *maker.made(way, table, state.policy.k, partial(_part, state.progress.within, i, len(ways))))
+        )
+    best = _best([tried for _, _, tried in found], limits, MARGIN[is_measured(state.policy)])
     way, labels, tried = found.pop(best)
     others = tuple(other for _, _, other in found)
 
@@ -78,8 +80,8 @@ def choose(draft: PublicationState, guards: Sequence[Guard], clock_s: Clock) -> 
 
     if limits.excess(tried) > 1:
         raise limits.refusal(table, tried, again)
-    if draft.policy.anonymise.largest_k:
-        draft.say("looking for the largest k")
+    if state.policy.anonymise.largest_k:
+        state.progress.say("looking for the largest k")
         labels, tried = limits.largest(table.records, labels, tried, again)
     return labels, (replace(tried, chosen=True), *others)
 
@@ -88,10 +90,10 @@ def is_measured(policy: Policy) -> bool:
     return bool(policy.anonymise.statistics or policy.anonymise.max_width)
 
 
-def _table(draft: PublicationState) -> Table:
-    if draft.table is None:
+def _table(state: PublicationState) -> Table:
+    if state.table is None:
         raise ValueError("there is no table yet")
-    return draft.table
+    return state.table
 
 
 # -- ways to make classes ------------------------------------------------------------------------------------------
@@ -114,34 +116,34 @@ class MethodWeights:
         return replace(table, attributes=tuple(attributes))
 
 
-def _ways(draft: PublicationState, utility: ExpectedWidths | None) -> list[MethodWeights]:
-    method = draft.policy.anonymise.method
-    pull = _pull(draft, utility)
+def _ways(state: PublicationState, utility: ExpectedWidths | None) -> list[MethodWeights]:
+    method = state.policy.anonymise.method
+    pull = _pull(state, utility)
     if method != "auto":
         return [MethodWeights(method, method, pull, is_directed=bool(pull) and method == "boxes")]
-    if draft.rows > COMPARED_ROWS:
+    if state.rows > COMPARED_ROWS:
         return [MethodWeights("mondrian", "mondrian", note=f"not compared: more than {COMPARED_ROWS:,} records")]
     ways = [MethodWeights("mondrian", "mondrian")]
-    numbers = [a for a in _table(draft).attributes if a.ordered and a.tree is None]
+    numbers = [a for a in _table(state).attributes if a.ordered and a.tree is None]
     for weight in (2.0, 4.0):
         if any(a.weight != weight for a in numbers):
             name = f"mondrian, numbers weigh {weight:g}"
             ways.append(MethodWeights(name, "mondrian", {a.name: weight for a in numbers}))
     ways.append(MethodWeights("mondrian-relaxed", "mondrian-relaxed"))
-    if draft.rows <= POLISHED_ROWS and "snake-polished" in ANONYMISERS:
+    if state.rows <= POLISHED_ROWS and "snake-polished" in ANONYMISERS:
         ways.append(MethodWeights("snake-polished", "snake-polished"))
     if pull:
         ways.append(MethodWeights("mondrian, directed", "mondrian", pull, is_directed=True))
         ways.append(MethodWeights("boxes", "boxes", pull, is_directed=True))
-    if len(numbers) == len(_table(draft).attributes) == 1:
+    if len(numbers) == len(_table(state).attributes) == 1:
         ways.append(MethodWeights("univariate", "univariate"))
     return ways
 
 
-def _pull(draft: PublicationState, utility: ExpectedWidths | None) -> dict[str, float]:
+def _pull(state: PublicationState, utility: ExpectedWidths | None) -> dict[str, float]:
     """Weights from the statistics that the policy names, for the attributes of the table; none if they name none."""
-    named = statistics_of(draft.policy) if is_measured(draft.policy) else ()
-    attributes = {a.name: a for a in _table(draft).attributes}
+    named = statistics_of(state.policy) if is_measured(state.policy) else ()
+    attributes = {a.name: a for a in _table(state).attributes}
     columns = {name for statistic in named for name in statistic.columns}
     if utility is None or not columns & set(attributes):
         return {}
@@ -153,11 +155,12 @@ def _pull(draft: PublicationState, utility: ExpectedWidths | None) -> dict[str, 
     return {name: weight / greatest for name, weight in inside.items()}
 
 
-def again(draft: PublicationState, name: str) -> Method:
-    """The way that a comparison calls `name`, to be used once more on the table of another draft."""
+def again(state: PublicationState, name: str) -> Method:
+    """The way that a comparison calls `name`, to be used once more on the table of another state."""
 
     def run(table: Table, k: int, guards: Sequence[Guard] = (), *, progress: Progress | None = None) -> Ints:
-        ways = _ways(draft, ExpectedWidths(draft, statistics_of(draft.policy)))
+        here = replace(state, table=table)
+        ways = _ways(here, ExpectedWidths(here, statistics_of(state.policy)))
         way = next((way for way in ways if way.name == name), ways[0])
         return ANONYMISERS.get(way.method)(way.weighed(table), k, guards, progress=progress)
 
@@ -168,14 +171,14 @@ class PartitionMaker:
     """Makes and measures partitions."""
 
     def __init__(
-        self, draft: PublicationState, guards: Sequence[Guard], utility: ExpectedWidths | None, clock_s: Clock
+        self, state: PublicationState, guards: Sequence[Guard], utility: ExpectedWidths | None, clock_s: Clock
     ) -> None:
-        self.draft, self.guards, self.utility, self.clock_s = draft, guards, utility, clock_s
+        self.state, self.guards, self.utility, self.clock_s = state, guards, utility, clock_s
 
     def made(self, way: MethodWeights, table: Table, k: int, progress: Progress | None = None) -> tuple[Ints, Trial]:
         """Classes of a table in one way, and what they are worth."""
         began = self.clock_s()
-        labels = divided(ANONYMISERS.get(way.method), way.weighed(table), self.draft.policy, k, self.guards, progress)
+        labels = divided(ANONYMISERS.get(way.method), way.weighed(table), self.state.policy, k, self.guards, progress)
         seconds = self.clock_s() - began
         widths = self.utility.widths(table, labels) if self.utility else {}
         return labels, Trial(way.name, k, int(labels.max()) + 1, ncp(table, labels), widths, seconds, note=way.note)

@@ -56,28 +56,28 @@ class NumberReport:
     residual: float | None
 
 
-def describe_numbers(draft: PublicationState) -> tuple[NumberReport, ...]:
+def describe_numbers(state: PublicationState) -> tuple[NumberReport, ...]:
     """A report on every sensitive number that can be averaged; of very large tables on those that tell sums."""
-    if draft.rows > MOST_RECORDS and not draft.told:
+    if state.rows > MOST_RECORDS and not state.moments:
         return ()
-    return tuple(_describe(draft, column) for column in draft.published if has_moments(column))
+    return tuple(_describe(state, column) for column in state.policy.published if has_moments(column))
 
 
-def _describe(draft: PublicationState, column: ColumnPolicy) -> NumberReport:
-    wanted = draft.policy.anonymise.class_moments
-    members = members_of(draft, column)
+def _describe(state: PublicationState, column: ColumnPolicy) -> NumberReport:
+    wanted = state.policy.anonymise.class_moments
+    members = members_of(state, column)
     chosen = _name(str(column.carry), wanted)
-    told = draft.told.get(column.name)
+    told = state.moments.get(column.name)
     widths = {chosen: overall_width(members, told)}
     if members.label.size <= AFFORDABLE:
-        for carry, other in _alternatives(draft, column, members):
-            for kind in ("none", "rounded", *(["exact"] if draft.policy.k >= LEAST_K_EXACT else [])):
+        for carry, other in _alternatives(state, column, members):
+            for kind in ("none", "rounded", *(["exact"] if state.policy.k >= LEAST_K_EXACT else [])):
                 name = _name(carry, kind)
                 if name not in widths and (kind == "none" or column.guard):
-                    known = None if kind == "none" else moments_of(other, column, kind, draft.policy.k)
+                    known = None if kind == "none" else moments_of(other, column, kind, state.policy.k)
                     widths[name] = overall_width(other, known)
     hull = members.greatest(members.value) - members.least(members.value)
-    classes = max(draft.classes, 1)
+    classes = max(state.classes, 1)
     return NumberReport(
         column=column.name,
         chosen=chosen,
@@ -94,9 +94,9 @@ def _name(carry: str, moments: str) -> str:
     return carry if moments == "none" else f"{carry}, {moments}"
 
 
-def _alternatives(draft: PublicationState, column: ColumnPolicy, members: Members) -> Iterator[tuple[str, Members]]:
+def _alternatives(state: PublicationState, column: ColumnPolicy, members: Members) -> Iterator[tuple[str, Members]]:
     """The same classes with the number carried in other ways. Boxed jointly it would make other classes."""
-    profile, k = draft.profiles[column.name], draft.policy.k
+    profile, k = state.profiles[column.name], state.policy.k
     for carry in ("bins", "hull", "univariate"):
         if carry == column.carry:
             yield carry, members
@@ -111,7 +111,7 @@ def _alternatives(draft: PublicationState, column: ColumnPolicy, members: Member
             numbers = bins.merged(bins.joined(counts, k))
         elif carry == "univariate":
             numbers = own_intervals(column, profile, k)
-        yield carry, members_of(draft, column, numbers, carry)
+        yield carry, members_of(state, column, numbers, carry)
     if column.carry == "joint":
         yield "joint", members
 

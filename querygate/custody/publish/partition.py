@@ -1,97 +1,191 @@
 """The step that makes classes: combinations of quasi-identifiers to a table, the table to classes.
 
 What later steps need of it is the box of each class. The table itself is let go before cells are made.
+
+Tables of more combinations than memory holds are cut coarsely where the rows are, and divided part by part. A part has
+at least k records, and keeps every guarantee as one class, so that dividing it can always be done; a guarantee that
+compares classes with the whole table (t-closeness) goes on doing so, since the counts of values come from the profile
+of all records. No class reaches across a coarse cut: that costs a little information, and no promise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from querygate.core.coarse_parts import Parts, numbers_of
-from querygate.core.types import Ints
-from querygate.custody.codes.code_items import in_classes
+from querygate.core.coarse_parts import Fork, Parts, divided_at, numbers_of, runs_of
+from querygate.core.types import Floats, Ints
+from querygate.custody.codes.code_items import publish_codes_in_classes
 from querygate.custody.columns.hierarchies import places
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.codes_in_classes import settle_codes
 from querygate.custody.publish.guarantees import make_guards
 from querygate.custody.publish.method_choice import choose, divided, is_measured, needs_records
 from querygate.custody.publish.method_comparison import Trial
-from querygate.custody.publish.partition_in_parts import coarse_parts
 from querygate.custody.publish.publication_state import PublicationState, Step
-from querygate.methods.anonymise import ANONYMISERS, Attribute, Method, Table, boxes, join_boxes, loss_by_attribute
+from querygate.methods.anonymise import (
+    ANONYMISERS,
+    NULL,
+    Attribute,
+    Box,
+    CoarseCut,
+    Intervals,
+    Method,
+    Table,
+    boxes,
+    coarse_cuts,
+    join_boxes,
+    loss_by_attribute,
+)
+
+BYTES, BYTES_EACH = 110, 32
+"""Memory that a combination takes while classes are made, and what each attribute adds (measured with ten million)."""
 
 
 def partition(
-    draft: PublicationState, anonymiser: Method | None, population: Population | None, clock_s: Callable[[], float]
-) -> None:
+    state: PublicationState, anonymiser: Method | None, population: Population | None, clock_s: Callable[[], float]
+) -> PublicationState:
     """Divide the records, or the distinct combinations of quasi-identifiers, into classes."""
-    draft.begin(Step.DIVIDE, "making classes")
-    policy = draft.policy
-    quasi = quasi_identifiers(policy)
-    _prepare(draft)
-    parts: Parts = 0
+    state.progress.begin(Step.DIVIDE, "making classes")
+    policy = state.policy
+    prepare(state)
     if anonymiser is None and may_be_parted(policy):
         method = parted_method(policy)
-        empty = [make_attribute(draft, c, np.zeros(0, dtype=np.int64)) for c in quasi]
-        parts = coarse_parts(draft, empty, by_record=method.by_record)
-    if parts != 0:
-        _divide_parts(draft, method, parts, clock_s)
-        return
-    by_record = anonymiser.by_record if anonymiser else needs_records(policy, draft.rows)
-    table = read_table(draft, parts, 0, by_record=by_record)
-    guards = make_guards(draft, population)
-    draft.combinations = None  # the guards have what they need of it
+        empty = [make_attribute(state, c, np.zeros(0, dtype=np.int64)) for c in quasi_identifiers(policy)]
+        parts = coarse_parts(state, empty, by_record=method.by_record)
+        if parts != 0:
+            return _divide_parts(state, method, parts, clock_s)
+    by_record = anonymiser.by_record if anonymiser else needs_records(policy, state.rows)
+    state, table = read_table(state, by_record=by_record)
+    guards = make_guards(state, population)
+    state = replace(state, combinations=None)  # the guards have what they need of it
     if anonymiser is None:
-        draft.labels, draft.comparison = choose(draft, guards, clock_s)
+        labels, comparison = choose(state, guards, clock_s)
+        state = replace(state, comparison=comparison)
     else:
-        draft.labels = divided(anonymiser, table, policy, policy.k, guards, draft.within)
-    _seal(draft, table)
-    merged = settle_codes(draft)
+        labels = divided(anonymiser, table, policy, policy.k, guards, state.progress.within)
+    state = with_classes(state, table, labels)
+    state, merged = settle_codes(state)
     if merged is not None:
-        draft.workshop.forget_classes()
-        _prepare(draft)
-        draft.labels = merged[draft.labels]
-        _seal(draft, read_table(draft, parts, 0, by_record=by_record))
-    _tell_loss(draft, loss_by_attribute(table, draft.labels, draft.boxes))
-
-
-def _prepare(draft: PublicationState) -> None:
-    numbers = [c.name for c in draft.policy.named("sensitive") if c.is_numeric]
-    draft.workshop.prepare([c.name for c in quasi_identifiers(draft.policy)], numbers)
-
-
-def _seal(draft: PublicationState, table: Table) -> None:
-    """The classes of the table's combinations are those of the labels."""
-    draft.workshop.add_classes(draft.labels)
-    draft.workshop.seal_classes()
-    draft.classes, draft.boxes = int(draft.labels.max()) + 1, boxes(table, draft.labels)
+        state.staging.forget_classes()
+        prepare(state)
+        state, table = read_table(state, by_record=by_record)
+        state = with_classes(state, table, merged[labels])
+    return with_loss(state, loss_by_attribute(table, state.labels, state.boxes))
 
 
 def redivide(
-    draft: PublicationState,
+    state: PublicationState,
+    method: Method | None,
+    k: int,
+    *,
     anonymiser: Method | None,
     population: Population | None,
     clock_s: Callable[[], float],
-    method: Method | None,
-    k: int,
-) -> None:
+) -> PublicationState:
     """Divide the records once more, by another method or for another k."""
-    policy = draft.policy
-    draft.workshop.forget_classes()
-    draft.policy, draft.sticky, draft.comparison = replace(policy, k=k), method is not None, ()
-    try:
-        partition(draft, method or anonymiser, population, clock_s)
-    finally:
-        draft.policy = policy
+    state.staging.forget_classes()
+    anew = replace(state, policy=replace(state.policy, k=k), sticky=method is not None, comparison=())
+    return replace(partition(anew, method or anonymiser, population, clock_s).without_table(), policy=state.policy)
 
 
 def quasi_identifiers(policy: Policy) -> tuple[ColumnPolicy, ...]:
     """The columns of the boxes: quasi-identifiers, and numbers that are treated as such."""
     return (*policy.named("quasi-identifier"), *(c for c in policy.named("sensitive") if c.carry == "joint"))
+
+
+def with_classes(state: PublicationState, table: Table, labels: Ints) -> PublicationState:
+    """The classes of the table's combinations are those of the labels."""
+    state.staging.add_classes(labels)
+    state.staging.seal_classes()
+    return replace(state, labels=labels, classes=int(labels.max()) + 1, boxes=boxes(table, labels))
+
+
+def with_loss(state: PublicationState, loss: Floats) -> PublicationState:
+    names = [column.name for column in quasi_identifiers(state.policy)]
+    return replace(state, loss=dict(zip(names, loss.tolist(), strict=True)))
+
+
+# -- the table -----------------------------------------------------------------------------------------------------
+
+
+def prepare(state: PublicationState) -> None:
+    """Make ready to combine the quasi-identifiers, and to tell the extremes of sensitive numbers."""
+    numbers = [c.name for c in state.policy.named("sensitive") if c.is_numeric]
+    state.staging.prepare([c.name for c in quasi_identifiers(state.policy)], numbers)
+
+
+def read_table(
+    state: PublicationState, parts: Parts = 0, part: int = 0, *, by_record: bool
+) -> tuple[PublicationState, Table]:
+    """The quasi-identifiers of all records, or of those of one part."""
+    found = state.staging.combinations(by_record=by_record, parts=parts, part=part)
+    attributes = (make_attribute(state, c, found.codes[c.name]) for c in quasi_identifiers(state.policy))
+    table = Table(tuple(attributes), found.counts)
+    return replace(state, combinations=found, table=table), table
+
+
+def make_attribute(state: PublicationState, column: ColumnPolicy, codes: Ints) -> Attribute:
+    weight = column.weight or 1.0
+    if column.name in state.trees:
+        tree = state.trees[column.name]
+        return Attribute.hierarchical(column.name, places(tree, state.texts[column.name])[codes], tree, weight)
+    if not column.is_numeric:
+        size = len(column.groups or state.texts[column.name])
+        found = Attribute.nominal(column.name, codes, size or 1, weight)
+        return replace(found, holds=np.array([len(group) for group in column.groups])) if column.groups else found
+    numbers = state.numbers[column.name]
+    low, high = numbers.low.astype(np.float64), numbers.high.astype(np.float64)
+    if not numbers.size:  # nothing but missing values
+        return Attribute(column.name, codes, 1, True, 1.0, np.zeros(1), np.zeros(1), weight)
+    span = float((column.high or 0) - (column.low or 0))
+    return Attribute(column.name, codes, numbers.size, True, span, low, high, weight, numbers.cuts(column.cuts))
+
+
+# -- lists of codes that are protected within classes ---------------------------------------------------------------
+
+
+def settle_codes(state: PublicationState) -> tuple[PublicationState, Ints | None]:
+    """Publish the lists of codes that need classes: recoded class by class. A class in which that cannot be done is
+    merged with the nearest. For each class the one it belongs to from now on; None where there are no such lists.
+    """
+    columns = [column for column in state.policy.published if column.is_protected_in_classes]
+    if not columns:
+        return state, None
+    before = state.staging.record_classes()
+    code_lists = dict(state.code_lists)
+    classes, centres = before, np.concatenate([_centre(box) for box in state.boxes], axis=1)
+    for column in columns:
+        state.progress.say(f"protecting {column.name} in classes")
+        made, after = publish_codes_in_classes(column, state.staging, classes, centres, state.policy.k)
+        code_lists[column.name] = made
+        centres = _merged(centres, classes, after)
+        classes = after
+    found = np.zeros(state.classes, dtype=np.int64)
+    found[before] = classes
+    return replace(state, code_lists=code_lists), found
+
+
+def _centre(box: Box) -> Floats:
+    """A place for each class, at most 1 from any other: the middle of an interval, or an axis for each value."""
+    if isinstance(box, Intervals):
+        middle: Floats = (box.low + box.high) / 2.0
+        place: Floats = (middle - middle.min()) / max(float(np.ptp(middle)), 1.0)
+        return place[:, None]
+    number = np.diff(box.starts)
+    shares = np.zeros((number.size, int(box.codes.max(initial=-1)) + 1))
+    shares[np.repeat(np.arange(number.size), number), box.codes] = 1 / np.repeat(number, number)
+    return np.asarray(shares / np.sqrt(2))
+
+
+def _merged(centres: Floats, before: Ints, after: Ints) -> Floats:
+    """The mean place of the records of each class."""
+    size = int(after.max()) + 1
+    number = np.bincount(after, minlength=size)
+    sums = [np.bincount(after, axis[before], minlength=size) for axis in centres.T]
+    return np.stack(sums, axis=1) / number[:, None]
 
 
 # -- part by part --------------------------------------------------------------------------------------------------
@@ -101,7 +195,9 @@ def may_be_parted(policy: Policy) -> bool:
     """Whether classes can be made part by part: not where a choice is made by ranges over all records, nor where a
     class is judged by the people of a population, who are not in any part, or may have to join any other class.
     """
-    return not is_measured(policy) and policy.k_map is None and not any(in_classes(c) for c in policy.columns)
+    return (
+        not is_measured(policy) and policy.k_map is None and not any(c.is_protected_in_classes for c in policy.columns)
+    )
 
 
 def parted_method(policy: Policy) -> Method:
@@ -110,62 +206,98 @@ def parted_method(policy: Policy) -> Method:
     return ANONYMISERS.get("mondrian" if method == "auto" else method)
 
 
-def _divide_parts(draft: PublicationState, method: Method, parts: Parts, clock_s: Callable[[], float]) -> None:
-    began, policy, numbers = clock_s(), draft.policy, numbers_of(parts)
+def _divide_parts(
+    state: PublicationState, method: Method, parts: Parts, clock_s: Callable[[], float]
+) -> PublicationState:
+    began, policy, numbers = clock_s(), state.policy, numbers_of(parts)
     found, loss, done, classes = [], np.zeros(len(quasi_identifiers(policy))), 0, 0
     for place, number in enumerate(numbers):
-        draft.say(f"making classes: part {place + 1} of {len(numbers)}")
-        table = read_table(draft, parts, number, by_record=method.by_record)
-        whole, here = draft.rows, table.records
+        state.progress.say(f"making classes: part {place + 1} of {len(numbers)}")
+        one, table = read_table(state, parts, number, by_record=method.by_record)
+        whole, here = state.rows, table.records
 
         def within(share: float, done: int = done, here: int = here, whole: int = whole) -> None:
-            draft.within((done + share * here) / whole)
+            state.progress.within((done + share * here) / whole)
 
-        guards = make_guards(draft)
-        draft.combinations = None  # the guards have what they need of it
+        guards = make_guards(one)
+        del one  # the guards have what they need of its combinations
         labels = divided(method, table, policy, policy.k, guards, within)
-        draft.workshop.add_classes(labels + classes)
+        state.staging.add_classes(labels + classes)
         found.append(boxes(table, labels))
         loss += loss_by_attribute(table, labels, found[-1]) * here / whole
         classes, done = classes + int(labels.max()) + 1, done + here
-    draft.workshop.seal_classes()
-    draft.boxes, draft.classes, draft.table = join_boxes(found), classes, None
-    _tell_loss(draft, loss)
+    state.staging.seal_classes()
     name = "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
     note = f"in {len(numbers)} parts, cut coarsely to fit into memory"
-    draft.comparison = (
-        Trial(name, policy.k, classes, float(loss.mean()), {}, clock_s() - began, chosen=True, note=note),
-    )
+    trial = Trial(name, policy.k, classes, float(loss.mean()), {}, clock_s() - began, chosen=True, note=note)
+    return with_loss(replace(state, boxes=join_boxes(found), classes=classes, comparison=(trial,)), loss)
 
 
-def _tell_loss(draft: PublicationState, loss: np.typing.NDArray[np.float64]) -> None:
-    names = [column.name for column in quasi_identifiers(draft.policy)]
-    draft.loss = dict(zip(names, loss.tolist(), strict=True))
+def coarse_parts(state: PublicationState, attributes: Sequence[Attribute], *, by_record: bool) -> Parts:
+    """Parts that each fit into memory; 0, the whole table, where that does. The attributes need no codes.
+
+    A part that cannot be cut without breaking a promise stays whole.
+    """
+    most = max(1, state.staging.room_bytes // (BYTES + BYTES_EACH * len(attributes)))
+    parts: Parts = 0
+    if state.rows <= most:
+        return parts
+    refused: dict[int, int] = {}  # per part, how many of its cuts would break a promise
+    while True:
+        counts = {a.name: state.staging.count_codes(a.name, parts) for a in attributes}
+        sizes = _records(counts[attributes[0].name]) if by_record else state.staging.count_combinations(parts)
+        wanted: dict[int, CoarseCut] = {}
+        for part in (part for part in numbers_of(parts) if sizes[part] > most):
+            cuts = coarse_cuts(
+                attributes, [_by_code(state, a, counts[a.name], part) for a in attributes], state.policy.k
+            )
+            if refused.get(part, 0) < len(cuts):
+                wanted[part] = cuts[refused.get(part, 0)]
+        if not wanted:
+            return parts
+        state.progress.say(f"cutting coarsely: {len(numbers_of(parts)) + len(wanted)} parts")
+        kept = _kept(state, parts, wanted)
+        refused |= {part: refused.get(part, 0) + 1 for part in wanted if part not in kept}
+        refused |= dict.fromkeys(kept, 0)
+        parts = _divided(state, parts, kept)
 
 
-# -- the table -----------------------------------------------------------------------------------------------------
+def _records(counted: tuple[Ints, Ints, Ints]) -> Mapping[int, int]:
+    part, _, records = counted
+    return dict(enumerate(np.bincount(part, records).astype(np.int64).tolist()))
 
 
-def read_table(draft: PublicationState, parts: Parts, part: int, *, by_record: bool) -> Table:
-    """The quasi-identifiers of all records, or of those of one part."""
-    found = draft.combinations = draft.workshop.combinations(by_record=by_record, parts=parts, part=part)
-    attributes = (make_attribute(draft, c, found.codes[c.name]) for c in quasi_identifiers(draft.policy))
-    draft.table = Table(tuple(attributes), found.counts)
-    return draft.table
+def _by_code(state: PublicationState, attribute: Attribute, counted: tuple[Ints, Ints, Ints], part: int) -> Ints:
+    """How many records of the part have each code of the attribute; missing values are counted last."""
+    code, records = (figures[counted[0] == part] for figures in counted[1:])
+    code = _in_table(state, attribute)[code]
+    return np.bincount(np.where(code == NULL, attribute.size, code), records, attribute.size + 1).astype(np.int64)
 
 
-def make_attribute(draft: PublicationState, column: ColumnPolicy, codes: Ints) -> Attribute:
-    weight = column.weight or 1.0
-    if column.name in draft.trees:
-        tree = draft.trees[column.name]
-        return Attribute.hierarchical(column.name, places(tree, draft.texts[column.name])[codes], tree, weight)
-    if not column.is_numeric:
-        size = len(column.groups or draft.texts[column.name])
-        found = Attribute.nominal(column.name, codes, size or 1, weight)
-        return replace(found, holds=np.array([len(group) for group in column.groups])) if column.groups else found
-    numbers = draft.numbers[column.name]
-    low, high = numbers.low.astype(np.float64), numbers.high.astype(np.float64)
-    if not numbers.size:  # nothing but missing values
-        return Attribute(column.name, codes, 1, True, 1.0, np.zeros(1), np.zeros(1), weight)
-    span = float((column.high or 0) - (column.low or 0))
-    return Attribute(column.name, codes, numbers.size, True, span, low, high, weight, numbers.cuts(column.cuts))
+def _in_table(state: PublicationState, attribute: Attribute) -> Ints:
+    """The code in the table of each code in the staging tables, and behind them that of a missing value."""
+    if attribute.tree is None:
+        return np.append(np.arange(attribute.size), NULL)
+    return places(attribute.tree, state.texts[attribute.name])
+
+
+def _divided(state: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut]) -> Parts:
+    """Each part cut in two: the left one keeps its number, the right one has the next that is free."""
+    for part, cut in cuts.items():
+        runs = runs_of(cut.left)
+        if cut.attribute in state.trees:
+            place = places(state.trees[cut.attribute], state.texts[cut.attribute])
+            runs = runs_of([*np.flatnonzero(np.isin(place[:-1], cut.left)).tolist(), *([NULL] * (NULL in cut.left))])
+        parts = divided_at(parts, part, Fork(cut.attribute, runs, part, len(numbers_of(parts))))
+    return parts
+
+
+def _kept(state: PublicationState, parts: Parts, cuts: Mapping[int, CoarseCut]) -> dict[int, CoarseCut]:
+    """The cuts that leave two parts each of which keeps every guarantee as one class."""
+    tried = _divided(state, parts, cuts)
+    number = np.arange(len(numbers_of(tried)))
+    fine = np.ones(number.size, dtype=np.bool_)
+    for guard in make_guards(replace(state, combinations=state.staging.each_part(tried))):
+        fine &= guard.classes(number, number, number.size)
+    before = len(numbers_of(parts))
+    return {part: cut for i, (part, cut) in enumerate(cuts.items()) if fine[part] and fine[before + i]}

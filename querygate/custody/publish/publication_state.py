@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from querygate.core.ports import Combinations, Profile, StagingTables
-from querygate.core.progress import Progress
+from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Column, Ints, Reference
+from querygate.core.vault_ports import Combinations, Profile, StagingTables
 from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
-from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy import Policy
 from querygate.custody.publish.method_comparison import Trial
 from querygate.methods.anonymise import Box, Hierarchy, Table
 from querygate.methods.anonymise.class_moments import MomentRelease
 
+if TYPE_CHECKING:
+    from querygate.custody.publish.number_widths import NumberReport
+    from querygate.custody.publish.republication_guard import Republication
+    from querygate.custody.verify.verify import Measurement, Written
+
 
 class Step(Enum):
-    """The steps of a publication."""
+    """The steps of a publication that take their time."""
 
     LOAD, CODE, DIVIDE, GENERALISE, WRITE, VERIFY = range(6)
 
@@ -37,58 +43,76 @@ TIMES = (0.06, 0.01, 0.51, 0.10, 0.04, 0.28)
 """The share of each step in the time of a publication of ten million records."""
 
 
-@dataclass
-class PublicationState:
-    """A publication on its way."""
+class StepProgress:
+    """Says how far a publication is, by the step that it is in."""
 
-    policy: Policy
-    workshop: StagingTables
-    progress: Progress
-    _now: tuple[Step, str] = (Step.LOAD, "")
-    rows: int = 0
-    profiles: dict[str, Profile] = field(default_factory=dict)
-    numbers: dict[str, NumberCodes] = field(default_factory=dict)
-    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    trees: dict[str, Hierarchy] = field(default_factory=dict)  # of categories with a hierarchy
-    code_lists: dict[str, PublishedCodes] = field(default_factory=dict)
-    combinations: Combinations | None = None
-    table: Table | None = None
-    labels: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    classes: int = 0
-    loss: dict[str, float] = field(default_factory=dict)  # per quasi-identifier, the mean share that a class covers
-    comparison: tuple[Trial, ...] = ()
-    sticky: bool = False  # were classes made so that those of earlier versions stay together?
-    boxes: tuple[Box, ...] = ()
-    columns: list[Column] = field(default_factory=list)
-    references: tuple[Reference, ...] = ()
-    cells: dict[str, Any] = field(default_factory=dict)
-    number_of_cells: int = 0
-    told: dict[str, MomentRelease] = field(default_factory=dict)  # moments of classes, by column
-    pairs: dict[str, list[Any]] = field(
-        default_factory=lambda: {"column_id": [], "set_id": [], "value_id": [], "alone": []}
-    )
+    def __init__(self, progress: Progress = no_progress) -> None:
+        self._progress, self._step, self._text = progress, Step.LOAD, ""
 
     def begin(self, step: Step, text: str) -> None:
-        self._now = step, text
+        self._step, self._text = step, text
         self.within(0.0)
 
     def say(self, text: str) -> None:
         """The present step goes on with something else."""
-        self._now = self._now[0], text
-        self.progress(text)
+        self._text = text
+        self._progress(text)
 
     def within(self, share: float) -> None:
         """So much of the present step is done."""
-        step, text = self._now
-        self.progress(text, step.reached(share))
+        self._progress(self._text, self._step.reached(share))
 
-    def let_table_go(self) -> None:
+
+_NO_LABELS: Ints = np.zeros(0, dtype=np.int64)
+_LATER: Any = None  # a field that a later step fills
+
+
+@dataclass(frozen=True)
+class PublicationState:
+    """A publication on its way. Each step returns a copy that knows more; the raw rows are in the staging tables."""
+
+    policy: Policy
+    staging: StagingTables
+    progress: StepProgress
+    references: tuple[Reference, ...] = ()
+    # read and coded
+    rows: int = 0
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    numbers: Mapping[str, NumberCodes] = field(default_factory=dict)
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)  # of categories with a hierarchy
+    code_lists: Mapping[str, PublishedCodes] = field(default_factory=dict)
+    # divided
+    combinations: Combinations | None = None
+    table: Table | None = None
+    labels: Ints = field(default_factory=lambda: _NO_LABELS)
+    classes: int = 0
+    boxes: tuple[Box, ...] = ()
+    loss: Mapping[str, float] = field(default_factory=dict)  # per quasi-identifier, the mean share that a class covers
+    comparison: tuple[Trial, ...] = ()
+    # beside earlier versions
+    sticky: bool = False  # were classes made so that those of earlier versions stay together?
+    has_earlier: bool = False
+    retire: tuple[int, ...] = ()
+    # generalised
+    columns: tuple[Column, ...] = ()
+    cells: Mapping[str, Any] = field(default_factory=dict)
+    number_of_cells: int = 0
+    sets: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # column_id, set_id, value_id, alone of value sets
+    moments: Mapping[str, MomentRelease] = field(default_factory=dict)  # of classes, by column
+    # written and verified
+    written: Written = _LATER
+    measured: Measurement = _LATER
+    number_reports: tuple[NumberReport, ...] = ()
+    versions: Republication | None = None
+
+    def without_table(self) -> PublicationState:
         """Once classes are final their boxes are enough; what they were made of is the larger half of the memory."""
-        self.table, self.combinations, self.labels = None, None, np.zeros(0, dtype=np.int64)
+        return replace(self, table=None, combinations=None, labels=_NO_LABELS)
 
-    def let_cells_go(self) -> None:
+    def without_cells(self) -> PublicationState:
         """They are written."""
-        self.cells, self.boxes = {}, ()
+        return replace(self, cells={}, boxes=())
 
     def code_counts(self, column: str) -> Ints:
         """How many records of the whole table have each code of a column; missing values are counted last."""
@@ -99,7 +123,3 @@ class PublicationState:
             texts = self.texts[column]
             codes, size = np.searchsorted(np.array(texts, dtype=object), profile.values), len(texts)
         return np.append(np.bincount(codes, profile.counts, size).astype(np.int64), profile.missing)
-
-    @property
-    def published(self) -> tuple[ColumnPolicy, ...]:
-        return tuple(column for column in self.policy.columns if column.is_published)

@@ -1,39 +1,44 @@
-"""The path of a publication: source to vault to classes to cells, verified, then served.
+"""The path of a publication, top to bottom. This file is its specification.
 
-Each step below is a function of the draft so far. Nothing is served before the independent verifier has re-measured
-what was written; whatever fails, the version before goes on serving.
+    load        the source into the vault, typed, with the tables that are joined to it
+    code        every published value its code; from here on nothing sees a value
+    divide      classes that keep every guarantee of the policy
+    compare     with earlier versions: whether people can be told apart by both; divided anew, or refused, where so
+    generalise  classes to cells: intervals, sets, and moments where the policy wants them
+    write       the version, where nobody reads it yet
+    verify      what was written, read back and measured anew by a verifier that shares no code with these steps
+    describe    how sharp answers about sensitive numbers will be
+    close       the vault keeps the rows and the class of each
+    compare_written   the same as `compare`, on the files alone
+    switch      serve it, and retire what was to be retired
+
+Nothing is served before the last step; whatever fails, the version before goes on serving.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-import numpy as np
-
 from querygate.core.block import CodeSets
-from querygate.core.errors import ConfigError
-from querygate.core.ports import JoinedTable, Profile, Source, StagingTables
 from querygate.core.progress import Progress, no_progress
-from querygate.core.types import Catalog, Ints
+from querygate.core.types import Catalog
+from querygate.core.vault_ports import JoinedTable, Source, StagingTables
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
-from querygate.custody.codes.code_items import CodeReport, in_classes, publish_codes
-from querygate.custody.columns.hierarchies import make_tree
-from querygate.custody.columns.population import read_population
+from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.columns.population import Population, read_population
 from querygate.custody.columns.reference_tables import read_references
-from querygate.custody.columns.source_joins import Beside, check_columns, open_joined, tell_no_others, wanted_columns
-from querygate.custody.columns.value_codes import bin_codes, check_values, exact_codes, grid_codes
-from querygate.custody.columns.value_groups import group_codes
-from querygate.custody.policy import ColumnPolicy, Policy
-from querygate.custody.publish.class_moments import PER_CLASS, own_intervals
-from querygate.custody.publish.generalise import code_sets, generalise, tables
+from querygate.custody.columns.source_joins import Beside, check_columns, open_joined, tell_no_others
+from querygate.custody.policy import Policy
+from querygate.custody.publish import coded_rows
+from querygate.custody.publish import generalise as cells
 from querygate.custody.publish.method_comparison import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
 from querygate.custody.publish.partition import partition, redivide
-from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.publication_state import PublicationState, Step, StepProgress
 from querygate.custody.publish.republication_guard import (
     Republication,
     VersionHandling,
@@ -50,12 +55,13 @@ class Publication(Protocol):
 
     version: int
 
-    def workshop(self) -> StagingTables: ...
+    def staging(self) -> StagingTables: ...
 
     def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
 
-    def meet(self, workshop: Any, keeping: OverlapRule) -> VersionOverlap | None:
-        """The rows of the workshop beside the people of all versions that can be read; None where there are none."""
+    def meet(self, staging: Any, keeping: OverlapRule) -> VersionOverlap | None:
+        """The rows of the staging tables beside the people of all versions that can be read; None where there are
+        none."""
 
     def meet_written(
         self, keeping: OverlapRule, without: Collection[int]
@@ -69,6 +75,22 @@ class VersionWriter(Protocol):
     """Where publications are made."""
 
     def publishing(self, dataset: str) -> AbstractContextManager[Publication]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationJob:
+    """All that the steps may touch, besides the state. `anonymiser` stands in for the policy's method."""
+
+    source: Source
+    joins: Sequence[JoinedTable]
+    population: Population | None
+    publication: Publication
+    close_staging: Callable[[], None]
+    handling: VersionHandling
+    now: Callable[[], str]
+    clock_s: Callable[[], float]
+    anonymiser: Method | None
+    kept: str  # with the raw rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +117,7 @@ class Report:
 def publish(
     policy: Policy,
     source: Source,
-    shelf: VersionWriter,
+    writer: VersionWriter,
     *,
     now: Callable[[], str],
     clock_s: Callable[[], float],
@@ -112,135 +134,140 @@ def publish(
     is kept with the raw rows, for whoever makes something else of them later.
     """
     began = clock_s()
-    retire: tuple[int, ...] = ()
     handling = handling or VersionHandling.by(policy)
     joins = open_joined(policy, open_beside)
     population = read_population(policy, open_beside)
     check_columns(policy, source, joins)
-    with shelf.publishing(policy.dataset) as publication:
-        draft = PublicationState(
-            policy, publication.workshop(), progress, references=read_references(policy, open_beside)
+    with writer.publishing(policy.dataset) as publication, ExitStack() as opened:
+        staging = publication.staging()
+        opened.callback(staging.close)
+        references = read_references(policy, open_beside)
+        state = PublicationState(policy, staging, StepProgress(progress), references)
+        job = PublicationJob(
+            source, joins, population, publication, opened.close, handling, now, clock_s, anonymiser, kept
         )
-        try:
-            load(draft, source, joins)
-            code(draft)
-            partition(draft, anonymiser, population, clock_s)
-            keeping = make_keeping(policy)
-            meeting = publication.meet(draft.workshop, keeping) if handling.compare else None
-            if meeting is not None:
-                again = partial(redivide, draft, anonymiser, population, clock_s)
-                retire = go_with_earlier(draft, meeting, handling, again)
-            draft.workshop.keep_policy(kept)
-            generalise(draft)
-            catalog = make_catalog(draft, publication.version, now())
-            draft.begin(Step.WRITE, "writing")
-            written = publication.write(catalog, tables(draft), code_sets(draft))
-            draft.let_cells_go()
-            draft.begin(Step.VERIFY, "verifying")
-            measured = verify_release(written, policy, draft.workshop, draft.rows, population)
-            numbers = describe_numbers(draft)
-        finally:
-            draft.workshop.close()
-        versions = None
-        if meeting is not None:
-            with publication.meet_written(keeping, retire) as written_beside:
-                versions = measure(written_beside, handling, policy.k, sticky=draft.sticky, retired=retire)
-        publication.switch(retire)
-    return Report(
-        policy.dataset,
-        publication.version,
-        draft.rows,
-        draft.classes,
-        draft.number_of_cells,
-        measured,
-        draft.loss,
-        policy.warnings,
-        clock_s() - began,
-        draft.workshop.matched,
-        {table.name: table.hash for table in draft.references},
-        draft.comparison,
-        versions,
-        numbers=numbers,
-        codes=tuple(made.report for made in draft.code_lists.values()),
-    )
+        for step in STEPS:
+            state = step(state, job)
+    return make_report(state, publication.version, clock_s() - began)
 
 
 # -- the steps -----------------------------------------------------------------------------------------------
 
 
-def load(draft: PublicationState, source: Source, joins: Sequence[JoinedTable]) -> None:
-    """Raw rows into the vault, typed by the policy; identifiers as text; withheld columns stay where they are."""
-    draft.begin(Step.LOAD, " and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
-    wanted = wanted_columns(draft.policy, exclude=[name for join in draft.policy.joins for name in join.columns])
-    draft.rows = draft.workshop.load(source, wanted, joins)
-    if draft.policy.person:
-        draft.workshop.check_persons(draft.policy.person)
-    if draft.rows < draft.policy.k:
-        raise ConfigError(
-            "QG803",
-            f"The source has {draft.rows:,} rows, fewer than k = {draft.policy.k}.",
-            "Publish more records, or lower k in the policy.",
-        )
+def load(state: PublicationState, job: PublicationJob) -> PublicationState:
+    return coded_rows.load(state, job.source, job.joins)
 
 
-def code(draft: PublicationState) -> None:
-    """Give every published value its code."""
-    draft.begin(Step.CODE, "coding")
-    for column in draft.published:
-        if in_classes(column):
-            continue  # once there are classes
-        if column.codes is not None:
-            draft.code_lists[column.name] = publish_codes(column, draft.workshop, draft.rows, draft.policy.k)
-            continue
-        profile = draft.workshop.profile(column.name)
-        check_values(column, profile)
-        draft.profiles[column.name] = profile
-        if column.is_numeric:
-            codes = _number_codes(draft, column, profile)
-        else:
-            draft.texts[column.name] = tuple(sorted({*column.values, *map(str, profile.values)}))
-            if column.hierarchy is not None:
-                draft.trees[column.name] = make_tree(column, profile)
-                draft.texts[column.name] = tuple(sorted(draft.trees[column.name].leaves))
-            texts = np.array(draft.texts[column.name], dtype=object)
-            codes = np.searchsorted(texts, profile.values).astype(np.int64)
-            if column.groups:
-                codes = group_codes(column, profile.values)
-        draft.workshop.set_codes(column.name, profile.values, codes)
+def code(state: PublicationState, job: PublicationJob) -> PublicationState:
+    return coded_rows.code(state)
 
 
-def _number_codes(draft: PublicationState, column: ColumnPolicy, profile: Profile) -> Ints:
-    if column.role == "public" or (column.role == "quasi-identifier" and draft.policy.anonymise.edges == "tight"):
-        numbers = exact_codes(column, profile)
-    elif column.role == "quasi-identifier" or column.carry in PER_CLASS:
-        numbers = grid_codes(column)
-    elif column.carry == "univariate":
-        numbers = own_intervals(column, profile, draft.policy.k)
-    else:
-        bins = bin_codes(column)
-        counts = np.bincount(bins.of(profile.values), profile.counts, bins.size).astype(np.int64)
-        groups = bins.joined(counts, draft.policy.k)
-        numbers = bins.merged(groups)
-    draft.numbers[column.name] = numbers
-    return numbers.of(profile.values)
+def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
+    return partition(state, job.anonymiser, job.population, job.clock_s).without_table()
 
 
-def make_catalog(draft: PublicationState, version: int, published: str) -> Catalog:
-    policy = draft.policy
+def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
+    meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if job.handling.compare else None
+    if meeting is not None:
+        again = partial(redivide, anonymiser=job.anonymiser, population=job.population, clock_s=job.clock_s)
+        state = replace(go_with_earlier(state, meeting, job.handling, again), has_earlier=True)
+    state.staging.keep_policy(job.kept)
+    return state
+
+
+def generalise(state: PublicationState, job: PublicationJob) -> PublicationState:
+    return cells.generalise(state)
+
+
+def write(state: PublicationState, job: PublicationJob) -> PublicationState:
+    catalog = make_catalog(state, job.publication.version, job.now())
+    state.progress.begin(Step.WRITE, "writing")
+    written = job.publication.write(catalog, cells.tables(state), cells.code_sets(state))
+    return replace(state.without_cells(), written=written)
+
+
+def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
+    state.progress.begin(Step.VERIFY, "verifying")
+    measured = verify_release(state.written, state.policy, state.staging, state.rows, job.population)
+    return replace(state, measured=measured)
+
+
+def describe(state: PublicationState, job: PublicationJob) -> PublicationState:
+    return replace(state, number_reports=describe_numbers(state))
+
+
+def close(state: PublicationState, job: PublicationJob) -> PublicationState:
+    job.close_staging()
+    return state
+
+
+def compare_written(state: PublicationState, job: PublicationJob) -> PublicationState:
+    if not state.has_earlier:
+        return state
+    with job.publication.meet_written(make_keeping(state.policy), state.retire) as meeting:
+        found = measure(meeting, job.handling, state.policy.k, sticky=state.sticky, retired=state.retire)
+    return replace(state, versions=found)
+
+
+def switch(state: PublicationState, job: PublicationJob) -> PublicationState:
+    job.publication.switch(state.retire)
+    return state
+
+
+STEPS: tuple[Callable[[PublicationState, PublicationJob], PublicationState], ...] = (
+    load,
+    code,
+    divide,
+    compare,
+    generalise,
+    write,
+    verify,
+    describe,
+    close,
+    compare_written,
+    switch,
+)
+
+
+# -- what they leave -----------------------------------------------------------------------------------------
+
+
+def make_report(state: PublicationState, version: int, seconds: float) -> Report:
+    return Report(
+        state.policy.dataset,
+        version,
+        state.rows,
+        state.classes,
+        state.number_of_cells,
+        state.measured,
+        state.loss,
+        state.policy.warnings,
+        seconds,
+        state.staging.matched,
+        {table.name: table.hash for table in state.references},
+        state.comparison,
+        state.versions,
+        numbers=state.number_reports,
+        codes=tuple(made.report for made in state.code_lists.values()),
+    )
+
+
+def make_catalog(state: PublicationState, version: int, published: str) -> Catalog:
+    policy = state.policy
     return Catalog(
         dataset=policy.dataset,
         version=version,
         title=policy.title,
         k=policy.k,
-        rows=draft.rows,
-        columns=tuple(draft.columns),
+        rows=state.rows,
+        columns=state.columns,
         tight=policy.anonymise.edges == "tight",
         min_group=policy.answers.min_group,
         modes=policy.answers.modes,
         policy_hash=policy.hash,
         published=published,
         unit=policy.unit,
-        references=draft.references,
+        references=state.references,
         noise=policy.noise,
         on_differencing=policy.audit.on_differencing,
         in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),

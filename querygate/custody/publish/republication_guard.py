@@ -15,10 +15,9 @@ from typing import Any, Literal
 
 from querygate.core.counted import counted
 from querygate.core.errors import ConfigError
-from querygate.core.progress import no_progress
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
-from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.methods.anonymise import Infeasible, Method, stay_together
 from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
 
@@ -30,7 +29,7 @@ DOUBLINGS = 4
 MOST_RECORDS = 2_000_000
 """Beyond so many, a plan tries nothing out."""
 
-Redivide = Callable[[Method | None, int], None]
+Redivide = Callable[[PublicationState, Method | None, int], PublicationState]
 """Divide the records anew, by another method or by the policy's own, and for another k."""
 
 
@@ -108,24 +107,24 @@ def _implied(diversity: DiversityPolicy) -> int:
 
 
 def go_with_earlier(
-    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, redivide: Redivide
-) -> tuple[int, ...]:
-    """See that the classes of the draft go with the earlier versions; returns which of these are to be retired.
+    state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, redivide: Redivide
+) -> PublicationState:
+    """See that the classes go with the earlier versions, and say which of these are to be retired.
 
     Raises ConfigError QG803 with a plan where they do not, and the policy does not say how to go on.
     """
-    draft.say("comparing versions")
-    k, met = draft.policy.k, meeting.met()
+    state.progress.say("comparing versions")
+    k, met = state.policy.k, meeting.met()
     if _is_fine(met, meeting, handling, k):
-        return handling.retire
+        return replace(state, retire=handling.retire)
     if handling.on_overlap == "retire":
-        return _to_retire(met, meeting, handling, k)
-    before = _Tried(met, judge(met, k), _loss(draft))
+        return replace(state, retire=_to_retire(met, meeting, handling, k))
+    before = _Tried(met, judge(met, k), _loss(state))
     if handling.on_overlap == "sticky" and meeting.by_person | (0 in meeting.changed):
-        redivide(sticky(meeting, handling), k)
+        state = redivide(state, sticky(meeting, handling), k)
         if _is_fine(meeting.met(), meeting, handling, k):
-            return handling.retire
-    raise _refusal(draft, meeting, handling, before, redivide)
+            return replace(state, retire=handling.retire)
+    raise _refusal(state, meeting, handling, before, redivide)
 
 
 def sticky(meeting: VersionOverlap, handling: VersionHandling) -> Method:
@@ -189,19 +188,19 @@ class _Tried:
     loss: float
 
 
-def _loss(draft: PublicationState) -> float:
-    return sum(draft.loss.values()) / max(1, len(draft.loss))
+def _loss(state: PublicationState) -> float:
+    return sum(state.loss.values()) / max(1, len(state.loss))
 
 
 def _refusal(
-    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
+    state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> ConfigError:
     """What was found, and every way on, with figures."""
-    draft.say("trying alternatives")
-    draft.progress = no_progress  # nothing is published after this
+    state.progress.say("trying alternatives")
+    state = replace(state, progress=StepProgress())  # nothing is published after this
     gone, new = meeting.changed
     is_known = meeting.by_person or 0 in (gone, new)
-    lines = _found(draft.policy.k, meeting, before.verdict, handling) if is_known else []
+    lines = _found(state.policy.k, meeting, before.verdict, handling) if is_known else []
     plan = []
     if not is_known:
         lines.append(
@@ -209,10 +208,10 @@ def _refusal(
             f"and {new:,} of the new version were not there before. It is not known who is new and who only changed."
         )
         plan.append('name the column that identifies persons: person = "..." above the first table, role identifier')
-    elif draft.rows <= MOST_RECORDS:
-        plan += _tried(draft, meeting, handling, before, redivide)
-        plan += _accepted(draft, meeting, handling, before, redivide)
-    which = _to_retire(before.met, meeting, handling, draft.policy.k) or meeting.versions
+    elif state.rows <= MOST_RECORDS:
+        plan += _tried(state, meeting, handling, before, redivide)
+        plan += _accepted(state, meeting, handling, before, redivide)
+    which = _to_retire(before.met, meeting, handling, state.policy.k) or meeting.versions
     plan.append(
         f'retire {_versions(which)}: republish.on_overlap = "retire", or --on-overlap retire this once. A '
         "retired version is never served again, but those who asked still know its answers"
@@ -236,20 +235,20 @@ def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: V
 
 
 def _tried(
-    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
+    state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> list[str]:
-    """What sticky classes would do, and which k. Nothing is published after this, so the draft may be divided anew."""
-    k, plan = draft.policy.k, []
+    """What sticky classes would do, and which k. Nothing is published after this, so the state may be divided anew."""
+    k, plan = state.policy.k, []
     if before.verdict.left.parts and not handling.few_changes:
         return []  # those who left are gone, however the others are divided
-    if (found := _try(draft, meeting, handling, redivide, sticky(meeting, handling), k)) is not None:
+    if (found := _try(state, meeting, handling, redivide, sticky(meeting, handling), k)) is not None:
         plan.append(
             'keep classes together: republish.on_overlap = "sticky". '
             f"Mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}, smallest group {found.verdict.smallest:,}"
         )
-    larger = [k << step for step in range(1, DOUBLINGS + 1) if k << step <= draft.rows]
+    larger = [k << step for step in range(1, DOUBLINGS + 1) if k << step <= state.rows]
     for wanted in larger:
-        if (found := _try(draft, meeting, handling, redivide, None, wanted)) is not None:
+        if (found := _try(state, meeting, handling, redivide, None, wanted)) is not None:
             plan.append(f"raise k to {wanted}: mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}")
             break
     else:
@@ -258,7 +257,7 @@ def _tried(
 
 
 def _accepted(
-    draft: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
+    state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> list[str]:
     """What to do about a few who came or left: wait for more of them, or let them be told."""
     came, left = before.verdict.came.people, before.verdict.left.people
@@ -268,7 +267,7 @@ def _accepted(
     step = 'accept that a few came or left: republish.few_changes = "report"'
     if before.verdict.divided.parts:
         lenient = replace(handling, few_changes=True)
-        found = _try(draft, meeting, lenient, redivide, sticky(meeting, lenient), draft.policy.k)
+        found = _try(state, meeting, lenient, redivide, sticky(meeting, lenient), state.policy.k)
         if found is None:
             return plan
         step += f' with on_overlap = "sticky", mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}'
@@ -279,7 +278,7 @@ def _accepted(
 
 
 def _try(
-    draft: PublicationState,
+    state: PublicationState,
     meeting: VersionOverlap,
     handling: VersionHandling,
     redivide: Redivide,
@@ -288,13 +287,13 @@ def _try(
 ) -> _Tried | None:
     """Divide the records so, and see; None where it would not do either."""
     try:
-        redivide(method, k)
+        state = redivide(state, method, k)
     except (Infeasible, ConfigError):
         return None
     met = meeting.met()
-    if not _is_fine(met, meeting, replace(handling, on_overlap="refuse"), draft.policy.k):
+    if not _is_fine(met, meeting, replace(handling, on_overlap="refuse"), state.policy.k):
         return None
-    return _Tried(met, judge(met, draft.policy.k), _loss(draft))
+    return _Tried(met, judge(met, state.policy.k), _loss(state))
 
 
 def _counted(small: SmallParts, part: str) -> str:

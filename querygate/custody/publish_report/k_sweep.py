@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.progress import Progress, no_progress
+from querygate.core.progress import Progress
 from querygate.custody.policy import Policy
+from querygate.custody.publish.coded_rows import code, load
 from querygate.custody.publish.expected_widths import ExpectedWidths, statistics_of
 from querygate.custody.publish.method_choice import again
 from querygate.custody.publish.partition import partition
-from querygate.custody.publish.publication_state import PublicationState
-from querygate.custody.publish.publish import code, load
+from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.methods.anonymise import Infeasible, ncp
 from querygate.methods.risk import attack
@@ -72,22 +72,21 @@ def _plain(policy: Policy) -> str:
 def _point(case: ReportCase, name: str, k: int, most: int) -> list[SweepPoint]:
     """One point; none where the guarantees cannot be kept with this k."""
     policy = _divided_alone(replace(case.policy, k=k))
-    draft = PublicationState(policy, case.rows.workshop(), no_progress)
+    state = PublicationState(policy, case.rows.staging(), StepProgress())
     try:
-        load(draft, case.rows.source(most), ())
-        code(draft)
-        partition(draft, again(draft, name), case.population, case.clock_s)
-        if draft.table is None:
+        state = code(load(state, case.rows.source(most)))
+        state = partition(state, again(state, name), case.population, case.clock_s)
+        if state.table is None:
             return []
-        widths = ExpectedWidths(draft, statistics_of(policy)).widths(draft.table, draft.labels)
-        loss = ncp(draft.table, draft.labels)
+        widths = ExpectedWidths(state, statistics_of(policy)).widths(state.table, state.labels)
+        loss = ncp(state.table, state.labels)
     except (ConfigError, Infeasible):
         return []
     finally:
-        draft.workshop.close()
-    found = attack(np.bincount(draft.labels, draft.table.counts).astype(np.int64)).prosecutor
+        state.staging.close()
+    found = attack(np.bincount(state.labels, state.table.counts).astype(np.int64)).prosecutor
     finite = {statistic: width if np.isfinite(width) else None for statistic, width in widths.items()}
-    return [SweepPoint(k, int(draft.labels.max()) + 1, loss, found.greatest, found.average, finite)]
+    return [SweepPoint(k, int(state.labels.max()) + 1, loss, found.greatest, found.average, finite)]
 
 
 def _divided_alone(policy: Policy) -> Policy:

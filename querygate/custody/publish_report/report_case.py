@@ -9,8 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import Native, PublishedVersion, Source, StagingTables
+from querygate.core.ports import Native, PublishedVersion
 from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints
+from querygate.core.vault_ports import Source, StagingTables
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
@@ -39,7 +40,7 @@ class VersionRows(Protocol):
     def source(self, most: int) -> Source:
         """Up to so many of the rows, drawn by a fixed rule."""
 
-    def workshop(self) -> StagingTables:
+    def staging(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
 

@@ -99,12 +99,12 @@ def risk(case: ReportCase) -> Risk:
 
 
 def _people(case: ReportCase, population: Population) -> Ints:
-    workshop = case.rows.workshop()
+    staging = case.rows.staging()
     try:
-        release = WrittenCells(case.catalog.columns, case.cells, case.box, case.written, workshop)
+        release = WrittenCells(case.catalog.columns, case.cells, case.box, case.written, staging)
         return population_matches(release, population)
     finally:
-        workshop.close()
+        staging.close()
 
 
 def _shown(found: Attack) -> AttackerRisk:

@@ -21,9 +21,10 @@ import numpy as np
 from querygate.core.errors import ExtractRefused, QueryGateError
 from querygate.core.extract_spec import A_KIND, ExtractSpec, invalid
 from querygate.core.json_body import from_json, to_json
-from querygate.core.ports import Native, Source
+from querygate.core.ports import Native
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog
+from querygate.core.vault_ports import Source
 from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files as make_risk_files
 from querygate.custody.audit.audit import AuditOptions

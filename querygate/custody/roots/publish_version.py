@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import stamp
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
 from querygate.custody.policy.policy_json import read_policy, write_policy
 from querygate.custody.publish.publish import Report, publish

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from querygate.core.errors import ConfigError, QueryGateError
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report

@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from querygate.control import stamp
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Ints
+from querygate.core.vault_ports import Source
 from querygate.custody.assess.extract_side import check_released, released_side
 from querygate.custody.assess.risk_body import After, RiskReport
 from querygate.custody.assess.risk_files import make_files

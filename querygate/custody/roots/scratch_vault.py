@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from querygate.core.ports import Source
 from querygate.core.progress import Progress, no_progress
+from querygate.core.vault_ports import Source
 from querygate.custody.columns.source_joins import check_columns, open_joined, wanted_columns
 from querygate.custody.policy import Policy
 from querygate_adapters.sources.open_source import open_source

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import StagingTables
 from querygate.core.types import Arrays, Catalog, Column, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import read_texts, utility_groups
 from querygate.custody.codes.code_systems import CodeSystem, open_system
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, Policy
@@ -29,7 +29,7 @@ class WrittenCodes(Protocol):
 
 
 def measure_codes(
-    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Arrays, workshop: StagingTables
+    written: WrittenCodes, catalog: Catalog, policy: Policy, cells: Arrays, staging: ListedCodes
 ) -> Iterator[GuaranteeCheck]:
     """Every promise about every list of codes; what is a matter of yes or no has no measure."""
     for column in (column for column in catalog.columns if column.is_codes):
@@ -39,9 +39,9 @@ def measure_codes(
         yield GuaranteeCheck(f"the codes of {name} are the public ones", "", len(column.values), is_public)
         if told is None:
             return
-        off = _off(wanted, system, told, workshop)
+        off = _off(wanted, system, told, staging)
         yield GuaranteeCheck(f"every list of {name} is published as its items", "", off, off == 0)
-        yield from measure_known(wanted, system, told, workshop, policy.k)
+        yield from measure_known(wanted, system, told, staging, policy.k)
         broken = _breaches(wanted, system, told)
         yield GuaranteeCheck(f"items of {name} lie inside groups", "", broken, broken == 0)
 
@@ -69,14 +69,14 @@ def _told(written: WrittenCodes, column: Column, cells: Arrays) -> PublishedCode
 # -- what the sets say ---------------------------------------------------------------------------------------------
 
 
-def _off(wanted: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables) -> int:
+def _off(wanted: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes) -> int:
     """How many records have a set that is not written for their class, or one that is not true of them.
 
     True is a set when the record has a code of each of its items, and no code of an item that is not in it, apart from
     those in one that is.
     """
-    raw = workshop.code_texts(wanted.name, (wanted.codes or CodesPolicy()).separator)
-    classes, numbers = workshop.record_classes(), workshop.record_codes(wanted.name)
+    raw = staging.code_texts(wanted.name, (wanted.codes or CodesPolicy()).separator)
+    classes, numbers = staging.record_classes(), staging.record_codes(wanted.name)
     stated: Counter[tuple[int, int]] = Counter()
     for label, number, n in zip(told.classes.tolist(), told.numbers.tolist(), told.counts.tolist(), strict=True):
         stated[label, number] += n

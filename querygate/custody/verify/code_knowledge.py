@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from querygate.core.ports import StagingTables
 from querygate.core.types import Array, Bools, Ints
+from querygate.core.vault_ports import ListedCodes
 from querygate.custody.codes.code_reader import known_sets, listed_rules, sensitive_codes
 from querygate.custody.codes.code_systems import CodeSystem
 from querygate.custody.policy import CodesPolicy, ColumnPolicy, ProtectPolicy
@@ -54,11 +54,11 @@ def open_measure(name: str) -> str:
 
 
 def measure_known(
-    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables, k: int
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes, k: int
 ) -> list[GuaranteeCheck]:
     """What the policy promises about knowing codes, measured."""
     asked, name = (column.codes or CodesPolicy()).protect, column.name
-    fewest, surest = _found(column, system, told, workshop)
+    fewest, surest = _found(column, system, told, staging)
     k, kept = asked.k or k, []
     if asked.kind != "uncertainty":
         who = "knows codes" if asked.look_for == "rest" else "looks for whole known sets of codes"
@@ -66,7 +66,7 @@ def measure_known(
             GuaranteeCheck(f"k = {k} for anyone who {who} of {name}", found_measure(name, asked), fewest, fewest >= k)
         )
     if asked.look_for == "whole":
-        share = _open(known_sets(column, system, workshop), system, told, k)
+        share = _open(known_sets(column, system, staging), system, told, k)
         kept.append(
             GuaranteeCheck(
                 "no k for anyone who looks for the remaining part of such sets", open_measure(name), share, True
@@ -79,7 +79,7 @@ def measure_known(
 
 
 def _found(
-    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, workshop: StagingTables
+    column: ColumnPolicy, system: CodeSystem, told: PublishedCodeSets, staging: ListedCodes
 ) -> tuple[int, float]:
     """The fewest records that something known leads to, and the largest share of them with one sensitive code."""
     asked = (column.codes or CodesPolicy()).protect
@@ -94,7 +94,7 @@ def _found(
             return _by_rules(listed_rules(column, system), system, told)
         case "coherence" | "uncertainty":
             return _by_sets(sensitive_codes(column, system), system, told, asked)
-    listed = [(codes, ()) for codes in known_sets(column, system, workshop)]
+    listed = [(codes, ()) for codes in known_sets(column, system, staging)]
     return _by_rules(listed, system, told, whole=asked.look_for == "whole")
 
 

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.ports import StagingTables
 from querygate.core.types import Arrays, Column, Ints
+from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
@@ -50,13 +50,13 @@ class WrittenCells:
     cells: Arrays
     box: Ints
     written: Sets
-    workshop: StagingTables
+    staging: VerifierCounts
 
     def raw(self, *names: str) -> tuple[Ints, Arrays, Ints]:
         """(box, raw values by column, records)."""
         box_of = np.zeros(int(np.max(self.cells["class"])) + 1, dtype=np.int64)
         box_of[self.cells["class"]] = self.box
-        classes, values, counts = self.workshop.raw_counts(names, by="class")
+        classes, values, counts = self.staging.raw_counts(names, by="class")
         return box_of[classes], values, counts
 
 

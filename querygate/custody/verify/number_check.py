@@ -17,8 +17,8 @@ from typing import Protocol
 import numpy as np
 
 from querygate.core.block import ALL_NULLS
-from querygate.core.ports import StagingTables
 from querygate.core.types import Array, Arrays, Catalog, Column, Ints
+from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.policy import ColumnPolicy, Policy
 
 QUARTERS = (4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128)
@@ -59,7 +59,7 @@ def check_intervals(column: Column, wanted: ColumnPolicy, k: int, cells: Arrays)
 
 
 def check_moments(
-    written: MomentStore, catalog: Catalog, policy: Policy, cells: Arrays, workshop: StagingTables
+    written: MomentStore, catalog: Catalog, policy: Policy, cells: Arrays, staging: VerifierCounts
 ) -> Iterator[PromiseCheck]:
     """What is told about classes is true, and nobody is told too closely."""
     for column in catalog.columns:
@@ -69,7 +69,7 @@ def check_moments(
             f"moments of {column.name} as the policy has them", column.moments == policy.anonymise.class_moments
         )
         told = written.moments(column.index)
-        classes = dict(_classes(column, cells, workshop))
+        classes = dict(_classes(column, cells, staging))
         problems = _Problems(column, policy)
         for row in zip(*(np.ma.filled(np.ma.asarray(told[name]), np.nan).tolist() for name in _COLUMNS), strict=True):
             problems.look(classes.get(int(row[0])), *row[1:])
@@ -92,8 +92,8 @@ class Class:
     published: int  # records with a known value, as the cells have it
 
 
-def _classes(column: Column, cells: Arrays, workshop: StagingTables) -> Iterator[tuple[int, Class]]:
-    label, value, count = workshop.class_values(column.name)
+def _classes(column: Column, cells: Arrays, staging: VerifierCounts) -> Iterator[tuple[int, Class]]:
+    label, value, count = staging.class_values(column.name)
     null = np.asarray(cells.get(f"c{column.index}_null", np.zeros(len(cells["n"]), dtype=np.int64)))
     known = null != ALL_NULLS
     low, high = (np.asarray(np.ma.asarray(cells[f"c{column.index}_{end}"]).data)[known] for end in ("lo", "hi"))

@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import StagingTables
 from querygate.core.types import Array, Arrays, Bools, Catalog, Column, Floats, Ints
+from querygate.core.vault_ports import VerifierCounts, VerifierTables
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
@@ -57,7 +57,7 @@ class Measurement:
 
 
 def verify_release(
-    written: Written, policy: Policy, workshop: StagingTables, rows: int, population: Population | None = None
+    written: Written, policy: Policy, staging: VerifierTables, rows: int, population: Population | None = None
 ) -> Measurement:
     """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
     catalog = written.catalog()
@@ -72,14 +72,14 @@ def verify_release(
     _check(k >= policy.k, f"k = {policy.k}")
     for column in catalog.columns:
         if column.is_numeric:
-            _check_number(column, policy, catalog.tight, cells, workshop)
+            _check_number(column, policy, catalog.tight, cells, staging)
         if policy.column(column.name).hierarchy is not None:
             _check_nodes(column, policy, written)
         if policy.column(column.name).groups:
             _check_groups(column, policy, written)
         if column.is_codes:
             continue
-        _check(_off(column, cells, written, workshop) == 0, f"every value of {column.name} lies where it is counted")
+        _check(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
         wanted = policy.column(column.name)
@@ -88,20 +88,20 @@ def verify_release(
             l[column.name] = partition_check.distinct_values(boxes, values)
             t[column.name] = partition_check.closeness(boxes, values, cells["n"], ordered=column.is_numeric)
             if column.is_numeric and wanted.guard:
-                classes, low, high = workshop.class_hulls(column.name)
+                classes, low, high = staging.class_hulls(column.name)
                 hull[column.name] = partition_check.narrowest_hull(classes, low, high)
                 _check(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
                 one = wanted.carry in ("hull", "joint")
                 _check(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
     kept = {}
-    release = WrittenCells(catalog.columns, cells, boxes, written, workshop)
+    release = WrittenCells(catalog.columns, cells, boxes, written, staging)
     for guarantee in measure_guarantees(release, policy, population):
         kept[guarantee.measure] = guarantee.figure
         _check(guarantee.holds, guarantee.promise)
-    for guarantee in measure_codes(written, catalog, policy, cells, workshop):
+    for guarantee in measure_codes(written, catalog, policy, cells, staging):
         kept |= {guarantee.measure: guarantee.figure} if guarantee.measure else {}
         _check(guarantee.holds, guarantee.promise)
-    for found in check_moments(written, catalog, policy, cells, workshop):
+    for found in check_moments(written, catalog, policy, cells, staging):
         _check(found.holds, found.promise)
     width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
     return Measurement(k, int(sizes.max()), l, t, hull, width, kept)
@@ -116,13 +116,13 @@ def _check(holds: bool, promise: str) -> None:
         )
 
 
-def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, workshop: StagingTables) -> None:
+def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, staging: VerifierCounts) -> None:
     """Where the intervals of a numeric column may begin and end."""
     wanted, name = policy.column(column.name), column.name
     _check(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
     low, high, known = _intervals(column, cells)
     if tight and column.role == "quasi-identifier":
-        _, *hull = workshop.class_hulls(name)
+        _, *hull = staging.class_hulls(name)
         _, row = np.unique(cells["class"], return_index=True)
         edges = [np.where(known, end, np.nan)[row] for end in (low, high)]
         _check(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
@@ -187,16 +187,16 @@ def _intervals(column: Column, cells: Arrays) -> tuple[Array, Array, Bools]:
     return low.data, high.data, ~np.ma.getmaskarray(low)
 
 
-def _off(column: Column, cells: Arrays, written: Written, workshop: StagingTables) -> int:
+def _off(column: Column, cells: Arrays, written: Written, staging: VerifierCounts) -> int:
     """Published intervals or sets of a class that hold another number of raw rows than they say."""
     classes, counts = cells["class"], cells["n"]
     if not column.is_numeric:
         set_ids, value_ids, texts = written.sets(column.index)
         sets = cells[f"c{column.index}_set"]
-        return workshop.sets_off(column.name, classes, sets, counts, (set_ids, value_ids), texts)
+        return staging.sets_off(column.name, classes, sets, counts, (set_ids, value_ids), texts)
     low, high = cells[f"c{column.index}_lo"], cells[f"c{column.index}_hi"]
     null = cells.get(f"c{column.index}_null", np.zeros(len(classes), dtype=np.int64))
-    return workshop.intervals_off(column.name, classes, low, high, null, counts)
+    return staging.intervals_off(column.name, classes, low, high, null, counts)
 
 
 def _width(column: Column, cells: Arrays) -> float:

@@ -16,11 +16,11 @@ def load(folder: Path, specification: str | Path, types: Mapping[str, str]) -> l
     """The rows of the vault, in the order of the source, without their numbers."""
     path = folder / "vault.duckdb"
     path.unlink(missing_ok=True)
-    workshop = DuckDBStagingTables(path)
+    staging = DuckDBStagingTables(path)
     try:
-        loaded = workshop.load(open_source(str(specification)), types)
+        loaded = staging.load(open_source(str(specification)), types)
     finally:
-        workshop.close()
+        staging.close()
     with duckdb.connect(str(path), read_only=True) as vault:
         rows = [row[1:] for row in vault.execute("SELECT * FROM rows ORDER BY 1").fetchall()]
     assert loaded == len(rows)

@@ -49,14 +49,14 @@ def check_conditions(conditions: Iterable[str]) -> float:
     return accepted / tried
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_conditions_bind_and_compare_as_in_duckdb(seed: int) -> None:
     rng = random.Random(seed)
 
     assert check_conditions(random_sql.condition(rng) for _ in range(150)) > 0.3
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_conditions_with_a_word_amiss(seed: int) -> None:
     rng = random.Random(100 + seed)
     texts = [random_sql.amiss(rng, random_sql.condition(rng), random_sql.WORDS) for _ in range(150)]
@@ -64,7 +64,7 @@ def test_conditions_with_a_word_amiss(seed: int) -> None:
     assert check_conditions(texts) > 0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_numbers_are_compared_as_in_duckdb(seed: int) -> None:
     rng = random.Random(200 + seed)
 
@@ -90,14 +90,14 @@ def check_statements(statements: Iterable[str]) -> int:
     return accepted
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_names_positions_and_order_mean_what_they_mean_in_duckdb(seed: int) -> None:
     rng = random.Random(300 + seed)
 
     assert check_statements(random_sql.statement(rng) for _ in range(200)) > 15
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_statements_with_a_word_amiss(seed: int) -> None:
     rng = random.Random(400 + seed)
     texts = [random_sql.amiss(rng, rng.choice(ACCEPTED), random_sql.STRAY) for _ in range(200)]

@@ -89,7 +89,7 @@ def test_against_safe_harbor_in_words(body: dict[str, Any]) -> None:
     """Six of ten people who match are in the file, whatever the size of its classes; Safe Harbor has fewer of them."""
     riskier = [one["measure"] for one in body["verdict"] if one["risk_against_safe_harbor"] == "higher"]
     assert riskier == ["instance_average"]
-    assert body["words"][2].startswith("On 1 of ")
+    assert body["words"][2].startswith("The release is riskier than Safe Harbor on 1 of ")
 
 
 def test_one_disease_is_measured_for_those_who_have_it(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_register_tells_records_apart_by_what_it_has(tmp_path: Path) -> None:
     assert line(body, "instance_average") == pytest.approx(expected)
     assert line(body, "k_map") == [1, 5, 5]
     assert body["register"]["not_in_register"] == ["sex", "zip"]
-    assert any("does not have sex, zip" in note for note in body["notes"])
+    assert any("does not contain sex, zip" in note for note in body["notes"])
 
 
 def test_without_a_register_nothing_is_looked_up(tmp_path: Path) -> None:

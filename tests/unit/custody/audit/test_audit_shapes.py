@@ -170,7 +170,7 @@ def test_too_many_secret_conditions_are_looked_at_one_by_one(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("sql", "why"),
     [
-        ("SELECT COUNT(DISTINCT dx) FROM patients", "different values"),
+        ("SELECT COUNT(DISTINCT dx) FROM patients", "distinct values"),
         ("SELECT SKEWNESS(sbp) FROM patients", "SKEWNESS"),
         ("SELECT MAX(sbp) FROM patients WHERE age = 51 OR dx = 'hiv'", "different secrets"),
     ],

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,10 +26,9 @@ from querygate.custody.publish.publish import Report
 from querygate.methods.code_lists import Items
 from querygate.methods.code_lists import catalogue as code_methods
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.places import ROOT
 from tests.policies import AGE, make_policy
-from tests.unit.custody.publish.publications import ends, new_site, put, raw_rows, shelf_of
+from tests.unit.custody.publish.publications import Miswriter, ends, new_site, put, raw_rows, shelf_of
 
 CODES = ("295.00", "295.01", "295.02", "296.00", "296.01", "296.02", "401.1", "042")
 ROWS = "".join(f"{code};{code[:3]};any\n" for code in CODES)
@@ -277,19 +275,19 @@ def test_a_listed_set_of_thirty_codes(tmp_path: Path) -> None:
     [
         ('utility = { kind = "groups", groups = [["401.1", "042"], ["042", "296.00"]] }', "several groups"),
         ('utility = { kind = "groups", groups = [["296"], ["296.00", "042"]] }', "belongs to several groups"),
-        ('utility = { kind = "groups", groups = [["999"]] }', "999 is no code"),
+        ('utility = { kind = "groups", groups = [["999"]] }', "999 is not a code"),
         ('utility = { kind = "level", level = 3 }', "2 levels above its codes"),
-        ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is no code"),
+        ('protect = { kind = "itemsets", itemsets = [["999.9"]] }', "999.9 is not a code"),
         ('protect = { kind = "itemsets", itemsets = [[]] }', "1 set without any code"),
         ('protect = { kind = "itemsets", itemsets = "absent.csv" }', "cannot be read"),
         ('protect = { kind = "itemsets" }', "is missing"),
         ('protect = { kind = "itemsets", m = 2, itemsets = [["042"]] }', "does not apply to kind itemsets"),
         ('protect = { kind = "k^m", m = 5 }', "at most 4"),
         ('protect = { kind = "visits", column = "visits" }', "a column of the policy with role withheld"),
-        ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets asks for"),
+        ('method = "apriori"\n' + KNOWN, "does not protect what kind itemsets requires"),
         ('values = ["a"]', "cannot be combined with a system that lists its codes"),
         ('unknown = "drop"', "refuse, other"),
-        ("separator = 3", "a text"),
+        ("separator = 3", "a string"),
     ],
 )
 def test_policies_that_contradict_themselves(more: str, said: str, tmp_path: Path) -> None:
@@ -334,25 +332,6 @@ def test_the_policies_of_the_guide_load(tmp_path: Path) -> None:
 # -- what the verifier stops ---------------------------------------------------------------------------------------
 
 Change = Callable[[Catalog, dict[str, pa.Table], CodeSets], tuple[Catalog, dict[str, pa.Table], CodeSets]]
-
-
-class Miswriter:
-    """A shelf whose writer changes what it is given."""
-
-    def __init__(self, shelf: DuckDBVersionWriter, change: Change) -> None:
-        self._shelf, self._change = shelf, change
-
-    @contextmanager
-    def publishing(self, dataset: str) -> Iterator[Any]:
-        with self._shelf.publishing(dataset) as publication:
-            right = publication.write
-
-            def write(catalog: Catalog, tables: Any, codes: Mapping[int, CodeSets]) -> Any:
-                catalog, tables, sets = self._change(catalog, dict(tables), codes[1])
-                return right(catalog, tables, {1: sets})
-
-            publication.write = write  # type: ignore[method-assign,assignment]
-            yield publication
 
 
 def of_a_neighbour(catalog: Catalog, tables: Any, sets: CodeSets) -> Any:
@@ -407,7 +386,12 @@ def _with_items(tables: dict[str, pa.Table], column: pa.Array) -> dict[str, pa.T
 def test_what_is_miswritten_is_not_served(change: Change, promise: str, tmp_path: Path) -> None:
     tmp_path.joinpath("codes.csv").write_text(ROWS, encoding="utf-8")
     opened = new_site(tmp_path)
-    policy, shelf = parse_policy(policy_text(KNOWN), folder=tmp_path), Miswriter(shelf_of(opened), change)
+
+    def miswritten(catalog: Catalog, tables: Any, codes: Mapping[int, CodeSets]) -> Any:
+        catalog, tables, sets = change(catalog, dict(tables), codes[1])
+        return catalog, tables, {1: sets}
+
+    policy, shelf = parse_policy(policy_text(KNOWN), folder=tmp_path), Miswriter(shelf_of(opened), miswritten)
     with pytest.raises(ConfigError, match="The verifier found") as caught:
         put(opened, policy, {"age": [40] * 3, "dx": GOLDEN}, shelf=shelf)
     assert promise in caught.value.detail
@@ -422,7 +406,7 @@ def test_an_anonymiser_that_does_nothing_is_not_believed(monkeypatch: pytest.Mon
         folder.mkdir()
         error = refusal(folder, GOLDEN, kind)
         assert error.code == "QG803"
-        assert "k = 2 for whoever knows codes of dx" in error.detail
+        assert "k = 2 for anyone who knows codes of dx" in error.detail
 
 
 def test_synthetic_records_have_no_lists(tmp_path: Path) -> None:

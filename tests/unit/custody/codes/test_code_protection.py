@@ -178,18 +178,18 @@ def test_classes_are_merged_where_codes_ask_for_it(tmp_path: Path) -> None:
         ('{ kind = "coherence", sensitive = [], share = 0.5 }', "protect.sensitive"),
         ('{ kind = "coherence", sensitive = ["295.0"], share = 1.0 }', "protect.share"),
         ('{ kind = "coherence", sensitive = ["295.0"] }', "protect.share: is missing"),
-        ('{ kind = "coherence", sensitive = ["999"], share = 0.5 }', "999 is no code"),
+        ('{ kind = "coherence", sensitive = ["999"], share = 0.5 }', "999 is not a code"),
         ('{ kind = "uncertainty", sensitive = ["295.0"], share = 0.5, k = 3 }', "does not apply to kind uncertainty"),
         ('{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"] }] }', "is not a list of rules"),
         (
             '{ kind = "rules", share = 0.5, rules = [{ known = ["401.0"], secret = ["401.0"] }] }',
             "as known in one place",
         ),
-        ('{ kind = "rules", share = 0.5, rules = [{ known = ["401"], secret = ["295.0"] }] }', "401 is no code"),
+        ('{ kind = "rules", share = 0.5, rules = [{ known = ["401"], secret = ["295.0"] }] }', "401 is not a code"),
         ('{ kind = "complete", m = 2 }', "does not apply to kind complete"),
         ('{ kind = "classes", m = 9 }', "protect.m"),
         ('{ kind = "complete", k = 4000 }', "k = 4,000"),
-        ('{ kind = "coherence", sensitive = ["4"], share = 0.1, m = 1 }', "whatever is known"),
+        ('{ kind = "coherence", sensitive = ["4"], share = 0.1, m = 1 }', "whatever else is known"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(protect: str, says: str, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tests.unit.custody.publish.tables import (
     REGIONS,
     outside,
     publish_in,
+    publish_regions,
     raw_tables,
     write_all,
     write_regions,
@@ -29,16 +30,12 @@ POLICY = PEOPLE.but(**REFERENCES)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("clinic")
-    write_all(path)
-    return path
+    return tmp_path_factory.mktemp("clinic")
 
 
 @pytest.fixture(scope="module")
 def opened(folder: Path) -> OpenSite:
-    site = new_site(folder)
-    publish_in(folder, site, POLICY)
-    return site
+    return publish_regions(folder)
 
 
 def test_the_version_keeps_the_table(opened: OpenSite) -> None:
@@ -138,12 +135,12 @@ SECRET = "SECRET-4711"
     ("rows", "code", "told"),
     [
         ([NORTH, NORTH], "QG802", "references.regions.key: regions.csv: 1 value of code is repeated."),
-        ([NORTH, (None, *NORTH[1:])], "QG802", "references.regions.key: regions.csv: 1 values of code are missing."),
+        ([NORTH, (None, *NORTH[1:])], "QG802", "references.regions.key: regions.csv: 1 value of code is missing."),
         ([], "QG802", "references.regions.file: regions.csv: there are no rows."),
         (
             [NORTH, ("S", "South", "AA", SECRET, 1)],
             "QG802",
-            "references.regions.columns: regions.csv: 1 values of people cannot be read as integer, the first in row 2",
+            "references.regions.columns: regions.csv: 1 value of people cannot be read as integer, the first in row 2",
         ),
         ([("N", "North", "AA", "1.5", 1)], "QG802", "people cannot be read as integer, the first in row 1."),
         ([("N", "North", "AA", 2**62, 1)], "QG802", "people cannot be read as integer, the first in row 1."),
@@ -151,7 +148,7 @@ SECRET = "SECRET-4711"
         ([("N", "North", "AA", 1, "inf")], "QG802", "density cannot be read as number, the first in row 1."),
         ([("N", "North", "AA", 1, "1e400")], "QG802", "density cannot be read as number, the first in row 1."),
         ([("N", "n" * 1001, "AA", 1, 1)], "QG802", "name cannot be read as category, the first in row 1."),
-        ([(SECRET + "\x1f", "n", "AA", 1, 1)], "QG802", "regions.key: regions.csv: 1 values of code cannot be read"),
+        ([(SECRET + "\x1f", "n", "AA", 1, 1)], "QG802", "regions.key: regions.csv: 1 value of code cannot be read"),
         ([(f"c{i}", "n", "AA", 1, 1) for i in range(5_001)], "QG802", "there are more than 5,000 rows."),
     ],
 )

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.core.ports import JoinedTable
+from querygate.core.vault_ports import JoinedTable
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
@@ -146,7 +146,11 @@ def test_several_rows_for_one_person_are_refused(tmp_path: Path) -> None:
         (('"pid"', '"number"'), "QG801", "join.visits.on: the source has no column number."),
         (("visits.csv", "absent.csv"), "QG802", "absent.csv: the file does not exist."),
         (("n_visits", "visits"), "QG801", "join.visits.columns: the table has no column visits."),
-        (('{ patient = "pid" }', '{ patient = "region" }'), "QG802", "join.visits: no record of the source has a row"),
+        (
+            ('{ patient = "pid" }', '{ patient = "region" }'),
+            "QG802",
+            "join.visits: no record of the source has a matching row",
+        ),
     ],
 )
 def test_a_policy_that_does_not_fit_the_tables(change: tuple[str, str], code: str, told: str, tmp_path: Path) -> None:
@@ -197,10 +201,10 @@ def test_keys_meet_whatever_they_are_kept_as(ours: pa.Array, theirs: pa.Array, t
     """The first of each are the same, and no others; missing ones never meet."""
     mains = write_parquet(tmp_path / "main.parquet", {"id": ours, "age": [1, 2, 3]})
     parts = write_parquet(tmp_path / "part.parquet", {"id": theirs, "dose": [10, 20, 30]})
-    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb")
+    staging = DuckDBStagingTables(tmp_path / "vault.duckdb")
     joined = JoinedTable("part", open_source(str(parts)), (("id", "id"),), {"dose": "integer"})
-    workshop.load(open_source(str(mains)), {"age": "integer"}, [joined])
-    workshop.close()
+    staging.load(open_source(str(mains)), {"age": "integer"}, [joined])
+    staging.close()
     with duckdb.connect(str(tmp_path / "vault.duckdb")) as vault:
         found = vault.execute("SELECT age, dose FROM rows ORDER BY age").fetchall()
 
@@ -211,10 +215,10 @@ def test_names_that_the_loader_would_use_itself(tmp_path: Path) -> None:
     odd: dict[str, Any] = {"key0": [1, 2], "Row_ID": [5, 6], "m": ["a", "b"]}
     mains = write_parquet(tmp_path / "main.parquet", odd)
     parts = write_parquet(tmp_path / "part.parquet", {"id": ["a", "b"], "KEY_0": [7, 8], "p0": [9, 10]})
-    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb")
+    staging = DuckDBStagingTables(tmp_path / "vault.duckdb")
     joined = JoinedTable("part", open_source(str(parts)), (("id", "m"),), {"KEY_0": "integer", "p0": "integer"})
-    rows = workshop.load(open_source(str(mains)), dict.fromkeys(odd, "category"), [joined])
-    workshop.close()
+    rows = staging.load(open_source(str(mains)), dict.fromkeys(odd, "category"), [joined])
+    staging.close()
     with duckdb.connect(str(tmp_path / "vault.duckdb")) as vault:
         found = vault.execute('SELECT "key0", "Row_ID", "m", "KEY_0", "p0" FROM rows ORDER BY 1').fetchall()
 
@@ -231,24 +235,24 @@ def test_large_tables_are_joined_in_little_memory(tmp_path: Path) -> None:
                 f"COPY (SELECT hash(i) || '-' || repeat(hash(i + 7)::VARCHAR, 4) AS id, i % 90 AS {column} "
                 f"FROM range({size}) t(i) ORDER BY hash(i, '{name}')) TO '{tmp_path / name}.parquet'"
             )
-    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb", memory_mb=60)
+    staging = DuckDBStagingTables(tmp_path / "vault.duckdb", memory_mb=60)
     joined = JoinedTable("part", open_source(f"{tmp_path}/part.parquet"), (("id", "id"),), {"note": "integer"})
-    rows = workshop.load(open_source(f"{tmp_path}/main.parquet"), {"age": "integer"}, [joined])
+    rows = staging.load(open_source(f"{tmp_path}/main.parquet"), {"age": "integer"}, [joined])
 
     assert rows == size
-    assert workshop.matched == {"part": size}
-    assert workshop.profile("note").missing == 0
-    workshop.close()
+    assert staging.matched == {"part": size}
+    assert staging.profile("note").missing == 0
+    staging.close()
 
 
 def test_too_little_memory_is_told_as_such(tmp_path: Path) -> None:
     ids = [f"{i:0200d}" for i in range(60_000)]
     mains = write_parquet(tmp_path / "main.parquet", {"id": ids, "age": [1] * len(ids)})
-    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb", memory_mb=12)
+    staging = DuckDBStagingTables(tmp_path / "vault.duckdb", memory_mb=12)
     joined = JoinedTable("part", open_source(str(mains)), (("id", "id"),), {})
     with pytest.raises(ConfigError, match="more memory than the setting publish_memory_mb") as caught:
-        workshop.load(open_source(str(mains)), {"age": "integer"}, [joined])
-    workshop.close()
+        staging.load(open_source(str(mains)), {"age": "integer"}, [joined])
+    staging.close()
 
     assert caught.value.code == "QG804"
 

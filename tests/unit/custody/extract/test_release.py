@@ -16,26 +16,26 @@ from querygate.core.extract_spec import ExtractSpec
 from querygate.custody.columns.population import Population, records_of
 from querygate.custody.extract import release_extract as making
 from querygate.custody.extract.release_check import look_up
-from querygate.custody.policy import load_policy, parse_policy
+from querygate.custody.policy import load_policy
 from querygate.custody.policy.policy_writer import write_toml
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.search.lattice_study import lay_out
 from querygate.custody.search.policy_edits import applied
 from querygate_adapters.sources.open_source import open_source
+from tests.policies import IDENTIFIER, ILLNESS, diverse, make_policy, quasi, sensitive
 
-RAW: dict[str, Any] = {
-    "dataset": "trial",
-    "k": 5,
-    "columns": {
-        "name": {"role": "identifier"},
-        "age": {"role": "quasi-identifier", "type": "integer", "domain": [0, 100]},
-        "race": {"role": "quasi-identifier", "type": "category", "values": ["White", "Black", "Asian", "Native"]},
-        "smoker": {"role": "quasi-identifier", "type": "boolean"},
-        "born": {"role": "quasi-identifier", "type": "date", "domain": ["1920-01-01", "2010-12-31"]},
-        "sbp": {"role": "sensitive", "type": "number", "domain": [40, 300]},
-        "dx": {"role": "sensitive", "type": "category", "diversity": {"kind": "distinct", "l": 2}},
+POLICY = make_policy(
+    "trial",
+    {
+        "name": IDENTIFIER,
+        "age": quasi("integer", (0, 100)),
+        "race": quasi("category", values=["White", "Black", "Asian", "Native"]),
+        "smoker": quasi("boolean"),
+        "born": quasi("date", ("1920-01-01", "2010-12-31")),
+        "sbp": sensitive("number", (40, 300)),
+        "dx": ILLNESS | diverse("distinct", l=2),
     },
-}
+)
 NAMES = ("age", "race", "smoker", "born")
 
 
@@ -63,8 +63,7 @@ def place(folder: Path, release: dict[str, Any], columns: dict[str, Any] | None 
     folder.mkdir(exist_ok=True)
     pq.write_table(table(400, 1), folder / "trial.parquet")
     pq.write_table(table(6000, 2).select(NAMES), folder / "people.parquet")
-    raw = RAW | {"columns": RAW["columns"] | (columns or {}), "release": release} | more
-    (folder / "p.toml").write_text(write_toml(raw))
+    (folder / "p.toml").write_text(POLICY.but(columns=columns or {}, release=release, **more))
     return folder
 
 
@@ -78,9 +77,9 @@ def make(folder: Path, **wish: Any) -> dict[str, Any]:
 
 POPULATION = {"population": "people.parquet", "columns": ["age", "race", "smoker"]}
 CELLS = {
-    "age": {**RAW["columns"]["age"], "edges": [40, 65, 90]},
-    "race": {**RAW["columns"]["race"], "groups": [["White"], ["Black"], ["Asian", "Native"]]},
-    "smoker": {**RAW["columns"]["smoker"], "groups": [["false", "true"]]},
+    "age": {"edges": [40, 65, 90]},
+    "race": {"groups": [["White"], ["Black"], ["Asian", "Native"]]},
+    "smoker": {"groups": [["false", "true"]]},
 }
 
 
@@ -110,7 +109,7 @@ def test_records_leave_at_their_cells_and_nothing_else_is_done(tmp_path: Path) -
 
 
 def test_the_order_of_records_does_not_follow_their_raw_values(tmp_path: Path) -> None:
-    one = {**RAW["columns"]["race"], "groups": [["White", "Black", "Asian", "Native"]]}
+    one = {"groups": [["White", "Black", "Asian", "Native"]]}
     make(place(tmp_path, POPULATION, CELLS | {"race": one}), columns=["race", "sbp"])
     left = pq.read_table(tmp_path / "out" / "extract.parquet")
     sbp = [value for value in left["sbp"].to_pylist() if value is not None]
@@ -120,7 +119,7 @@ def test_the_order_of_records_does_not_follow_their_raw_values(tmp_path: Path) -
 
 def test_the_figures_counted_on_what_leaves_are_those_of_the_study(tmp_path: Path) -> None:
     """Random policies over the lattice, applied through the policy file, written, and looked up in what was written."""
-    linked = parse_policy(write_toml(RAW)).named("quasi-identifier")
+    linked = POLICY.parsed().named("quasi-identifier")
     people, records = records_of(linked, table(6000, 2)), records_of(linked, table(400, 1))
     chance = np.random.default_rng(7)
     for number, names in enumerate((("age", "race", "smoker"), ("race", "born"), ("age",), ("age", "born"))):
@@ -130,7 +129,7 @@ def test_the_figures_counted_on_what_leaves_are_those_of_the_study(tmp_path: Pat
         release = {"population": "people.parquet", "columns": list(names), "threshold": 1.0}
         folder = tmp_path / str(number)
         place(folder, release)
-        (folder / "p.toml").write_text(write_toml(applied(RAW, ground.axes, policy, release)))
+        (folder / "p.toml").write_text(write_toml(applied(POLICY.tables, ground.axes, policy, release)))
         found = make(folder, columns=list(names))["risk"]["release"]
         wanted = ground.study.measure(policy).to_dict()
         assert {key: found[key] for key in wanted} == {
@@ -163,7 +162,7 @@ def test_what_is_refused(
 ) -> None:
     folder = place(tmp_path, release or {}, CELLS)
     if release is None:
-        (folder / "p.toml").write_text(write_toml(RAW))
+        (folder / "p.toml").write_text(POLICY)
     with pytest.raises(ExtractRefused) as caught:
         make(folder, **wish)
     assert caught.value.code == code
@@ -173,7 +172,7 @@ def test_what_is_refused(
 
 def test_a_release_that_is_riskier_than_safe_harbor_is_refused_with_its_figures(tmp_path: Path) -> None:
     """Single ages, and those of 90 and over as well: more than Safe Harbor tells."""
-    fine = {"age": {**RAW["columns"]["age"], "grid": 1}}
+    fine = {"age": {"grid": 1}}
     with pytest.raises(ExtractRefused, match=r"above the threshold of 0\.\d+ \(Safe Harbor") as caught:
         make(place(tmp_path, POPULATION, fine), columns=["age", "race"])
     assert "the fewest people who match a record" in caught.value.detail
@@ -186,9 +185,7 @@ def test_a_condition_on_what_others_do_not_know_is_taken(tmp_path: Path) -> None
 
 
 def test_the_check_does_not_trust_what_was_written() -> None:
-    columns = [
-        parse_policy(write_toml(RAW | {"columns": RAW["columns"] | CELLS})).column(name) for name in ("age", "race")
-    ]
+    columns = [POLICY.but(columns=CELLS).parsed().column(name) for name in ("age", "race")]
     people = Population(
         {"age": np.array([50.0, 70.0]), "race": np.array([0.0, 0.0])}, {"race": ("Black",)}, np.array([3, 4])
     )

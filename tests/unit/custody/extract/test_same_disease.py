@@ -22,27 +22,26 @@ from querygate.custody.assess.sides import DiseaseScope, raw_sides
 from querygate.custody.columns.population import Population, read_register
 from querygate.custody.extract import same_disease_extract as making
 from querygate.custody.extract.same_disease_check import look_up
-from querygate.custody.policy import load_policy, parse_policy
-from querygate.custody.policy.policy_writer import write_toml
+from querygate.custody.policy import load_policy
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.risk_assessment import RiskOptions, assess_source
 from querygate.methods.same_disease import Partition, instance_risk, partition, tightened
 from querygate_adapters.sources.open_source import open_source
+from tests.policies import IDENTIFIER, ILLNESS, SEX, ZIP, make_policy, quasi, sensitive
 
-RAW: dict[str, Any] = {
-    "dataset": "registry",
-    "k": 5,
-    "columns": {
-        "name": {"role": "identifier"},
-        "age": {"role": "quasi-identifier", "type": "integer", "domain": [0, 110]},
-        "sex": {"role": "quasi-identifier", "type": "category"},
-        "zip": {"role": "quasi-identifier", "type": "category", "hierarchy": "digits"},
-        "seen": {"role": "quasi-identifier", "type": "date", "domain": ["2019-01-01", "2020-12-31"], "grid": 90},
-        "stage": {"role": "sensitive", "type": "category"},
-        "ldl": {"role": "sensitive", "type": "number", "domain": [0, 400]},
+POLICY = make_policy(
+    "registry",
+    {
+        "name": IDENTIFIER,
+        "age": quasi("integer", (0, 110)),
+        "sex": SEX,
+        "zip": ZIP,
+        "seen": quasi("date", ("2019-01-01", "2020-12-31"), grid=90),
+        "stage": ILLNESS,
+        "ldl": sensitive("number", (0, 400)),
     },
-    "release": {"population": "people.parquet", "columns": ["age", "sex", "zip"]},
-}
+    release={"population": "people.parquet", "columns": ["age", "sex", "zip"]},
+)
 ZIPS = ["37203", "37204", "37212", "38104", "90210"]
 LINKED = ["age", "sex", "zip"]
 FIGURES = ("classes", "largest", "greatest_match", "average_match", "greatest_instance", "average_instance")
@@ -80,8 +79,7 @@ def place(folder: Path, file: pa.Table, register: pa.Table, rules: Any = None, *
     folder.mkdir(exist_ok=True)
     pq.write_table(file, folder / "file.parquet")
     pq.write_table(register, folder / "people.parquet")
-    raw = RAW | {"columns": RAW["columns"] | (rules or {}), "release": RAW["release"] | release}
-    (folder / "p.toml").write_text(write_toml(raw))
+    (folder / "p.toml").write_text(POLICY.but(columns=rules or {}, release=release))
     return folder
 
 
@@ -142,7 +140,7 @@ def test_the_golden_file_through_maker_and_check(tmp_path: Path) -> None:
     assert [found["partition"][key] for key in FIGURES] == [2, 3, 1 / 3, 0.25, 1.0, 0.75]
     assert found["floor"] == pytest.approx(6 / 9)
     table = pa.table({"sex": ["F"] * 3 + ["M"] * 3, "age_low": [50] * 6, "age_high": [50] * 6})
-    policy = parse_policy(write_toml(RAW))
+    policy = POLICY.parsed()
     kinds = Population({"age": np.array([50.0, 50]), "sex": np.array([0.0, 1])}, {"sex": ("F", "M")}, np.array([3, 6]))
     looked = look_up(table, [policy.column("age"), policy.column("sex")], kinds, {"sex": ["F", "M"]})
     assert (looked.risk.average_instance, looked.risk.average_match) == (0.75, 0.25)
@@ -256,8 +254,8 @@ def test_nothing_finer_than_the_cells_of_the_policy_is_told(tmp_path: Path) -> N
     file, groups = records(register, 100, 2), [ZIPS[:3], ZIPS[3:4], ZIPS[4:]]
     edges = [f"{year}-{month}-01" for year in range(1950, 1990) for month in ("01", "07")]
     columns: dict[str, Any] = {
-        "born": {"role": "quasi-identifier", "type": "date", "domain": ["1950-01-01", "1989-12-31"], "edges": edges},
-        "zip": {"role": "quasi-identifier", "type": "category", "groups": groups},
+        "born": quasi("date", ("1950-01-01", "1989-12-31"), edges=edges),
+        "zip": {"hierarchy": None, "groups": groups},
     }
     body = make(place(tmp_path, file, register, columns, columns=["born", "zip"]), columns=["born", "zip"])
     table = left(tmp_path)
@@ -340,7 +338,7 @@ def test_a_register_that_the_file_is_no_part_of_is_refused(tmp_path: Path, spell
 
 def test_a_policy_without_a_population_is_told_what_to_do(tmp_path: Path) -> None:
     folder = place(tmp_path, records(people(300, 1), 50, 2), people(300, 1))
-    (folder / "p.toml").write_text(write_toml({key: value for key, value in RAW.items() if key != "release"}))
+    (folder / "p.toml").write_text(POLICY.but(release=None))
     with pytest.raises(ExtractRefused, match=r"no table \[release\], which says what a same-disease file may risk"):
         make(folder)
 
@@ -387,7 +385,7 @@ def test_a_maker_that_keeps_no_rules_is_found_out(
 
 
 def test_a_text_that_nobody_can_read_is_refused() -> None:
-    column = parse_policy(write_toml(RAW)).column("zip")
+    column = POLICY.parsed().column("zip")
     kinds = Population({"zip": np.array([0.0, 1, np.nan])}, {"zip": ("37203", "38104")}, np.array([2, 5, 7]))
 
     def people_of(text: str | None) -> int:

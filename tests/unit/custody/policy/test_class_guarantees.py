@@ -122,7 +122,7 @@ def test_a_list_keeps_them_all():
         ("[k_map]\nk = 5\n", "k_map.population", "a .csv, .tsv or .parquet file"),
         ('[k_map]\npopulation = "p.csv"\n', "k_map.k", "a whole number of at least 2"),
         ('[k_map]\npopulation = "p.csv"\nk = 5\ncolumns = ["age"]\n', "k_map.columns", "accepted: q"),
-        ('[k_map]\npopulation = "p.csv"\nk = 5\ncount = ""\n', "k_map.count", "a text"),
+        ('[k_map]\npopulation = "p.csv"\nk = 5\ncount = ""\n', "k_map.count", "a string"),
         ("[anonymise]\nsearch = 'dark'\n", "anonymise.search", "guarded, blind"),
     ],
 )

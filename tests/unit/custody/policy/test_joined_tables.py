@@ -46,7 +46,7 @@ def test_a_join() -> None:
         (TOP + REFERENCE.replace("r.csv", "r.xlsx"), "references.r.file", "a .csv, .tsv or .parquet file"),
         (TOP + REFERENCE.replace("r.csv", "postgresql://u:p@h/d#r.csv"), "references.r.file", "not a file name"),
         (TOP + REFERENCE.replace('key = "code"\n', ""), "references.r.key", "is missing"),
-        (TOP + REFERENCE.replace('"code"', '" "'), "references.r.key", "is not accepted"),
+        (TOP + REFERENCE.replace('"code"', '" "'), "references.r.key", "is not an accepted string"),
         (
             TOP + REFERENCE.replace('["name", "land"]', "[]"),
             "references.r.columns",
@@ -69,7 +69,7 @@ def test_a_join() -> None:
         (TOP + BROUGHT + JOIN.replace('{ pid = "id" }', "{ pid = 1 }"), "join.j.on", "is not a table of names"),
         (TOP + BROUGHT + JOIN.replace('{ pid = "id" }', '"pid"'), "join.j.on", "is not a table of names"),
         (TOP + BROUGHT + JOIN.replace('["x", "y"]', '["x", "X"]'), "join.j.columns", "names x twice"),
-        (TOP + BROUGHT + JOIN + JOIN.replace(".j]", ".i]"), "join.i.columns", "that join.j brings too"),
+        (TOP + BROUGHT + JOIN + JOIN.replace(".j]", ".i]"), "join.i.columns", "that join.j also brings"),
         (TOP + BROUGHT + JOIN + 'kind = "outer"\n', "join.j.kind", "accepted: left, inner"),
         (TOP + BROUGHT + JOIN + 'many = "first"\n', "join.j.many", "accepted: refuse"),
     ],

@@ -120,7 +120,7 @@ def test_what_is_kept_is_read_back():
         ({"race": "groups = [[1]]"}, "columns.race.groups", "not a list of non-empty lists"),
         ({"race": 'groups = [["a"], ["a"]]'}, "columns.race.groups", "1 value more than once"),
         ({"race": 'groups = [["a"]]\nvalues = ["a", "b"]'}, "columns.race.groups", "leaves out 1 of its values"),
-        ({"race": 'groups = [["a", "c"]]\nvalues = ["a"]'}, "columns.race.groups", "1 values that are not public"),
+        ({"race": 'groups = [["a", "c"]]\nvalues = ["a"]'}, "columns.race.groups", "1 value that is not public"),
         (
             {"race": 'groups = [["a"]]\nhierarchy = "digits"'},
             "columns.race.hierarchy",
@@ -132,7 +132,7 @@ def test_what_is_kept_is_read_back():
         ({"more": RELEASE.replace("0.01", "0")}, "release.threshold", "not an accepted threshold"),
         ({"more": RELEASE.replace("0.01", "1.5")}, "release.threshold", "not an accepted threshold"),
         ({"more": RELEASE.replace("0.01", '"low"')}, "release.threshold", "not an accepted threshold"),
-        ({"more": RELEASE.replace('"race"', '"sbp"')}, "release.columns", "no quasi-identifier"),
+        ({"more": RELEASE.replace('"race"', '"sbp"')}, "release.columns", "not a quasi-identifier"),
         ({"more": RELEASE + "\nk = 5"}, "release.k", "unknown key"),
         ({"more": RELEASE + "\ninstance = 0"}, "release.instance", "not an accepted number"),
         ({"more": RELEASE + "\ninstance = 1.1"}, "release.instance", "not an accepted number"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,20 @@ def put(
         anonymiser=Method(anonymiser) if anonymiser else None,
         handling=handling,
     )
+
+
+class Miswriter:
+    """A shelf whose writer changes what it is given: the catalog, the tables and the code lists by column."""
+
+    def __init__(self, shelf: DuckDBVersionWriter, change: Callable[..., tuple[Any, Any, Any]]) -> None:
+        self._shelf, self._change = shelf, change
+
+    @contextmanager
+    def publishing(self, dataset: str) -> Iterator[Any]:
+        with self._shelf.publishing(dataset) as publication:
+            right: Any = publication.write
+            publication.write = lambda *given: right(*self._change(*given))  # type: ignore[method-assign]
+            yield publication
 
 
 def ask(opened: OpenSite, sql: str, dataset: str = "t") -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from querygate.custody.publish.publish import Report
 from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import OpenSite
 from tests.policies import AGE, SBP, make_policy, quasi, sensitive
+from tests.unit.custody.publish.publications import new_site
 
 ROWS = 60
 REGIONS = [
@@ -92,6 +93,14 @@ def publish_in(folder: Path, opened: OpenSite, policy: str, source: str = "") ->
     return publish_to(
         opened, parse_policy(policy), source or str(folder / "people.csv"), user="tester", base_dir=folder
     )
+
+
+def publish_regions(folder: Path) -> OpenSite:
+    """A new site in the folder, with the people and the table of regions."""
+    write_all(folder)
+    opened = new_site(folder)
+    publish_in(folder, opened, PEOPLE.but(**REFERENCES))
+    return opened
 
 
 def raw_tables(folder: Path) -> duckdb.DuckDBPyConnection:

@@ -12,7 +12,7 @@ import pytest
 
 from querygate.core.errors import ConfigError
 from querygate.custody.columns.value_codes import NumberCodes
-from querygate.custody.publish import publish as publishing
+from querygate.custody.publish import coded_rows
 from tests.policies import make_policy, quasi
 from tests.unit.custody.publish.publications import ask, new_site, put
 
@@ -100,17 +100,17 @@ def test_the_verifier_stops_what_is_finer(tmp_path: Path, monkeypatch: pytest.Mo
         every = np.arange(0, 121)
         return NumberCodes(every, every) if column.name == "age" else true_codes(column)
 
-    true_codes = publishing.grid_codes
+    true_codes = coded_rows.grid_codes
     with monkeypatch.context() as patched:
-        patched.setattr(publishing, "grid_codes", single)
+        patched.setattr(coded_rows, "grid_codes", single)
         with pytest.raises(ConfigError, match=r"The verifier found.*age"):
             put(new_site(tmp_path / "a"), POLICY.but(k=2), columns())
     with monkeypatch.context() as patched:
         patched.setattr("querygate.custody.verify.verify.grid_codes", single)
-        patched.setattr(publishing, "grid_codes", single)  # both go wrong: the edges of the policy still tell
+        patched.setattr(coded_rows, "grid_codes", single)  # both go wrong: the edges of the policy still tell
         with pytest.raises(ConfigError, match="age is published as whole cells"):
             put(new_site(tmp_path / "b"), POLICY.but(k=2), columns())
     with monkeypatch.context() as patched:
-        patched.setattr("querygate.custody.publish.generalise.with_values", lambda draft: draft.boxes)
+        patched.setattr("querygate.custody.publish.generalise.with_values", lambda state: state.boxes)
         with pytest.raises(ConfigError, match="race is published as whole groups"):
             put(new_site(tmp_path / "c"), POLICY.but(k=2), columns())

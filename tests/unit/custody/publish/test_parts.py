@@ -10,7 +10,7 @@ import pytest
 
 from querygate.core.coarse_parts import numbers_of
 from querygate.core.errors import ConfigError
-from querygate.custody.publish import partition, partition_in_parts
+from querygate.custody.publish import partition
 from querygate.custody.publish.publish import Report
 from querygate.methods.anonymise import Attribute, Closeness, Infeasible, Sensitive, coarse_cuts
 from querygate.site.open_gate import OpenSite
@@ -57,8 +57,8 @@ def opened(tmp_path: Path) -> OpenSite:
 def in_parts(monkeypatch: pytest.MonkeyPatch, combinations: int = 600, memory_mb: int = 4096) -> None:
     """As if so few combinations filled the memory."""
     room = (memory_mb - round(0.4 * memory_mb)) << 20
-    monkeypatch.setattr(partition_in_parts, "BYTES", room // combinations)
-    monkeypatch.setattr(partition_in_parts, "BYTES_EACH", 0)
+    monkeypatch.setattr(partition, "BYTES", room // combinations)
+    monkeypatch.setattr(partition, "BYTES_EACH", 0)
 
 
 def loss_of(report: Report) -> float:

@@ -1,4 +1,4 @@
-"""The workshop on DuckDB: packed codes, rows that were read before, and counting raw rows in what was published."""
+"""Staging tables on DuckDB: packed codes, rows that were read before, and counting raw rows in what was published."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Watched(ParquetFile):
 
 
 def coded(path: Path, source: ParquetFile) -> DuckDBStagingTables:
-    """A workshop in which every value has its rank as its code."""
-    workshop = DuckDBStagingTables(path)
-    workshop.load(source, TYPES)
+    """Staging tables in which every value has its rank as its code."""
+    staging = DuckDBStagingTables(path)
+    staging.load(source, TYPES)
     for name in TYPES:
-        values = workshop.profile(name).values
-        workshop.set_codes(name, values, np.arange(len(values)))
-    return workshop
+        values = staging.profile(name).values
+        staging.set_codes(name, values, np.arange(len(values)))
+    return staging
 
 
 # -- codes ---------------------------------------------------------------------------------------------------------
@@ -61,27 +61,27 @@ def coded(path: Path, source: ParquetFile) -> DuckDBStagingTables:
 def test_packed_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, by_record: bool) -> None:
     monkeypatch.setattr(staging_tables, "WORD", room)
     data = people()
-    workshop = coded(tmp_path / "vault.duckdb", ParquetFile(str(write_parquet(tmp_path / "p.parquet", data))))
+    staging = coded(tmp_path / "vault.duckdb", ParquetFile(str(write_parquet(tmp_path / "p.parquet", data))))
     ranks = {name: {v: i for i, v in enumerate(sorted({*values} - {None}))} for name, values in data.items()}
     records = sorted(zip(*([ranks[n].get(v, -1) for v in data[n]] for n in ("age", "sex")), strict=True))
 
-    workshop.prepare(["age", "sex"], ["pulse"])
-    found = workshop.combinations(by_record=by_record)
+    staging.prepare(["age", "sex"], ["pulse"])
+    found = staging.combinations(by_record=by_record)
     pairs = list(zip(found.codes["age"].tolist(), found.codes["sex"].tolist(), strict=True))
     assert pairs == (records if by_record else sorted(set(records)))
     assert found.counts.tolist() == ([1] * len(records) if by_record else [records.count(pair) for pair in pairs])
 
     classes = np.arange(len(pairs)) // 7
-    workshop.add_classes(classes)
-    workshop.seal_classes()
-    label, codes, counts = workshop.cells(["pulse"])
+    staging.add_classes(classes)
+    staging.seal_classes()
+    label, codes, counts = staging.cells(["pulse"])
     of_class = np.bincount(classes, found.counts).astype(int)
     assert np.array_equal(np.bincount(label, counts).astype(int), of_class)
     keys = list(zip(label.tolist(), codes["pulse"].tolist(), strict=True))
     assert keys == sorted(set(keys))
-    by_combination = workshop.counts_by_combination("pulse")
+    by_combination = staging.counts_by_combination("pulse")
     assert int(by_combination[2].sum()) == len(records)
-    workshop.close()
+    staging.close()
 
 
 # -- rows that are there -------------------------------------------------------------------------------------------
@@ -94,13 +94,13 @@ def test_rows_that_were_read_are_not_read_again(tmp_path: Path) -> None:
     cut_off.combinations()
     cut_off._db.close()  # as a kill leaves it: nothing is cleared away
 
-    workshop = DuckDBStagingTables(tmp_path / "vault.duckdb")
-    assert workshop.load(source, TYPES) == 300
+    staging = DuckDBStagingTables(tmp_path / "vault.duckdb")
+    assert staging.load(source, TYPES) == 300
     assert source.reads == 1
-    tables = {name for (name,) in workshop._db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    tables = {name for (name,) in staging._db.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     assert tables == {"rows", "loaded"}
-    assert len(workshop.profile("age").values) == 20
-    workshop.close()
+    assert len(staging.profile("age").values) == 20
+    staging.close()
 
     with duckdb.connect(str(tmp_path / "vault.duckdb"), read_only=True) as kept:
         assert [name for (name,) in kept.execute("SELECT table_name FROM duckdb_tables()").fetchall()] == ["rows"]
@@ -121,10 +121,10 @@ def test_anything_else_is_read_anew(tmp_path: Path, change: str) -> None:
         file.write_bytes(b"nonsense")
 
     source = Watched(str(path))
-    workshop = DuckDBStagingTables(file)
-    assert workshop.load(source, types) == (310 if change == "source" else 300)
+    staging = DuckDBStagingTables(file)
+    assert staging.load(source, types) == (310 if change == "source" else 300)
     assert source.reads == 1
-    workshop.close()
+    staging.close()
 
 
 def test_nothing_of_rows_that_are_read_anew_stays_in_the_file(tmp_path: Path) -> None:
@@ -134,9 +134,9 @@ def test_nothing_of_rows_that_are_read_anew_stays_in_the_file(tmp_path: Path) ->
     )
     assert name in file.read_bytes()
 
-    workshop = DuckDBStagingTables(file)
-    workshop.load(ParquetFile(str(write_parquet(path, {"sex": ["F", "M"] * 20}))), {"sex": "category"})
-    workshop.close()
+    staging = DuckDBStagingTables(file)
+    staging.load(ParquetFile(str(write_parquet(path, {"sex": ["F", "M"] * 20}))), {"sex": "category"})
+    staging.close()
     assert name not in file.read_bytes()
 
 

@@ -98,7 +98,7 @@ def test_few_choices_are_judged():
     module = importlib.import_module("querygate.methods.anonymise.recode.full_domain")
     suppression = importlib.import_module("querygate.methods.anonymise.recode.suppression")
     table, given = hierarchical_table(3, rows=400)
-    lattice = module.Lattice(table, scales_of(table, given), suppression.Promise(table, 5, (), 0))
+    lattice = module.HeightLattice(table, scales_of(table, given), suppression.Promise(table, 5, (), 0))
     lattice.best()
     assert lattice.judged < 0.25 * np.prod(lattice.shape)
 

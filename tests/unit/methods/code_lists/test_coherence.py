@@ -38,7 +38,7 @@ def test_random_records(seed: int) -> None:
     baskets, _, k = random_case(seed)
     sensitive, share, p = np.array([0, 1]), (0.5, 0.7)[seed % 2], 1 + seed % 3
     if baskets.supports()[:2].max() > share * baskets.records:
-        with pytest.raises(Unprotectable, match="whatever is known"):
+        with pytest.raises(Unprotectable, match="whatever else is known"):
             coherent(baskets, sensitive, k, p, share)
         return
     items = coherent(baskets, sensitive, k, p, share)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from querygate.core.json_body import to_json
 from querygate.core.types import Ints
 from querygate.methods.risk.pitman import expected_uniques, pitman_uniques
 from querygate.methods.risk.snb import shlosser, snb_uniques
@@ -166,6 +167,7 @@ def test_any_estimate_is_a_share(sizes: list[int], more: int) -> None:
         assert one.share is None or 0.0 <= one.share <= 1.0
         assert (one.share is None) == bool(one.why)
     assert found.share is not None
+    assert to_json(found)["share"] == found.share
     assert explain_uniqueness(found).endswith(".")
 
 

@@ -1,4 +1,4 @@
-"""q, r, Q, R and their maxima, also where the register leaves people out."""
+"""q, r, Q, R and their maxima, also where the register omits people."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_register_that_leaves_people_out_is_told() -> None:
     assert found.instance().tolist() == [1.0, 1.0, 0.1]
     assert found.match().tolist() == [0.5, pytest.approx(1 / 3), 0.1]
     assert (found.unmatched, found.short) == (2, 3)
-    assert "leaves people out" in explain_instance(found)
+    assert "omits people" in explain_instance(found)
     assert json.loads(json.dumps(found.to_dict()))["class_people"] == [0, 2, 10]
 
 

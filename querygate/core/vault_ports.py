@@ -1,0 +1,259 @@
+"""What the custodian's jobs ask of whoever keeps raw rows. None of these is given to a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+from querygate.core.coarse_parts import Parts
+from querygate.core.types import Array, Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Source(Protocol):
+    """Where raw data comes from."""
+
+    def columns(self) -> tuple[str, ...]: ...
+
+    def batches(self, columns: Sequence[str]) -> pa.RecordBatchReader:
+        """The wanted columns as a stream of Arrow record batches."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Around every read of the stream: turns the engine's complaints into coded errors that quote nothing."""
+        ...
+
+
+@runtime_checkable
+class IdentifiedSource(Protocol):
+    """A source that can tell whether it is still the same."""
+
+    def identity(self) -> str:
+        """Equal texts: equal rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedTable:
+    """A table whose columns the records of a source are to have too: (its column, the source's column) must be equal.
+
+    An inner join leaves out records without a row in the table; otherwise its columns are missing there.
+    """
+
+    name: str
+    source: Source
+    on: tuple[tuple[str, str], ...]
+    columns: Mapping[str, str]  # name -> type
+    inner: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Distinct values of a raw column, in rising order, how often each occurs, and how many are missing."""
+
+    values: Array  # int64, float64 or text
+    counts: Ints
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTexts:
+    """Which record (or visit) has which text in its list of codes: pairs, each once, in order. Texts are as the source
+    has them, without spaces around them; what is missing or empty is not there.
+    """
+
+    texts: tuple[str, ...]
+    record: Ints
+    text: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """Distinct combinations of quasi-identifier codes (-1 is missing) with their number of records.
+
+    `low` and `high` give, for each sensitive number asked for, the smallest and largest raw value of the combination
+    (NaN if all are missing), `low_code` and `high_code` those of its codes (-1 is missing).
+    """
+
+    codes: Mapping[str, Ints]
+    counts: Ints
+    low: Mapping[str, Floats]
+    high: Mapping[str, Floats]
+    low_code: Mapping[str, Ints]
+    high_code: Mapping[str, Ints]
+
+
+# -- staging tables: a version in the making, in the vault ---------------------------------------------------------
+
+
+class LoadedRows(Protocol):
+    """Raw rows of a version in the making, read and coded."""
+
+    @property
+    def matched(self) -> Mapping[str, int]:
+        """How many records of the source have a row in each joined table."""
+        ...
+
+    def load(self, source: Source, columns: Mapping[str, str], joins: Sequence[JoinedTable] = ()) -> int:
+        """Read the columns (name -> type) from the source and from the tables joined to it, typed; return the number
+        of rows. A table with several rows for one key is refused: they would count a record more than once.
+        """
+        ...
+
+    def check_persons(self, person: str) -> None:
+        """Every row has a value of this column, and no two have the same; ConfigError QG803 where not."""
+        ...
+
+    def profile(self, column: str) -> Profile: ...
+
+    def set_codes(self, column: str, values: Array, codes: Ints) -> None:
+        """Give each distinct value of a column its code; a missing value has code -1."""
+        ...
+
+    def keep_policy(self, text: str) -> None:
+        """Keep what the rows were published under with them."""
+        ...
+
+    def close(self) -> None:
+        """Keep the rows and each row's class; drop what only the making needed."""
+        ...
+
+
+class ListedCodes(Protocol):
+    """Lists of codes of the loaded rows, by record."""
+
+    def code_texts(self, column: str, separator: str) -> CodeTexts:
+        """The lists of codes of a column, of records numbered in the order of their rows. Where there is a separator,
+        each text is taken apart by it.
+        """
+        ...
+
+    def visit_texts(self, column: str, separator: str, between: str) -> CodeTexts:
+        """The same of visits, numbered in any order; `between` separates visits, where they are written as one text."""
+        ...
+
+    def set_record_codes(self, column: str, codes: Ints) -> None:
+        """Give the list of each record its code, in the same order."""
+        ...
+
+    def record_codes(self, column: str) -> Ints:
+        """The code of each record's list, in the same order."""
+        ...
+
+    def record_classes(self) -> Ints:
+        """The class of each record, in the same order; -1 where it has none."""
+        ...
+
+
+class ClassAssignment(Protocol):
+    """Combinations of coded quasi-identifiers, and the class of each."""
+
+    @property
+    def room_bytes(self) -> int:
+        """Memory that is left for arrays, beside what the engine uses itself."""
+        ...
+
+    def prepare(self, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
+        """Once all codes are set: make ready to combine these quasi-identifiers, and to tell the numbers' extremes."""
+        ...
+
+    def combinations(self, *, by_record: bool = False, parts: Parts = 0, part: int = 0) -> Combinations:
+        """The distinct combinations, in rising order, of all records or of those of one part; or each record by
+        itself, in the order of its codes.
+        """
+        ...
+
+    def each_part(self, parts: Parts) -> Combinations:
+        """Every part as if it were one combination, in the order of their numbers, without codes."""
+        ...
+
+    def count_codes(self, column: str, parts: Parts) -> tuple[Ints, Ints, Ints]:
+        """(part, code, records) of a coded column."""
+        ...
+
+    def count_combinations(self, parts: Parts) -> Mapping[int, int]:
+        """How many distinct combinations each part has."""
+        ...
+
+    def counts_by_combination(self, column: str) -> tuple[Ints, Ints, Ints]:
+        """(combination, code, records) of a coded column, in the order of the last `combinations` or `each_part`."""
+        ...
+
+    def add_classes(self, classes: Ints) -> None:
+        """The class of each of the combinations last told; -1 where its records are left out."""
+        ...
+
+    def seal_classes(self) -> None:
+        """Every record has its class."""
+        ...
+
+    def forget_classes(self) -> None:
+        """Before the records are divided anew: as it was when all codes were set."""
+        ...
+
+
+class ClassedRows(Protocol):
+    """What a class holds, as whoever publishes it needs it."""
+
+    def class_codes(self, column: str) -> tuple[Ints, Ints, Ints]:
+        """Least and greatest code (-1 where all miss it) of a coded column in each class, and how many miss it."""
+        ...
+
+    def cells(self, columns: Sequence[str]) -> tuple[Ints, Mapping[str, Ints], Ints]:
+        """(class, code of each column, records) of every distinct combination of class and codes."""
+        ...
+
+    def members(self, columns: Sequence[str], coded: Sequence[str] = ()) -> pa.Table:
+        """The class, the raw values of some columns and the codes of others, of every record that has a class: a
+        table in an order that follows from these alone.
+        """
+        ...
+
+
+class VerifierCounts(Protocol):
+    """Raw rows beside what was published of them: counted, not taken from whoever made the classes."""
+
+    def intervals_off(self, column: str, classes: Ints, low: Array, high: Array, null: Array, counts: Ints) -> int:
+        """How many published (class, interval) hold another number of raw rows than was published.
+
+        Cells are given as (class, low, high, null state, records); intervals of one class do not overlap.
+        """
+        ...
+
+    def sets_off(
+        self, column: str, classes: Ints, sets: Ints, counts: Ints, members: tuple[Ints, Ints], texts: Sequence[str]
+    ) -> int:
+        """How many published (class, set) hold another number of raw rows than was published.
+
+        Cells are (class, set id, records); `members` are (set id, value id) pairs, value id -1 is a missing value.
+        """
+        ...
+
+    def class_values(self, column: str) -> tuple[Ints, Array, Ints]:
+        """(class, value, records) of a number, in rising order of class and value; missing values are left out."""
+        ...
+
+    def class_hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
+        """(class, smallest, largest raw value) of each class; NaN where all values are missing."""
+        ...
+
+    def raw_counts(
+        self, columns: Sequence[str], *, by: Literal["combination", "class"]
+    ) -> tuple[Ints, Mapping[str, Array], Ints]:
+        """(combination or class, raw values of each column, records) of everything that occurs, in rising order.
+
+        Numbers and days are floats, NaN where missing; texts are objects, None where missing.
+        """
+        ...
+
+
+class VerifierTables(ListedCodes, VerifierCounts, Protocol):
+    """All that the verifier asks of raw rows."""
+
+
+class StagingTables(LoadedRows, ClassAssignment, ClassedRows, VerifierTables, Protocol):
+    """All of it. It lives in the vault and is given to publishers only."""

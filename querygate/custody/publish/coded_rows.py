@@ -1,0 +1,85 @@
+"""The first steps of whatever is made of raw rows: read them into the vault, and give every value its code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from querygate.core.errors import ConfigError
+from querygate.core.types import Ints
+from querygate.core.vault_ports import JoinedTable, Profile, Source
+from querygate.custody.codes.code_items import PublishedCodes, publish_codes
+from querygate.custody.columns.hierarchies import make_tree
+from querygate.custody.columns.source_joins import wanted_columns
+from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
+from querygate.custody.columns.value_groups import group_codes
+from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.publish.class_moments import PER_CLASS, own_intervals
+from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.methods.anonymise import Hierarchy
+
+
+def load(state: PublicationState, source: Source, joins: Sequence[JoinedTable] = ()) -> PublicationState:
+    """Raw rows into the vault, typed by the policy; identifiers as text; withheld columns stay where they are."""
+    policy = state.policy
+    state.progress.begin(Step.LOAD, " and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
+    wanted = wanted_columns(policy, exclude=[name for join in policy.joins for name in join.columns])
+    rows = state.staging.load(source, wanted, joins)
+    if policy.person:
+        state.staging.check_persons(policy.person)
+    if rows < policy.k:
+        raise ConfigError(
+            "QG803",
+            f"The source has {rows:,} rows, fewer than k = {policy.k}.",
+            "Publish more records, or lower k in the policy.",
+        )
+    return replace(state, rows=rows)
+
+
+def code(state: PublicationState) -> PublicationState:
+    """Give every published value its code, except in lists of codes that are protected once there are classes."""
+    state.progress.begin(Step.CODE, "coding")
+    profiles: dict[str, Profile] = {}
+    numbers: dict[str, NumberCodes] = {}
+    texts: dict[str, tuple[str, ...]] = {}
+    trees: dict[str, Hierarchy] = {}
+    code_lists: dict[str, PublishedCodes] = {}
+    for column in state.policy.published:
+        name = column.name
+        if column.codes is not None:
+            if not column.is_protected_in_classes:
+                code_lists[name] = publish_codes(column, state.staging, state.rows, state.policy.k)
+            continue
+        profile = profiles[name] = state.staging.profile(name)
+        check_values(column, profile)
+        if column.is_numeric:
+            numbers[name] = _number_codes(state.policy, column, profile)
+            codes = numbers[name].of(profile.values)
+        else:
+            texts[name] = tuple(sorted({*column.values, *map(str, profile.values)}))
+            if column.hierarchy is not None:
+                trees[name] = make_tree(column, profile)
+                texts[name] = tuple(sorted(trees[name].leaves))
+            codes = _text_codes(column, profile, texts[name])
+        state.staging.set_codes(name, profile.values, codes)
+    return replace(state, profiles=profiles, numbers=numbers, texts=texts, trees=trees, code_lists=code_lists)
+
+
+def _text_codes(column: ColumnPolicy, profile: Profile, texts: Sequence[str]) -> Ints:
+    if column.groups:
+        return group_codes(column, profile.values)
+    return np.searchsorted(np.array(texts, dtype=object), profile.values).astype(np.int64)
+
+
+def _number_codes(policy: Policy, column: ColumnPolicy, profile: Profile) -> NumberCodes:
+    if column.role == "public" or (column.role == "quasi-identifier" and policy.anonymise.edges == "tight"):
+        return exact_codes(column, profile)
+    if column.role == "quasi-identifier" or column.carry in PER_CLASS:
+        return grid_codes(column)
+    if column.carry == "univariate":
+        return own_intervals(column, profile, policy.k)
+    bins = bin_codes(column)
+    counts = np.bincount(bins.of(profile.values), profile.counts, bins.size).astype(np.int64)
+    return bins.merged(bins.joined(counts, policy.k))
