@@ -19,9 +19,9 @@ from querygate.methods.policy_search import (
     explain,
     explain_search,
     safe_harbor,
-    undominated,
     whole_numbers,
 )
+from querygate.methods.policy_search.search import undominated
 from tests.unit.methods.policy_search.shelby import LATTICE, study
 
 SMALL = PolicyLattice((LatticeAttribute("race", ("a", "b", "c")), whole_numbers("age", 86, 94, open_top=True)))
