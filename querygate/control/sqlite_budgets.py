@@ -1,6 +1,6 @@
 """The ledger of privacy budgets in `control.db`, for the threads and processes of one machine.
 
-`core/budget_ledger.py` says what is decided, and why that is safe. Here it is one `BEGIN IMMEDIATE` transaction: SQLite lets
+`core/budget_ledger.py` says what is decided, and why. Here it is one `BEGIN IMMEDIATE` transaction: SQLite lets
 one writer in at a time, and has its pages on disk (`synchronous = FULL`) before the commit returns.
 """
 

@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.methods.code_lists import code_tree, gwas_diseases, normalise
+from querygate.methods.code_lists import gwas_diseases
+from querygate.methods.code_lists.normalise import normalise
+from querygate.methods.code_lists.systems import code_tree
 from tests.places import DATA
 from tests.policies import ROUGH_AGE, WITHHELD, code_list, make_policy
 from tests.unit.methods.code_lists import brute

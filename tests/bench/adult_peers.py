@@ -32,8 +32,8 @@ from querygate.methods.anonymise import (
     boxes,
     ncp,
     partition_check,
-    snake,
 )
+from querygate.methods.anonymise.division.snake import snake
 from tests.bench.adult import PUBLIC, QUASI_IDENTIFIERS, SENSITIVE, TIERS, adult_columns, adult_records, output
 from tests.bench.peers import install
 from tests.report import row

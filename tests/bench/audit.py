@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.methods.inference import known, near_pairs, packed
+from querygate.methods.inference.linear import known
 from querygate.methods.inference.live import Watch
+from querygate.methods.inference.set_pairs import near_pairs, packed
 from tests.report import row
 from tests.unit.methods.inference.exact import atoms
 

@@ -20,7 +20,6 @@ from querygate.core.extract_spec import Family, RecipientModel
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Intervals, Table, boxes, partition_check
 from querygate.methods.model_fit import (
     Fit,
-    Formula,
     ModelComparison,
     Unfit,
     average,
@@ -29,6 +28,7 @@ from querygate.methods.model_fit import (
     fit,
     parse_formula,
 )
+from querygate.methods.model_fit.formula import Formula
 from querygate.methods.synthesis import METHODS, Microdata, Variable, condense
 from tests.places import ROOT
 from tests.report import row

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from querygate.methods.sequences import Alignment, at_random, closest, generalised, loss, refined, verify
+from querygate.methods.sequences import Alignment, at_random, generalised, loss, refined, verify
+from querygate.methods.sequences.closest_first import closest
 from tests.report import row
 from tests.unit.methods.sequences.alignments import family, least_possible, opuntia, released, woodmouse
 from tests.unit.methods.sequences.optimal_pairs import optimal

@@ -29,14 +29,10 @@ from querygate.methods.anonymise.class_boxes import (
     ncp,
 )
 from querygate.methods.anonymise.clusters.bottom_up import bottom_up
-from querygate.methods.anonymise.clusters.neighbour_boxes import directed_boxes
-from querygate.methods.anonymise.clusters.polish import polish, snake_polished
 from querygate.methods.anonymise.clusters.top_down import top_down
 from querygate.methods.anonymise.division.coarse_cuts import CoarseCut, coarse_cuts
 from querygate.methods.anonymise.division.mondrian import Progress, mondrian
-from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
-from querygate.methods.anonymise.division.snake import snake
-from querygate.methods.anonymise.division.univariate import Unsuitable, optimal_runs, univariate
+from querygate.methods.anonymise.division.univariate import Unsuitable
 from querygate.methods.anonymise.guards.diversity import (
     Alpha,
     Closeness,
@@ -54,9 +50,8 @@ from querygate.methods.anonymise.guards.tree_closeness import TreeCloseness
 from querygate.methods.anonymise.recode.full_domain import full_domain
 from querygate.methods.anonymise.recode.full_subtree import full_subtree
 from querygate.methods.anonymise.recode.hierarchy import Hierarchy
-from querygate.methods.anonymise.recode.interval_levels import flat_hierarchy, interval_hierarchy
 from querygate.methods.anonymise.recode.local_recode import local
-from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder, scales_of
+from querygate.methods.anonymise.recode.recoder import RecodedTable, Recoder
 from querygate.methods.anonymise.stable_classes import stay_together
 from querygate.methods.anonymise.statistic_weights import directed, statistic_weights
 from querygate.methods.anonymise.table import NULL, Attribute, Infeasible, Table
@@ -71,17 +66,10 @@ __all__ = [
     "Method",
     "Progress",
     "mondrian",
-    "relaxed",
-    "snake",
-    "snake_polished",
-    "polish",
-    "univariate",
-    "directed_boxes",
     "top_down",
     "bottom_up",
     "directed",
     "statistic_weights",
-    "optimal_runs",
     "Unsuitable",
     "Attribute",
     "Hierarchy",
@@ -123,9 +111,6 @@ __all__ = [
     "full_domain",
     "full_subtree",
     "local",
-    "scales_of",
-    "interval_hierarchy",
-    "flat_hierarchy",
     "partition_check",
     "version_overlay",
 ]

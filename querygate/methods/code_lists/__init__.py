@@ -6,15 +6,12 @@ Pure: arrays in, arrays out.
 
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets, Items
 from querygate.methods.code_lists.code_policies import CodeUtility
-from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import gwas_diseases
 from querygate.methods.code_lists.local_items import LocalItems
 from querygate.methods.code_lists.losses import changes, published_loss, workload_errors
-from querygate.methods.code_lists.normalise import normalise
 from querygate.methods.code_lists.reidentification import reidentification
 from querygate.methods.code_lists.sensitive_rules import SensitiveRule
 from querygate.methods.code_lists.subtrees import halved
-from querygate.methods.code_lists.systems import code_tree
 
 __all__ = [
     "SUPPRESSED",
@@ -25,10 +22,7 @@ __all__ = [
     "changes",
     "published_loss",
     "workload_errors",
-    "normalise",
     "reidentification",
-    "code_tree",
-    "CodeTree",
     "LocalItems",
     "SensitiveRule",
     "halved",

@@ -10,13 +10,13 @@ Pure: numbers in, numbers out; random bits arrive as an argument. All noise is d
 
 from __future__ import annotations
 
-from querygate.methods.dp.accountant import ComposedAccounting, Spent, pure, share
-from querygate.methods.dp.accuracy import explain_accuracy, needed_epsilon, within
+from querygate.methods.dp.accountant import ComposedAccounting, pure, share
+from querygate.methods.dp.accuracy import explain_accuracy, needed_epsilon
 from querygate.methods.dp.consistency import consistent, non_negative
 from querygate.methods.dp.mechanisms import DEFAULT, MECHANISMS, Mechanism, Noisy
 from querygate.methods.dp.sampler import Entropy
-from querygate.methods.dp.selection import choose, noisy_quantile
-from querygate.methods.dp.sensitivity import Grid, count_sensitivity, mean_cost, noisy_mean, noisy_sum
+from querygate.methods.dp.selection import noisy_quantile
+from querygate.methods.dp.sensitivity import Grid, mean_cost, noisy_mean, noisy_sum
 
 __all__ = [
     # mechanisms
@@ -25,17 +25,14 @@ __all__ = [
     "Entropy",
     "Mechanism",
     "Noisy",
-    "choose",
     "noisy_quantile",
     # how much noise
     "Grid",
-    "count_sensitivity",
     "noisy_mean",
     "noisy_sum",
     # what it costs
     "ComposedAccounting",
     "mean_cost",
-    "Spent",
     "pure",
     "share",
     # before and after
@@ -43,5 +40,4 @@ __all__ = [
     "explain_accuracy",
     "needed_epsilon",
     "non_negative",
-    "within",
 ]

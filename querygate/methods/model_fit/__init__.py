@@ -16,18 +16,15 @@ Pure: arrays in, figures out. Formulas are read here and never evaluated; lifeli
 from __future__ import annotations
 
 from querygate.methods.model_fit.conditional_privacy import conditional_privacy
-from querygate.methods.model_fit.design_matrix import Unfit, design
+from querygate.methods.model_fit.design_matrix import Unfit
 from querygate.methods.model_fit.fitter import Fit, fit
-from querygate.methods.model_fit.formula import Factor, Formula, check_columns, parse_formula
+from querygate.methods.model_fit.formula import check_columns, parse_formula
 from querygate.methods.model_fit.model_comparison import ModelComparison, average, compare
-from querygate.methods.model_fit.similarity import correlations, ks_distance, similarity, total_variation
+from querygate.methods.model_fit.similarity import similarity
 
 __all__ = [
-    "Formula",
-    "Factor",
     "parse_formula",
     "check_columns",
-    "design",
     "Fit",
     "Unfit",
     "fit",
@@ -35,8 +32,5 @@ __all__ = [
     "compare",
     "average",
     "similarity",
-    "ks_distance",
-    "total_variation",
-    "correlations",
     "conditional_privacy",
 ]

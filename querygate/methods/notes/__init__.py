@@ -11,33 +11,22 @@ measured on annotated notes, and only what stands in an identifier column is pro
 
 from __future__ import annotations
 
-from querygate.methods.notes.plausibility import (
-    PlausibleColumn,
-    TermHierarchy,
-    Unreachable,
-    explain_plausible,
-    generalise_column,
-    generalise_terms,
-)
-from querygate.methods.notes.scrub import ScrubbedColumn, ScrubbedNote, Scrubber, explain_scrubbed
+from querygate.methods.notes.plausibility import PlausibleColumn, TermHierarchy, explain_plausible, generalise_column
+from querygate.methods.notes.scrub import ScrubbedColumn, Scrubber, explain_scrubbed
 from querygate.methods.notes.scrub_options import ScrubOptions
-from querygate.methods.notes.spans import IdentifierKind, TextSpan
+from querygate.methods.notes.spans import IdentifierKind
 
 __all__ = [
     # what is found
     "IdentifierKind",
-    "TextSpan",
     # notes and columns without it
     "ScrubOptions",
     "Scrubber",
-    "ScrubbedNote",
     "ScrubbedColumn",
     "explain_scrubbed",
     # terms made more general
     "TermHierarchy",
     "PlausibleColumn",
-    "Unreachable",
-    "generalise_terms",
     "generalise_column",
     "explain_plausible",
 ]

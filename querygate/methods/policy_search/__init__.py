@@ -28,17 +28,8 @@ from querygate.methods.policy_search.policy_lattice import (
 from querygate.methods.policy_search.policy_risk import LatticeCubes, PolicyRisk, cube, risk, within
 from querygate.methods.policy_search.policy_text import explain, explain_measured, explain_search, recode, rules
 from querygate.methods.policy_search.safe_harbor_identifiers import IDENTIFIERS, Suggestion, suggest
-from querygate.methods.policy_search.safe_harbor_preset import (
-    RESTRICTED,
-    ages,
-    birth_years,
-    safe_harbor,
-    treated,
-    years,
-    zip3,
-    zip_codes,
-)
-from querygate.methods.policy_search.search import PolicySolution, SearchResult, bisecting, directed, undominated
+from querygate.methods.policy_search.safe_harbor_preset import safe_harbor, treated, zip3, zip_codes
+from querygate.methods.policy_search.search import PolicySolution, SearchResult, bisecting, directed
 from querygate.methods.policy_search.solution_kinds import SolutionKind, explain_kind, kinds
 
 __all__ = [
@@ -56,14 +47,10 @@ __all__ = [
     "within",
     # Safe Harbor
     "IDENTIFIERS",
-    "RESTRICTED",
     "Suggestion",
-    "ages",
-    "birth_years",
     "safe_harbor",
     "suggest",
     "treated",
-    "years",
     "zip3",
     "zip_codes",
     # alternatives
@@ -71,7 +58,6 @@ __all__ = [
     "PolicySolution",
     "bisecting",
     "directed",
-    "undominated",
     "SolutionKind",
     "explain_kind",
     "kinds",

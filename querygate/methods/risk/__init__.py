@@ -24,9 +24,9 @@ from querygate.methods.risk.attribute_disclosure import (
 )
 from querygate.methods.risk.drivers import Driver, class_labels, class_sizes, explain_drivers, leave_one_out
 from querygate.methods.risk.linkage import linkage
-from querygate.methods.risk.membership_inference import explain_membership, guessing, membership
+from querygate.methods.risk.membership_inference import explain_membership, membership
 from querygate.methods.risk.nearest import explain_nearness, nearness
-from querygate.methods.risk.record_space import PointRecords, Space
+from querygate.methods.risk.record_space import PointRecords
 from querygate.methods.risk.uniqueness import (
     PopulationUniqueness,
     explain_uniqueness,
@@ -61,11 +61,9 @@ __all__ = [
     "values_told",
     # of synthetic records
     "PointRecords",
-    "Space",
     "explain_nearness",
     "nearness",
     "explain_membership",
-    "guessing",
     "membership",
     "linkage",
 ]

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from querygate.methods.sequences.alignment import Alignment, generalised, loss, of_texts
 from querygate.methods.sequences.bad_sequences import BadSequences
-from querygate.methods.sequences.baselines import at_random, binned
-from querygate.methods.sequences.closest_first import closest
-from querygate.methods.sequences.distance import SequenceDistances
-from querygate.methods.sequences.letter_lattice import DNALA, IUPAC, LATTICES, LetterLattice
+from querygate.methods.sequences.baselines import at_random
+from querygate.methods.sequences.letter_lattice import DNALA, IUPAC, LATTICES
 from querygate.methods.sequences.refine import refined
 from querygate.methods.sequences.sequence_check import verify
 from querygate.methods.sequences.sequence_measures import explain_kept, measure
@@ -25,16 +23,12 @@ __all__ = [
     "DNALA",
     "IUPAC",
     "LATTICES",
-    "LetterLattice",
     "Alignment",
     "BadSequences",
     "of_texts",
     # groups
     "METHODS",
-    "SequenceDistances",
     "at_random",
-    "binned",
-    "closest",
     "generalised",
     "refined",
     # what it cost, what is promised

@@ -12,7 +12,6 @@ Pure: arrays in, arrays out; entropy arrives as an argument.
 
 from querygate.methods.synthesis.catalogue import METHODS
 from querygate.methods.synthesis.condense import condense
-from querygate.methods.synthesis.encoder import encode
 from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, Variable, rare_columns
 
 __all__ = [
@@ -22,6 +21,5 @@ __all__ = [
     "Uncondensable",
     "Variable",
     "condense",
-    "encode",
     "rare_columns",
 ]

@@ -23,7 +23,8 @@ from querygate.custody.policy.code_columns import UtilityPolicy
 from querygate.custody.policy.column_rules import ColumnPolicy
 from querygate.custody.publish_report.report import TEMPLATE
 from querygate.custody.roots.publish_with_report import publish_with_report
-from querygate.methods.code_lists import Baskets, CodeTree, Items, LocalItems
+from querygate.methods.code_lists import Baskets, Items, LocalItems
+from querygate.methods.code_lists.code_tree import CodeTree
 from querygate.methods.code_lists.diseases import Disease
 from querygate.methods.code_lists.systems import tree_of
 from tests.bench.codes import synpuf

@@ -16,7 +16,8 @@ from querygate.custody.extract import note_columns as making
 from querygate.custody.extract.identifier_forms import kind_of
 from querygate.custody.extract.residue_check import count_left
 from querygate.custody.policy import ColumnPolicy
-from querygate.methods.notes import IdentifierKind, ScrubbedNote, Scrubber
+from querygate.methods.notes import IdentifierKind, Scrubber
+from querygate.methods.notes.scrub import ScrubbedNote
 from tests.unit.custody.extract.study import extract
 from tests.unit.custody.extract.texts_study import POLICY, people
 

@@ -17,13 +17,11 @@ from querygate.methods.anonymise import (
     mondrian,
     ncp,
     partition_check,
-    polish,
-    snake,
-    snake_polished,
 )
 from querygate.methods.anonymise.clusters.exchange import ExchangeBlock
+from querygate.methods.anonymise.clusters.polish import polish, snake_polished
 from querygate.methods.anonymise.division.districts import districts, districts_of
-from querygate.methods.anonymise.division.snake import snake_runs
+from querygate.methods.anonymise.division.snake import snake, snake_runs
 from tests.bench.adult import adult_records
 from tests.unit.methods.anonymise.naive import classes_of, loss
 from tests.unit.methods.anonymise.tables import by_record, random_hull, random_sensitive, random_table

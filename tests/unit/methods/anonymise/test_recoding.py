@@ -7,18 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise import (
-    RECODERS,
-    Attribute,
-    Distinct,
-    Infeasible,
-    Table,
-    flat_hierarchy,
-    full_domain,
-    full_subtree,
-    interval_hierarchy,
-    local,
-)
+from querygate.methods.anonymise import RECODERS, Attribute, Distinct, Infeasible, Table, local
+from querygate.methods.anonymise.recode.full_domain import full_domain
+from querygate.methods.anonymise.recode.full_subtree import full_subtree
+from querygate.methods.anonymise.recode.interval_levels import flat_hierarchy, interval_hierarchy
 from tests.unit.methods.anonymise.guarded import GUARDS
 from tests.unit.methods.anonymise.recoded import check, hierarchical_table, nodes_of, rows_of
 from tests.unit.methods.anonymise.tables import random_sensitive, random_table

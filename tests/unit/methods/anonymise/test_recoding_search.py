@@ -9,19 +9,11 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise import (
-    NULL,
-    Attribute,
-    Infeasible,
-    Table,
-    full_domain,
-    full_subtree,
-    interval_hierarchy,
-    local,
-    mondrian,
-    ncp,
-    scales_of,
-)
+from querygate.methods.anonymise import NULL, Attribute, Infeasible, Table, local, mondrian, ncp
+from querygate.methods.anonymise.recode.full_domain import full_domain
+from querygate.methods.anonymise.recode.full_subtree import full_subtree
+from querygate.methods.anonymise.recode.interval_levels import interval_hierarchy
+from querygate.methods.anonymise.recode.recoder import scales_of
 from tests.bench.adult import adult_table
 from tests.unit.methods.anonymise.guarded import GUARDS
 from tests.unit.methods.anonymise.recoded import check, hierarchical_table, width

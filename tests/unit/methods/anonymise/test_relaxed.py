@@ -14,8 +14,8 @@ from querygate.methods.anonymise import (
     mondrian,
     ncp,
     partition_check,
-    relaxed,
 )
+from querygate.methods.anonymise.division.relaxed_mondrian import relaxed
 from tests.bench.adult import adult_table
 from tests.unit.methods.anonymise.naive import classes_of
 from tests.unit.methods.anonymise.tables import by_record, random_table

@@ -10,10 +10,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise import Attribute, Distinct, Hierarchy, Infeasible, Table, ncp, partition_check, snake
+from querygate.methods.anonymise import (
+    Attribute,
+    Distinct,
+    Hierarchy,
+    Infeasible,
+    Table,
+    ncp,
+    partition_check,
+)
 from querygate.methods.anonymise.division.districts import districts, districts_of
 from querygate.methods.anonymise.division.runs import cut_into_runs
-from querygate.methods.anonymise.division.snake import SortKey, snake_order
+from querygate.methods.anonymise.division.snake import SortKey, snake, snake_order
 from tests.bench.adult import FAST, adult_records
 from tests.unit.methods.anonymise.naive import classes_of, loss
 from tests.unit.methods.anonymise.tables import by_record, random_hull, random_sensitive, random_table

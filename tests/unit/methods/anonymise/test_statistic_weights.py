@@ -11,12 +11,12 @@ from querygate.methods.anonymise import (
     Attribute,
     Table,
     directed,
-    directed_boxes,
     loss_by_attribute,
     mondrian,
     partition_check,
     statistic_weights,
 )
+from querygate.methods.anonymise.clusters.neighbour_boxes import directed_boxes
 from tests.unit.methods.anonymise.tables import by_record, random_table
 
 RNG = np.random.default_rng(7)

@@ -9,16 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise import (
-    Attribute,
-    Infeasible,
-    Table,
-    Unsuitable,
-    mondrian,
-    ncp,
-    optimal_runs,
-    univariate,
-)
+from querygate.methods.anonymise import Attribute, Infeasible, Table, Unsuitable, mondrian, ncp
+from querygate.methods.anonymise.division.univariate import optimal_runs, univariate
 from tests.unit.methods.anonymise.naive import classes_of
 from tests.unit.methods.anonymise.tables import random_number
 

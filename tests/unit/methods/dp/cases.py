@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from querygate.methods.dp import MECHANISMS, Grid, choose, noisy_mean, noisy_quantile, noisy_sum
+from querygate.methods.dp import MECHANISMS, Grid, noisy_mean, noisy_quantile, noisy_sum
+from querygate.methods.dp.selection import choose
 
 EPSILON, DELTA = 1.0, 0.01
 LOWER, UPPER = 80, 122

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from querygate.core.budget import Cost, Scope, SpentTotal
-from querygate.methods.dp import MECHANISMS, ComposedAccounting, Spent, pure
+from querygate.methods.dp import MECHANISMS, ComposedAccounting, pure
+from querygate.methods.dp.accountant import Spent
 
 DELTA = 1e-6
 epsilons = some.floats(0.001, 2.0).map(lambda number: round(number, 4))

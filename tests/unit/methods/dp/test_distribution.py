@@ -10,8 +10,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from querygate.methods.dp import MECHANISMS, choose
+from querygate.methods.dp import MECHANISMS
 from querygate.methods.dp.sampler import below, flip_exp
+from querygate.methods.dp.selection import choose
 from tests.unit.methods.dp import laws
 from tests.unit.methods.dp.empirical import FAILURE, Floats, sample
 

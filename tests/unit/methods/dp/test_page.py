@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from querygate.core.budget import Cost
-from querygate.methods.dp import MECHANISMS, Spent, needed_epsilon, pure, within
+from querygate.methods.dp import MECHANISMS, needed_epsilon, pure
+from querygate.methods.dp.accountant import Spent
+from querygate.methods.dp.accuracy import within
 from tests.places import ROOT
 
 PAGE = (ROOT / "docs/explanation/noise.md").read_text(encoding="utf-8")

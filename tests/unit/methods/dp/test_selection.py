@@ -8,7 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from querygate.methods.dp import choose, noisy_quantile
+from querygate.methods.dp import noisy_quantile
+from querygate.methods.dp.selection import choose
 
 
 def test_the_mode_is_found_when_it_is_clear() -> None:

@@ -14,15 +14,15 @@ from querygate.methods.dp import (
     MECHANISMS,
     Grid,
     consistent,
-    count_sensitivity,
     explain_accuracy,
     mean_cost,
     needed_epsilon,
     noisy_mean,
     noisy_sum,
     non_negative,
-    within,
 )
+from querygate.methods.dp.accuracy import within
+from querygate.methods.dp.sensitivity import count_sensitivity
 
 GRIDS = [Grid(40, 300, 1), Grid(-20, 5, 0.5), Grid(0, 1, 0.001), Grid(-3, -1, 0.25), Grid(0.1, 0.7, 0.1)]
 

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Bools
-from querygate.methods.inference import Base, QueryTotal, examine, make_findings, signs_left, verify
+from querygate.methods.inference import Base, QueryTotal, signs_left
+from querygate.methods.inference.examine import examine
+from querygate.methods.inference.finding_check import verify
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
+from querygate.methods.inference.severity import make_findings
 from tests.unit.methods.inference.exact import in_row_space
 
 BASE = make_base("x", {"x": (1, 1, 1), "x where a": (0, 1, 1)}, ["none", "a alone", "a and b"], sizes_known=False)

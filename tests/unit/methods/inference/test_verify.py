@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from querygate.methods.inference import Finding, NotSound, QueryTotal, find, verify
-from querygate.methods.inference.finding_check import evaluate
+from querygate.methods.inference import Finding, QueryTotal, find
+from querygate.methods.inference.finding_check import NotSound, evaluate, verify
 
 AGES = np.arange(40)
 ONES = {"sbp": np.ones(len(AGES), dtype=np.int64)}

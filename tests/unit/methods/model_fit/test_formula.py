@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import Family, RecipientModel
 from querygate.core.types import Type
-from querygate.methods.model_fit import Factor, check_columns, parse_formula
-from querygate.methods.model_fit.formula import MOST_TERMS
+from querygate.methods.model_fit import check_columns, parse_formula
+from querygate.methods.model_fit.formula import MOST_TERMS, Factor
 
 
 def test_a_cox_model() -> None:

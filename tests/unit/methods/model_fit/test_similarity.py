@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from querygate.methods.model_fit import correlations, ks_distance, similarity, total_variation
+from querygate.methods.model_fit import similarity
+from querygate.methods.model_fit.similarity import correlations, ks_distance, total_variation
 
 
 def test_numbers_by_kolmogorov_and_smirnov() -> None:

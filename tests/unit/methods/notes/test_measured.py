@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions, TextSpan
+from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
+from querygate.methods.notes.spans import TextSpan
 from tests.unit.methods.notes.brute import still_there
 from tests.unit.methods.notes.corpora import OWN, japanese, nursing, presidio
 from tests.unit.methods.notes.detection_score import Annotation, Score, score

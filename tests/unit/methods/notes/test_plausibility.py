@@ -8,7 +8,8 @@ import random
 
 import pytest
 
-from querygate.methods.notes import TermHierarchy, Unreachable, explain_plausible, generalise_column, generalise_terms
+from querygate.methods.notes import TermHierarchy, explain_plausible, generalise_column
+from querygate.methods.notes.plausibility import Unreachable, generalise_terms
 
 TREE = TermHierarchy(
     [

@@ -7,8 +7,14 @@ import re
 
 import pytest
 
-from querygate.methods.notes import IdentifierKind, ScrubbedColumn, Scrubber, ScrubOptions, TextSpan, explain_scrubbed
-from querygate.methods.notes.spans import SAFE_HARBOR, resolve
+from querygate.methods.notes import (
+    IdentifierKind,
+    ScrubbedColumn,
+    Scrubber,
+    ScrubOptions,
+    explain_scrubbed,
+)
+from querygate.methods.notes.spans import SAFE_HARBOR, TextSpan, resolve
 from querygate.methods.notes.surrogates import Surrogates
 
 SECRET = b"0123456789abcdef"

@@ -10,11 +10,8 @@ import pytest
 
 from querygate.methods.policy_search import (
     IDENTIFIERS,
-    RESTRICTED,
     LatticeAttribute,
     PolicyLattice,
-    ages,
-    birth_years,
     cells,
     recode,
     rules,
@@ -22,10 +19,10 @@ from querygate.methods.policy_search import (
     suggest,
     treated,
     whole_numbers,
-    years,
     zip3,
     zip_codes,
 )
+from querygate.methods.policy_search.safe_harbor_preset import RESTRICTED, ages, birth_years, years
 
 
 def test_there_are_18_kinds() -> None:

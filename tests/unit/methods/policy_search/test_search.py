@@ -19,9 +19,9 @@ from querygate.methods.policy_search import (
     explain,
     explain_search,
     safe_harbor,
-    undominated,
     whole_numbers,
 )
+from querygate.methods.policy_search.search import undominated
 from tests.unit.methods.policy_search.shelby import LATTICE, study
 
 SMALL = PolicyLattice((LatticeAttribute("race", ("a", "b", "c")), whole_numbers("age", 86, 94, open_top=True)))
@@ -126,7 +126,7 @@ def test_the_published_comparison() -> None:
 def test_a_solution_in_words() -> None:
     policy = SMALL.policy("11" + "11110111")
     assert explain(PolicySolution(policy, 0.875), 0.909) == (
-        "ages 90-91 together; all else intact; risk 0.875 of Safe Harbor 0.909"
+        "ages 90-91 combined; all else unchanged; risk 0.875 (Safe Harbor: 0.909)"
     )
     assert explain(PolicySolution(SMALL.finest, 0.5)) == "all intact; risk 0.5"
     assert explain(PolicySolution(SMALL.coarsest, 0.5)) == "race suppressed; age suppressed; risk 0.5"

@@ -8,15 +8,15 @@ import pytest
 from querygate.core.types import Floats, Ints
 from querygate.methods.risk import (
     PointRecords,
-    Space,
     explain_membership,
     explain_nearness,
-    guessing,
     linkage,
     membership,
     nearness,
     record_space,
 )
+from querygate.methods.risk.membership_inference import guessing
+from querygate.methods.risk.record_space import Space
 
 
 def people(seed: int, count: int = 1500, numbers: int = 4, values: int = 3) -> PointRecords:

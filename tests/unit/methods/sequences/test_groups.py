@@ -12,11 +12,7 @@ from querygate.methods.sequences import (
     IUPAC,
     Alignment,
     BadSequences,
-    LetterLattice,
-    SequenceDistances,
     at_random,
-    binned,
-    closest,
     generalised,
     loss,
     of_texts,
@@ -24,6 +20,10 @@ from querygate.methods.sequences import (
     verify,
 )
 from querygate.methods.sequences import distance as blocks
+from querygate.methods.sequences.baselines import binned
+from querygate.methods.sequences.closest_first import closest
+from querygate.methods.sequences.distance import SequenceDistances
+from querygate.methods.sequences.letter_lattice import LetterLattice
 from tests.unit.methods.sequences.alignments import (
     anything,
     divisions,

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from querygate.methods.sequences import DNALA, IUPAC, LATTICES, LetterLattice
+from querygate.methods.sequences import DNALA, IUPAC, LATTICES
+from querygate.methods.sequences.letter_lattice import LetterLattice
 
 ALL = range(1, 32)
 LETTERS = "ACGTRYSWKMBDHVN"

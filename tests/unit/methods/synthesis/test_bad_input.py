@@ -7,7 +7,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from querygate.methods.synthesis import METHODS, Microdata, Uncondensable, Variable, condense, encode, rare_columns
+from querygate.methods.synthesis import (
+    METHODS,
+    Microdata,
+    Uncondensable,
+    Variable,
+    condense,
+    rare_columns,
+)
+from querygate.methods.synthesis.encoder import encode
 from tests.unit.methods.synthesis.tables import cohort, numbers
 
 ALL = pytest.mark.parametrize("method", METHODS.names())

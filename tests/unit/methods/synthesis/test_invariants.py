@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Variable, condense, encode
+from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Variable, condense
+from querygate.methods.synthesis.encoder import encode
 from tests.unit.methods.synthesis.tables import cohort
 
 DRAWN = [name for name in METHODS if METHODS.get(name).drawn]

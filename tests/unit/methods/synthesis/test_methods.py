@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment, minimize
 
-from querygate.methods.synthesis import Microdata, Variable, condense, encode
+from querygate.methods.synthesis import Microdata, Variable, condense
 from querygate.methods.synthesis.cluster_sums import Clusters
+from querygate.methods.synthesis.encoder import encode
 from querygate.methods.synthesis.kmeans import kmeans_of_least
 from querygate.methods.synthesis.mdav import mdav
 from querygate.methods.synthesis.parts import parts
