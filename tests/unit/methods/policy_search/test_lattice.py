@@ -95,4 +95,4 @@ def test_recoded_values_are_the_labels_of_their_groups() -> None:
 def test_rules_name_what_is_changed() -> None:
     assert rules(LATTICE.finest) == ()
     assert rules(LATTICE.coarsest) == ("age suppressed", "race suppressed", "bmi suppressed")
-    assert rules(LATTICE.policy("1010" + "11" + "01")) == ("ages 51-52, 53+ together", "bmi 10 to 25 together")
+    assert rules(LATTICE.policy("1010" + "11" + "01")) == ("ages 51-52, 53+ combined", "bmi 10 to 25 combined")

@@ -127,7 +127,7 @@ def test_the_published_comparison() -> None:
 def test_a_solution_in_words() -> None:
     policy = SMALL.policy("11" + "11110111")
     assert explain(PolicySolution(policy, 0.875), 0.909) == (
-        "ages 90-91 together; all else intact; risk 0.875 of Safe Harbor 0.909"
+        "ages 90-91 combined; all else unchanged; risk 0.875 (Safe Harbor: 0.909)"
     )
-    assert explain(PolicySolution(SMALL.finest, 0.5)) == "all intact; risk 0.5"
+    assert explain(PolicySolution(SMALL.finest, 0.5)) == "all unchanged; risk 0.5"
     assert explain(PolicySolution(SMALL.coarsest, 0.5)) == "race suppressed; age suppressed; risk 0.5"
