@@ -85,7 +85,7 @@ REFUSED: dict[str, tuple[list[str], str, str]] = {
     "count of nothing": (["--count", "people"], "QG801", "none is named"),
     "strange release": (["--released", "strange.csv"], "QG802", "does not name: shoe"),
     "release of nothing": (["--released", "told.csv"], "QG802", "none of the policy's quasi-identifiers"),
-    "release of words": (["--released", "wrong.csv"], "QG802", "do not have its type"),
+    "release of words": (["--released", "wrong.csv"], "QG802", "cannot be read as its type"),
     "longer release": (["--released", "longer.csv"], "QG802", "more records than the source"),
     "empty release": (["--released", "empty.csv"], "QG802", "no records"),
     "empty folder": (["--released", "folder"], "QG802", "does not contain an extract"),
