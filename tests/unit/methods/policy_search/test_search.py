@@ -128,5 +128,5 @@ def test_a_solution_in_words() -> None:
     assert explain(PolicySolution(policy, 0.875), 0.909) == (
         "ages 90-91 combined; all else unchanged; risk 0.875 (Safe Harbor: 0.909)"
     )
-    assert explain(PolicySolution(SMALL.finest, 0.5)) == "all intact; risk 0.5"
+    assert explain(PolicySolution(SMALL.finest, 0.5)) == "all unchanged; risk 0.5"
     assert explain(PolicySolution(SMALL.coarsest, 0.5)) == "race suppressed; age suppressed; risk 0.5"
