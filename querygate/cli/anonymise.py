@@ -12,7 +12,7 @@ from querygate.cli.command import Command
 from querygate.cli.frame import format_option, new_folder
 from querygate.cli.output import print_record, progress
 from querygate.cli.request_options import read_spec, spec_options
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.extract_spec import ExtractSpec, invalid
 
 

@@ -11,7 +11,7 @@ from querygate.cli.command import LazyGroup
 from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
 from querygate.cli.output import plain, print_json, print_records, print_table
 from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.audit.audit_body import AuditOutcome, make_body

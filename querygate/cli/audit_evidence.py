@@ -12,7 +12,7 @@ from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.evidence.intent_score import Intent
 from querygate.custody.evidence.replay import Replay

@@ -10,7 +10,7 @@ import click
 from querygate.cli.command import CommandGroup
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import QueryOptions, Request
 from querygate.custody.roots.open_custody import with_vault
 from querygate.gate.answer import NOISY, check, read_budget

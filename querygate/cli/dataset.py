@@ -14,7 +14,7 @@ from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records, progress
 from querygate.cli.report import tell_of_report
 from querygate.control.chain import LogEvent
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
 from querygate.core.json_body import to_json
 from querygate.custody.codes.code_items import CodeReport

@@ -38,7 +38,7 @@ from querygate.core.budget import (
     SpentBudget,
     SpentTotal,
 )
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import BudgetExhausted
 
 POLL_S = 0.02

@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from querygate.core.outward_rounding import shown
+from querygate.core.range_ends import shown
 from querygate.core.types import Principal, Request
 from querygate.gate.answer import Gate, answer
 from querygate.gate.render import make_body, range_text

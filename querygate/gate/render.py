@@ -13,7 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from querygate.core.bodies import AnswerBody, GroupBody, NoisyBody, RangeBody, Row
-from querygate.core.outward_rounding import shown
+from querygate.core.range_ends import shown
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, Group, Range, Scalar
 

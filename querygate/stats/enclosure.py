@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from querygate.core.outward_rounding import shown
+from querygate.core.range_ends import shown
 from querygate.core.types import Cells, Range
 from querygate.stats.comparison import GroupCells
 from querygate.stats.exposure_tables import TableCells

@@ -13,7 +13,7 @@ import numpy as np
 
 from querygate.core.block import ClassMoments
 from querygate.core.types import Array, Catalog, Column
-from querygate_adapters.store.fetched import floats
+from querygate_adapters.store.column_arrays import floats
 
 TABLE = "class_moment"
 COLUMNS = "column_id, class, n, sum_lo, sum_hi, var_lo, var_hi"

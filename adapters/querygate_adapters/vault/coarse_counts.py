@@ -12,7 +12,7 @@ import numpy as np
 
 from querygate.core.coarse_parts import Fork, Parts
 from querygate.core.types import Array, Ints
-from querygate_adapters.store.fetched import ints
+from querygate_adapters.store.column_arrays import ints
 
 Query = Callable[[str], Mapping[str, Array]]
 

@@ -16,13 +16,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.core.version_overlap import ClassHistory, OverlapRule
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
-from querygate_adapters.store.fetched import ints
 
 # A number, or a moment as a number, by its type in the vault. {x} is the column.
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}

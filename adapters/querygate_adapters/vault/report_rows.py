@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from querygate.core.types import IN_SQL, Floats, Ints
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
-from querygate_adapters.store.fetched import floats, ints
+from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.vault.person_history import Vault, attach
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 

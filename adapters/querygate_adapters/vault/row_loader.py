@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import duckdb
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import IdentifiedSource, JoinedTable, Source
 from querygate_adapters.sources.files import quoted

@@ -22,8 +22,8 @@ from querygate.core.types import Array, Floats, Ints
 from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, Source
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
+from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.store.duckdb_lockdown import connect
-from querygate_adapters.store.fetched import floats, ints
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.distinct_rows import WORD

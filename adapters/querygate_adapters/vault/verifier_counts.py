@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.types import Array, Bools, Floats, Ints
-from querygate_adapters.store.fetched import floats, ints
+from querygate_adapters.store.column_arrays import floats, ints
 
 MISSING, NOWHERE = -1, -2
 """Places of a missing value, and of one that was published nowhere."""

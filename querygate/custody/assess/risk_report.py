@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.assess.code_table import SafeHarborTreatment
 from querygate.custody.assess.risk_body import After, Disease, MeasuredColumns, Records, Register, RiskReport, Sides

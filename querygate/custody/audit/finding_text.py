@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from querygate.core.audit_report import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Ints
 from querygate.methods.inference import PRESENCE, Finding, Inference
 from querygate.methods.inference.cases import Case, finding_id

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Array, Ints
 from querygate.custody.columns.hierarchies import rows_of

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import SEPARATOR, Reference, SqlValue
 from querygate.core.vault_ports import Source

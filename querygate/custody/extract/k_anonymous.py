@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.progress import Progress
 from querygate.custody.extract.protected_records import Field

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.extract_spec import A_KIND, Kind, invalid
 from querygate.core.types import Ints

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.types import Floats, Ints

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ExtractRefused
 from querygate.core.progress import Progress
 from querygate.core.types import DISCRETE, Ints

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue
 
 LONGEST = 120

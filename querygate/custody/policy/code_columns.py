@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.custody.policy.hierarchy_rules import fault_of, read_rows
 from querygate.custody.policy.model import (
     CodesPolicy,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.custody.policy.model import HierarchyPolicy
 from querygate.custody.policy.toml_reader import TomlTable, listed
 

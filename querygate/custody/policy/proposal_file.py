@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.custody.policy.proposal import Proposal
 from querygate.custody.policy.proposal_domains import toml_text
 from querygate.custody.policy.toml_reader import dotted

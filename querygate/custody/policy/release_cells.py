@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.custody.policy.joined_tables import read_count, read_file, read_linked
 from querygate.custody.policy.model import SAFE_HARBOR, ColumnPolicy, ReleasePolicy
 from querygate.custody.policy.public_edges import MAX_EDGES

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.custody.publish_report.report_body import Advice, PublishReport
 
 COVERED = 0.5

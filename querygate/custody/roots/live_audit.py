@@ -14,7 +14,7 @@ from typing import TypeAlias
 from querygate.control.alerts import Alerts
 from querygate.control.log_tail import AnsweredQuery, follow
 from querygate.core.audit_records import Unanswerable
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.safe_harbor import OLD
 from querygate.custody.columns.population import Population

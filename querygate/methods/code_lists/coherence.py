@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.confidence import above, check_share, part_of, sensitive_mask, together, without

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Floats, Ints
 from querygate.methods.code_lists.baskets import SUPPRESSED, Baskets
 from querygate.methods.code_lists.km_refine import from_root

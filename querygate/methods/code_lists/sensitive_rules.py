@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Bools, Ints
 from querygate.methods.code_lists.baskets import Baskets, Items
 from querygate.methods.code_lists.confidence import above, check_share, sensitive_mask

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Ints
 from querygate.methods.inference.examine import Unexamined, examine
 from querygate.methods.inference.feasible_totals import Allowance, TotalBounds, narrowed, suspects

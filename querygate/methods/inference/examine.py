@@ -20,7 +20,7 @@ from itertools import islice
 
 import numpy as np
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.linear import PROBES, null_vectors, tied, zero
 from querygate.methods.inference.power_sums import with_squares

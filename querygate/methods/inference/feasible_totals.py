@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, vstack
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.examine import Unexamined, distinct
 from querygate.methods.inference.severity import Domain, Domains

@@ -23,7 +23,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.methods.notes.note_text import TextAtoms, letters_and_digits
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, STRENGTH, Finder, NameFinder
 from querygate.methods.notes.finders.dates import find_days
 from querygate.methods.notes.identifier_values import Own, People, record_values

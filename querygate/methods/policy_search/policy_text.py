@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
 from querygate.methods.policy_search.policy_risk import PolicyRisk
 from querygate.methods.policy_search.search import PolicySolution, SearchResult

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from querygate.core.counted import counted
+from querygate.core.count_text import counted
 from querygate.core.types import Floats, Ints
 from querygate.methods.policy_search.policy_lattice import LatticeAttribute, LatticePolicy, label
 from querygate.methods.policy_search.policy_risk import LatticeCubes

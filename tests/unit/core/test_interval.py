@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from querygate.core.outward_rounding import shown
+from querygate.core.range_ends import shown
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 ENDS = st.tuples(FINITE, FINITE).map(lambda pair: (min(pair), max(pair)))

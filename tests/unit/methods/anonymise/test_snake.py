@@ -10,15 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from querygate.methods.anonymise import (
-    Attribute,
-    Distinct,
-    Hierarchy,
-    Infeasible,
-    Table,
-    ncp,
-    partition_check,
-)
+from querygate.methods.anonymise import Attribute, Distinct, Hierarchy, Infeasible, Table, ncp, partition_check
 from querygate.methods.anonymise.division.districts import districts, districts_of
 from querygate.methods.anonymise.division.runs import cut_into_runs
 from querygate.methods.anonymise.division.snake import SortKey, snake, snake_order

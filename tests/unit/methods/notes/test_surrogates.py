@@ -7,13 +7,7 @@ import re
 
 import pytest
 
-from querygate.methods.notes import (
-    IdentifierKind,
-    ScrubbedColumn,
-    Scrubber,
-    ScrubOptions,
-    explain_scrubbed,
-)
+from querygate.methods.notes import IdentifierKind, ScrubbedColumn, Scrubber, ScrubOptions, explain_scrubbed
 from querygate.methods.notes.spans import SAFE_HARBOR, TextSpan, resolve
 from querygate.methods.notes.surrogates import Surrogates
 

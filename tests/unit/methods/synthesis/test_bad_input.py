@@ -7,14 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from querygate.methods.synthesis import (
-    METHODS,
-    Microdata,
-    Uncondensable,
-    Variable,
-    condense,
-    rare_columns,
-)
+from querygate.methods.synthesis import METHODS, Microdata, Uncondensable, Variable, condense, rare_columns
 from querygate.methods.synthesis.encoder import encode
 from tests.unit.methods.synthesis.tables import cohort, numbers
 
