@@ -50,5 +50,5 @@ def test_dates_are_told_as_dates():
 
 def test_the_policy_in_words_names_every_promise():
     said = " ".join(explain_policy(AWKWARD))
-    for words in ("at least 2 others (k = 3)", "values that occur", "as it is: say", "10 records", "withheld"):
+    for words in ("at least 2 others (k = 3)", "values that occur", "unchanged: say", "10 records", "withheld"):
         assert words in said

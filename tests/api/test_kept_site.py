@@ -32,7 +32,7 @@ from tests.places import DATA
 EXPECTED = DATA / "kept_site.json"
 API = "/api/v1"
 VOLATILE = ("query_id", "elapsed_ms")
-WORDS = ("title", "detail", "remedy", "notes", "words", "explanation", "policy")
+WORDS = ("title", "detail", "remedy", "notes", "words", "explanation", "policy", "signs", "reason")
 """Sentences for people, which may be worded better later; all facts stay."""
 
 
