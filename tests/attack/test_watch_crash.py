@@ -24,11 +24,11 @@ from querygate.control.alerts import Alerts
 from querygate.custody.roots.outbox import WEBHOOK, deliver, post_to
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
-from querygate.custody.roots.live_audit import Watching
+from querygate.custody.roots.live_audit import LiveAudit
 
 def act(folder, url):
     opened = open_gate(open_site(Path(folder)))
-    watching = Watching(opened, "clinic", user="local", channels=(WEBHOOK,))
+    watching = LiveAudit(opened, "clinic", user="local", channels=(WEBHOOK,))
     os.write(1, b"begun\\n")
     while True:
         watching.look()
