@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from querygate import demo
+from tests.numbers_in import numbers
 
 TEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 50"
 ELEVEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 51"
@@ -161,7 +162,7 @@ def test_the_gate_disclosed_nothing(site):
     assert finding["inferred"] == [{"column": "systolic", "from": None, "low": None, "high": None, "hidden": True}]
     assert [one["answer"] for one in finding["combination"]] == [None, None]
     assert body["severities"]["disclosed"] == body["severities"]["exposed"] == 0
-    assert "165" not in site().stdout
+    assert "165" not in numbers(site().stdout)
     assert "systolic: hidden; use --reveal to see it." in site().stdout
 
 
@@ -182,7 +183,7 @@ def test_findings_are_put_on_record_without_values_and_once(site, run):
         site("--reveal")
     (kept,) = [event for event in notes(run) if event["kind"] == "audit.findings"]
     assert kept["body"]["findings"][0]["isolates"]["where"] == "age = 51"
-    assert "165" not in json.dumps(kept["body"]["findings"])
+    assert "165" not in numbers(json.dumps(kept["body"]["findings"]))
     assert [event["body"]["findings"] for event in notes(run) if event["kind"] == "audit.run"] == [1, 1, 1]
     assert run("log", "verify").exit_code == 0
     run("query", "--dataset", "clinic", "--as", "ann", "SELECT SUM(systolic) FROM clinic WHERE age > 41")
@@ -218,5 +219,5 @@ def test_a_masked_page_of_the_site(site, tmp_path):
     site("--html", tmp_path / "report.html")
     text = words((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "Values of people are hidden." in text
-    assert "165" not in text
+    assert "165" not in numbers(text)
     assert "= hidden systolic" in text
