@@ -60,6 +60,7 @@ SETTINGS: tuple[Setting, ...] = (
         1_000_000,
     ),
     Setting("max_groups", 10_000, "Maximum number of groups in one answer.", 1, 1_000_000),
+    Setting("max_answer_kb", 8192, "Maximum size of one answer, in kilobytes.", 16, 1_000_000),
     Setting("max_sql_chars", 20_000, "Maximum length of a statement, in characters.", 100, 1_000_000),
     Setting("max_nesting", 30, "Maximum depth of nested parentheses in a statement.", 5, 40),
     Setting(
@@ -120,6 +121,7 @@ class Settings:
             max_groups=self["max_groups"],
             max_sql_chars=self["max_sql_chars"],
             max_nesting=self["max_nesting"],
+            max_answer_bytes=self["max_answer_kb"] * 1024,
         )
 
 
