@@ -19,6 +19,8 @@ COMMANDS = {
     "versions": ("querygate.cli.dataset:versions", "List the versions of a dataset."),
     "rollback": ("querygate.cli.dataset:rollback", "Serve another version of a dataset."),
     "retire": ("querygate.cli.dataset:retire", "Retire a version for good."),
+    "withdraw": ("querygate.cli.withdraw:withdraw", "Take a dataset out of service."),
+    "vault": ("querygate.cli.withdraw:vault", "Erase raw rows of retired versions."),
     "person": ("querygate.cli.person:person", "Delete a person from a dataset."),
     "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
     "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),

@@ -259,6 +259,7 @@ class Extracts:
         self._check_vault()
         with self._files.locked(request_id):
             request = self._check(by, request_id, "release")
+            self._catalog(request.spec.dataset)  # nothing leaves of a dataset that was withdrawn
             manifest = self._files.release(request_id, request.manifest)
             expires = stamp(self._log.clock() + timedelta(days=self._days))
 

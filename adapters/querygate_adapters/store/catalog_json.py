@@ -106,6 +106,12 @@ def no_dataset() -> NotPermitted:
     return NotPermitted("QG303", "There is no dataset with this name.", "List the datasets to see their names.")
 
 
+def withdrawn() -> NotPermitted:
+    return NotPermitted(
+        "QG312", "The custodian has withdrawn this dataset.", "Ask the custodian, or list the datasets that are served."
+    )
+
+
 def over_the_limit() -> NotPermitted:
     return NotPermitted(
         "QG305",

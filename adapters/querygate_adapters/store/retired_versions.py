@@ -1,6 +1,7 @@
 """Versions that are never served again: which they are, and how a version is retired so that a kill leaves it whole.
 
-    store/patients/retired           a line "1 3" for each: version 1 was retired when version 3 came
+    store/patients/retired           a line "1 3" for each: version 1 was retired when version 3 came; "1 0": by itself,
+                                     after the dataset was withdrawn
 
 A line is written before the version that takes the place is there, and counts from the moment it is: retiring and
 serving are one step. What was not finished is finished, or forgotten, by the next one who holds the dataset's lock.
@@ -15,12 +16,14 @@ from pathlib import Path
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 
 FILE = "retired"
+NOTHING = 0
+"""In the place of a version that took the place."""
 
 
 def retired_in(folder: Path) -> dict[int, int]:
     """Retired versions, each with the one that took its place."""
     lines = _lines(folder)
-    there = set(versions_in(folder))
+    there = {*versions_in(folder), NOTHING}
     return {old: new for old, new in lines.items() if new in there or new in lines or old not in there}
 
 

@@ -21,9 +21,10 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 
-def open_version_writer(opened: OpenSite) -> DuckDBVersionWriter:
+def open_version_writer(opened: OpenSite, *, reinstate: bool = False) -> DuckDBVersionWriter:
+    site = opened.site
     return DuckDBVersionWriter(
-        opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"]
+        site.store, site.vault, memory_mb=site.settings["publish_memory_mb"], reinstate=reinstate
     )
 
 
@@ -37,16 +38,20 @@ def publish_to(
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
     handling: VersionHandling | None = None,
+    reinstate: bool = False,
 ) -> Report:
     """Publish a source into a site and put it on record. `base_dir` is the folder of the policy file.
 
-    `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions.
+    `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions. Only with
+    `reinstate` is a dataset served again that was withdrawn.
     """
     check_differencing(policy.audit.on_differencing, opened.site.settings)
+    writer = open_version_writer(opened, reinstate=reinstate)
+    was_withdrawn = writer.is_withdrawn(policy.dataset)
     report = publish(
         policy,
         open_source(source) if isinstance(source, str) else source,
-        open_version_writer(opened),
+        writer,
         now=lambda: stamp(now()),
         clock_s=time.perf_counter,
         open_beside=lambda specification: open_source(specification, base_dir),
@@ -61,6 +66,7 @@ def publish_to(
         "policy_hash": policy.hash,
     }
     body |= {"references": dict(report.references)} if report.references else {}
+    body |= {"reinstated": True} if was_withdrawn else {}
     if report.versions is not None:
         body["versions"] = {
             "laid_over": sorted(report.versions.by_version),
@@ -90,10 +96,14 @@ def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
         return None
 
 
-def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> int | None:
+def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str, reinstate: bool = False) -> int | None:
     """Serve an earlier or later version; returns the one served before."""
-    before = DuckDBVersionWriter(opened.site.store, opened.site.vault).serve_version(dataset, version)
-    opened.log.note("rollback", user=user, dataset=dataset, body={"from": before, "to": version})
+    writer = open_version_writer(opened, reinstate=reinstate)
+    was_withdrawn = writer.is_withdrawn(dataset)
+    before = writer.serve_version(dataset, version)
+    body: dict[str, Any] = {"from": before, "to": version}
+    body |= {"reinstated": True} if was_withdrawn else {}
+    opened.log.note("rollback", user=user, dataset=dataset, body=body)
     return before
 
 

@@ -55,11 +55,19 @@ def publish_with_report(
     base_dir: Path = Path(),
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
+    reinstate: bool = False,
 ) -> ReportedPublication:
     """Publish, and then make the report. A report that fails is told of, and changes nothing."""
     before = None if kind == "none" else last_report(opened, policy.dataset)
     published = publish_to(
-        opened, policy, source, user=user, base_dir=base_dir, progress=progress, on_overlap=on_overlap
+        opened,
+        policy,
+        source,
+        user=user,
+        base_dir=base_dir,
+        progress=progress,
+        on_overlap=on_overlap,
+        reinstate=reinstate,
     )
     if kind == "none":
         return ReportedPublication(published)
