@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from querygate.control.extract_requests import SqliteRequests
-from querygate.core.errors import ConfigError
+from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.types import Catalog
 from querygate.custody.roots.publish_version import open_version_writer
 from querygate.gate.answer import NOISY
 from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 CAN_LEAVE = ("approved", "built", "released")
@@ -61,6 +63,17 @@ def _what_remains(opened: OpenSite, writer: DuckDBVersionWriter, dataset: str, s
         len(modes),
         modes.count(NOISY),
     )
+
+
+def last_catalog(opened: OpenSite, dataset: str) -> Catalog:
+    """Of the version being served or, after a withdrawal, of the latest that the store has: audits go on."""
+    try:
+        return opened.store.current(dataset).catalog
+    except NotPermitted as refused:
+        versions = open_version_writer(opened).readable(dataset) if refused.code == "QG312" else ()
+        if not versions:
+            raise
+    return DuckDBRelease(version_file(opened.site.store / dataset, versions[-1])).catalog
 
 
 def erasable(opened: OpenSite, dataset: str) -> tuple[int, ...]:

@@ -66,6 +66,16 @@ def test_what_it_says_to_do_erases_everything(run, clinic):
     assert [line["state"] for line in json.loads(run("versions", "clinic", "--format", "json").stdout)] == ["retired"]
 
 
+def test_answers_are_audited_after_a_withdrawal_as_before(run, clinic):
+    run("query", COUNT, "--dataset", "clinic")
+    before = run("audit", "run", "--dataset", "clinic", "--format", "json")
+    assert before.exit_code == 0
+    run("withdraw", "clinic")
+    after = run("audit", "run", "--dataset", "clinic", "--format", "json")
+    assert (after.exit_code, after.stdout) == (before.exit_code, before.stdout)
+    assert run("audit", "store", "clinic").exit_code == 0
+
+
 def test_it_comes_back_only_on_purpose(run, clinic, publish):
     run("withdraw", "clinic")
     refused = publish()
