@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -51,3 +52,4 @@ def main(site: Path | None, debug: bool) -> None:
     A site is a folder with settings, a store, a vault and a log. Create one with `querygate init`, publish a table into
     it, then query or serve it.
     """
+    os.umask(0o077)  # what a command writes, journals and overflow of an engine included, is its owner's alone

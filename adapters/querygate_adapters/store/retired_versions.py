@@ -13,6 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from querygate.core.private_files import for_owner
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 
 FILE = "retired"
@@ -80,7 +81,9 @@ def _write(folder: Path, retired: Mapping[int, int]) -> None:
 
 def _replace(folder: Path, name: str, text: str) -> None:
     staged = folder / f"staged-{name}"
-    staged.write_text(text, encoding="ascii")
+    staged.unlink(missing_ok=True)
+    with open(staged, "w", encoding="ascii", opener=for_owner) as stream:
+        stream.write(text)
     flush(staged)
     os.replace(staged, folder / name)
     flush(folder)

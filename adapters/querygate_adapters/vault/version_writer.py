@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
+from querygate.core.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
@@ -349,7 +350,7 @@ def _reinstate(store: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as handle:
+    with open(path, "w", opener=for_owner) as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
