@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
+from querygate.core.full_disk import full_disk, is_full_disk
 from querygate.core.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
@@ -31,7 +32,15 @@ from querygate_adapters.store.retired_versions import NOTHING, flush, mark, poin
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, Vault, attach, read_past
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
-from querygate_adapters.vault.report_files import keep_report, remove_reports, report_folder, reports_in, sweep_reports
+from querygate_adapters.vault.report_files import (
+    figures_file,
+    keep_figures,
+    keep_report,
+    remove_reports,
+    report_folder,
+    reports_in,
+    sweep_reports,
+)
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 STAGED = "staged-"
@@ -40,8 +49,11 @@ STAGED = "staged-"
 class DuckDBPublication:
     """One publication of one dataset, under the dataset's lock."""
 
-    def __init__(self, store: Path, vault: Path, memory_mb: int, *, reinstate: bool) -> None:
-        self._store, self._vault, self._memory_mb, self._reinstate = store, vault, memory_mb, reinstate
+    def __init__(
+        self, store: Path, vault: Path, memory_mb: int, *, reinstate: bool, switching: Callable[[], object]
+    ) -> None:
+        self._store, self._vault, self._memory_mb = store, vault, memory_mb
+        self._reinstate, self._switching = reinstate, switching
         known = {*versions_in(store), *versions_in(vault), *retired_in(store)}
         self.version = max(known, default=0) + 1
         self._readable = readable_in(store)
@@ -98,6 +110,7 @@ class DuckDBPublication:
         that its file is there the others are retired. A dataset that was withdrawn meanwhile is left as it was.
         """
         _check_in_service(self._store, self._reinstate)
+        self._switching()
         flush(self._staged_vault)
         os.replace(self._staged_vault, version_file(self._vault, self.version))
         flush(self._vault)
@@ -166,11 +179,21 @@ def _stems(columns: Sequence[int]) -> tuple[str, ...]:
 
 class DuckDBVersionWriter:
     """Where publications are made: the store and the vault of a site. With `reinstate`, publishing or serving a version
-    of a dataset that was withdrawn puts it back into service; otherwise that is refused.
+    of a dataset that was withdrawn puts it back into service; otherwise that is refused. `switching` is called before a
+    new version is served.
     """
 
-    def __init__(self, store: Path, vault: Path, *, memory_mb: int = 4096, reinstate: bool = False) -> None:
-        self._store, self._vault, self._memory_mb, self._reinstate = store, vault, memory_mb, reinstate
+    def __init__(
+        self,
+        store: Path,
+        vault: Path,
+        *,
+        memory_mb: int = 4096,
+        reinstate: bool = False,
+        switching: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._store, self._vault, self._memory_mb = store, vault, memory_mb
+        self._reinstate, self._switching = reinstate, switching
 
     @contextmanager
     def publishing(self, dataset: str) -> Iterator[DuckDBPublication]:
@@ -187,7 +210,11 @@ class DuckDBVersionWriter:
             settle(store)
             _sweep(store, vault, resumable=True)
             try:
-                yield DuckDBPublication(store, vault, self._memory_mb, reinstate=reinstate)
+                yield DuckDBPublication(store, vault, self._memory_mb, reinstate=reinstate, switching=self._switching)
+            except Exception as error:
+                if is_full_disk(error):
+                    raise full_disk("No new version is served.") from None
+                raise
             finally:
                 _sweep(store, vault)
 
@@ -267,6 +294,14 @@ class DuckDBVersionWriter:
     def keep_report(self, dataset: str, version: int, files: Mapping[str, bytes]) -> Path:
         """Put the report on a version with its raw rows; returns its folder."""
         return keep_report(self._folders(dataset)[1], version, files)
+
+    def keep_figures(self, dataset: str, version: int, text: str) -> None:
+        """Keep what publishing measured of a version with its raw rows."""
+        keep_figures(self._folders(dataset)[1], version, text)
+
+    def figures(self, dataset: str, version: int) -> Path:
+        """The file of what publishing measured of a version, if there is one."""
+        return figures_file(self._folders(dataset)[1], version)
 
     def report(self, dataset: str, version: int) -> Path:
         """The folder of the report on a version, if there is one."""

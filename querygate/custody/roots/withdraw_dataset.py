@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from querygate.control.extract_requests import SqliteRequests
 from querygate.core.errors import ConfigError, NotPermitted
+from querygate.core.interrupts import uninterrupted
 from querygate.core.types import Catalog
 from querygate.custody.roots.publish_version import open_version_writer
 from querygate.gate.answer import NOISY
@@ -45,9 +46,10 @@ def withdraw_dataset(opened: OpenSite, dataset: str, *, user: str) -> Withdrawal
         raise ConfigError(
             "QG804", f"The dataset {dataset} {why}.", "List the datasets that are served with `querygate datasets`."
         )
-    opened.log.note("dataset.withdraw", user=user, dataset=dataset, body={"version": served})
-    writer.withdraw(dataset)
-    opened.log.note("dataset.withdrawn", user=user, dataset=dataset, body={"version": served})
+    with uninterrupted():
+        opened.log.note("dataset.withdraw", user=user, dataset=dataset, body={"version": served})
+        writer.withdraw(dataset)
+        opened.log.note("dataset.withdrawn", user=user, dataset=dataset, body={"version": served})
     return _what_remains(opened, writer, dataset, served)
 
 
@@ -93,6 +95,7 @@ def erase_rows(opened: OpenSite, dataset: str, versions: Sequence[int], *, user:
             f"Versions whose raw rows can be erased: {', '.join(map(str, erasable(opened, dataset))) or 'none'}.",
         )
     body = {"versions": sorted(versions)}
-    opened.log.note("vault.erase", user=user, dataset=dataset, body=body)
-    writer.erase(dataset, versions)
-    opened.log.note("vault.erased", user=user, dataset=dataset, body=body)
+    with uninterrupted():
+        opened.log.note("vault.erase", user=user, dataset=dataset, body=body)
+        writer.erase(dataset, versions)
+        opened.log.note("vault.erased", user=user, dataset=dataset, body=body)
