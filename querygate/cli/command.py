@@ -1,7 +1,7 @@
 """Commands and groups of them: how errors end, and how a command is imported only when it runs.
 
-Help is quick that way, and a process loads one plane at a time. Exit codes: 0 done, 1 refusal, 2 usage, 3 fault. A
-stack trace is never shown.
+Help is quick that way, and a process loads one plane at a time. Exit codes: 0 done, 1 refusal, 2 usage, 3 fault, 130
+interrupted. A stack trace is never shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ import click
 
 from querygate.cli.output import print_problem
 from querygate.core.errors import QueryGateError
-from querygate.gate.incidents import make_fault
+from querygate.core.interrupts import Interrupted, is_interrupt
+from querygate.gate.incidents import make_problem
+
+INTERRUPTED = 130
+"""The exit code of whatever Ctrl-C has ended, as shells have it."""
 
 
 class Command(click.Command):
@@ -38,10 +42,13 @@ class Command(click.Command):
             ctx.exit(self._end(ctx, error))
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
-        except Exception as error:
-            if _is_closed_pipe(error) or ctx.find_root().params.get("debug"):
+        except (Exception, KeyboardInterrupt) as error:
+            if is_interrupt(error):
+                click.echo(str(error) if isinstance(error, Interrupted) else "Interrupted.", err=True)
+                ctx.exit(INTERRUPTED)
+            if not isinstance(error, Exception) or _is_closed_pipe(error) or ctx.find_root().params.get("debug"):
                 raise
-            ctx.exit(self._end(ctx, make_fault(error)))
+            ctx.exit(self._end(ctx, make_problem(error)))
 
     def _end(self, ctx: click.Context, error: QueryGateError) -> int:
         print_problem(error, str(ctx.params.get("form") or "table"), sql=ctx.params.get("sql"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -19,13 +20,15 @@ COMMANDS = {
     "versions": ("querygate.cli.dataset:versions", "List the versions of a dataset."),
     "rollback": ("querygate.cli.dataset:rollback", "Serve another version of a dataset."),
     "retire": ("querygate.cli.dataset:retire", "Retire a version for good."),
+    "withdraw": ("querygate.cli.withdraw:withdraw", "Take a dataset out of service."),
+    "vault": ("querygate.cli.withdraw:vault", "Erase raw rows of retired versions."),
     "person": ("querygate.cli.person:person", "Delete a person from a dataset."),
     "store": ("querygate.cli.store:store", "Copy published versions to a PostgreSQL server."),
     "query": ("querygate.cli.query:query", "Run one statement; print guaranteed ranges or noisy numbers."),
     "budget": ("querygate.cli.budget:budget", "Show and price the privacy budgets of noisy answers."),
     "export": ("querygate.cli.export:export", "Request, review, build, release and fetch extracts."),
     "serve": ("querygate.cli.serve:serve", "Serve the site over HTTP until stopped."),
-    "user": ("querygate.cli.user:user", "Add, list and close user accounts."),
+    "user": ("querygate.cli.user:user", "Add, change, list, close and remove user accounts."),
     "key": ("querygate.cli.user:key", "Issue, list and revoke keys."),
     "log": ("querygate.cli.log:log", "Read, verify, sign and archive the log."),
     "audit": ("querygate.cli.audit:audit", "Find queries that, combined, single people out."),
@@ -49,3 +52,4 @@ def main(site: Path | None, debug: bool) -> None:
     A site is a folder with settings, a store, a vault and a log. Create one with `querygate init`, publish a table into
     it, then query or serve it.
     """
+    os.umask(0o077)  # what a command writes, journals and overflow of an engine included, is its owner's alone

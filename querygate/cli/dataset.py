@@ -26,7 +26,10 @@ from querygate.custody.roots.publish_version import retire_version, serve_versio
 from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary
 from querygate.site.open_gate import OpenSite
+from querygate_adapters.store.duckdb_store import is_withdrawn
 from querygate_adapters.store.retired_versions import retired_in
+
+reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dataset again although it was withdrawn.")
 
 
 @click.command(cls=Command, example="querygate publish --policy patients.toml --source patients.csv")
@@ -42,6 +45,7 @@ from querygate_adapters.store.retired_versions import retired_in
     type=click.Choice(["refuse", "sticky", "retire"]),
     help="What to do if the version reveals too much combined with earlier ones.  [default: set in the policy]",
 )
+@reinstate_option
 @click.option(
     "--report",
     "kind",
@@ -51,7 +55,9 @@ from querygate_adapters.store.retired_versions import retired_in
 )
 @format_option
 @site_option
-def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind, form: str, site: Path) -> None:
+def publish(
+    policy: Path, source: str, on_overlap: OnOverlap | None, reinstate: bool, kind: Kind, form: str, site: Path
+) -> None:
     """Publish a table as the next version of its dataset.
 
     The verifier measures the written version, alone and combined with every earlier readable version, before it is
@@ -70,11 +76,12 @@ def publish(policy: Path, source: str, on_overlap: OnOverlap | None, kind: Kind,
             base_dir=policy.parent,
             progress=tell,
             on_overlap=on_overlap,
+            reinstate=reinstate,
         )
     record = {**asdict(done.published), "report": str(done.file) if done.file else None}
     print_record(record, form, lambda: explain_report(done.published))
     tell_of_report(done)
-    _remind_of_copy(opened)
+    remind_of_copy(opened)
 
 
 @click.command(cls=Command, example="querygate datasets")
@@ -93,7 +100,8 @@ def datasets(form: str, site: Path) -> None:
 @format_option
 @site_option
 def versions(dataset: str, form: str, site: Path) -> None:
-    """List the versions of DATASET: the served one, those that could be served (readable), and the retired ones.
+    """List the versions of DATASET: the served one, those that could be served (readable, or withdrawn with the whole
+    dataset), and the retired ones.
 
     `answers` counts the answers given from each version. The people who asked still know them, whatever happens to the
     version.
@@ -106,19 +114,20 @@ def versions(dataset: str, form: str, site: Path) -> None:
 @click.command(cls=Command, example="querygate rollback patients 2")
 @click.argument("dataset")
 @click.argument("version", type=click.IntRange(1))
+@reinstate_option
 @format_option
 @site_option
-def rollback(dataset: str, version: int, form: str, site: Path) -> None:
+def rollback(dataset: str, version: int, reinstate: bool, form: str, site: Path) -> None:
     """Serve another VERSION of DATASET from now on, earlier or later.
 
     All readable versions were checked against each other when they were published, so this reveals nothing new. A
     retired version is never served again.
     """
     opened = open_here(site)
-    before = serve_version(opened, dataset, version, user=LOCAL.name)
+    before = serve_version(opened, dataset, version, user=LOCAL.name, reinstate=reinstate)
     done = {"dataset": dataset, "from": before, "to": version}
     print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {before}).")
-    _remind_of_copy(opened)
+    remind_of_copy(opened)
 
 
 @click.command(cls=Command, example="querygate retire patients 1")
@@ -130,16 +139,17 @@ def retire(dataset: str, version: int, form: str, site: Path) -> None:
     """Never serve VERSION of DATASET again: remove its file from the store. Later versions are no longer checked
     against it.
 
-    The people who asked still know the answers given from it. You cannot retire the served version; a publication with
-    --on-overlap retire replaces it and retires it in one step.
+    The people who asked still know the answers given from it. You cannot retire the served version: a publication with
+    --on-overlap retire replaces it and retires it in one step, and `querygate withdraw` serves no version at all. The
+    raw rows stay in the vault until `querygate vault erase`.
     """
     opened = open_here(site)
     retire_version(opened, dataset, version, user=LOCAL.name)
     print_record({"dataset": dataset, "retired": version}, form, lambda: f"{dataset}: version {version} is retired.")
-    _remind_of_copy(opened)
+    remind_of_copy(opened)
 
 
-def _remind_of_copy(opened: OpenSite) -> None:
+def remind_of_copy(opened: OpenSite) -> None:
     """A site whose gate reads from a server keeps its versions in its folder all the same."""
     if opened.site.settings["store"]:
         click.echo(
@@ -163,6 +173,7 @@ class VersionLine:
 
 def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
     serving = _served(opened, dataset)
+    usual = "withdrawn" if is_withdrawn(opened.site.store / dataset) else "readable"
     published: dict[int, LogEvent] = {}
     answers: Counter[int] = Counter()
     for event in opened.log.events():
@@ -179,7 +190,7 @@ def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
             VersionLine(
                 version=version,
                 served=version == serving,
-                state="served" if version == serving else "retired" if version in retired else "readable",
+                state="served" if version == serving else "retired" if version in retired else usual,
                 published=entry["time"] if entry else None,
                 rows=body.get("rows"),
                 k_measured=body.get("k"),
@@ -194,7 +205,9 @@ def _served(opened: OpenSite, dataset: str) -> int | None:
     """The version being served; None where its file cannot be opened, so that another one can be chosen."""
     try:
         return opened.store.current(dataset).catalog.version
-    except NotPermitted:
+    except NotPermitted as refused:
+        if refused.code == "QG312":
+            return None
         raise
     except Exception:  # the engine's own, and it may quote what it read
         return None

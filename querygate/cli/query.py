@@ -85,7 +85,7 @@ def query(
 def find_principal(opened: OpenSite, name: str) -> Principal:
     """The user of the site in whose name is asked."""
     for user in opened.accounts.list_users():
-        if user.name.lower() == name.lower():
+        if user.name.lower() == name.lower() and user.removed is None:
             if user.disabled:
                 raise NotPermitted("QG302", "This account is closed.", "Reopen it with `querygate user enable`.")
             return Principal(user.name, user.role)

@@ -31,6 +31,7 @@ or after the command), otherwise by the environment variable `QUERYGATE_SITE`, o
 | 1 | refusal, or a failed check |
 | 2 | usage: correct the command line, a setting, a policy or a source |
 | 3 | internal error; the incident number is in the log |
+| 130 | interrupted (Ctrl-C) before anything was done |
 
 Data goes to standard output, in the format given by `--format`. An error goes to standard error: code and title,
 detail, remedy and, if there is one, a statement that is accepted. With `--format json` or `jsonl`, it goes to standard

@@ -8,9 +8,15 @@ import click
 
 from querygate.cli.command import Command
 from querygate.cli.frame import format_option, new_file, open_here, site_option
-from querygate.cli.output import explain_problem, print_record
+from querygate.cli.output import explain_problem, print_record, progress
 from querygate.custody.publish_report.kept_report import KeptReport
-from querygate.custody.roots.publish_with_report import FILES, ReportedPublication, find_report, read_report
+from querygate.custody.roots.publish_with_report import (
+    FILES,
+    ReportedPublication,
+    find_report,
+    read_report,
+    report_again,
+)
 
 
 @click.command(cls=Command, example="querygate report patients --out report.html")
@@ -22,15 +28,22 @@ from querygate.custody.roots.publish_with_report import FILES, ReportedPublicati
     metavar="FILE",
     help="Copy the report to this file: the page, or the JSON if the name ends in .json.",
 )
+@click.option("--again", is_flag=True, help="Make the report once more, from the store and the vault.")
 @format_option
 @site_option
-def report(dataset: str, version: int | None, out: Path | None, form: str, site: Path) -> None:
+def report(dataset: str, version: int | None, out: Path | None, again: bool, form: str, site: Path) -> None:
     """Show the report on VERSION of DATASET, by default on the served version.
 
     The report is for the custodian only: it compares answers with the true values, and one of its charts shows raw
-    values. It is kept in the vault with the raw rows.
+    values. It is kept in the vault with the raw rows. With --again it is made once more, for example if publishing was
+    interrupted while it was made.
     """
-    folder = find_report(open_here(site), dataset, version)
+    opened = open_here(site)
+    if again:
+        with progress() as tell:
+            folder = report_again(opened, dataset, version, tell=tell)
+    else:
+        folder = find_report(opened, dataset, version)
     if out is not None:
         _copy(folder / FILES["json" if out.suffix == ".json" else "full"], out)
         return

@@ -53,38 +53,60 @@ def add_user(name: str, role: str, project: str | None, organisation: str | None
 
 
 @user.command("list", example="querygate user list")
+@click.option("--removed", is_flag=True, help="List removed users too.")
 @format_option
 @site_option
-def list_users(form: str, site: Path) -> None:
+def list_users(removed: bool, form: str, site: Path) -> None:
     """List all accounts."""
     users = [asdict(found) for found in open_here(site).accounts.list_users()]
-    columns = ("name", "role", "project", "organisation", "created", "disabled")
+    if not removed:
+        users = [{key: user[key] for key in user if key != "removed"} for user in users if user["removed"] is None]
+    columns = ("name", "role", "project", "organisation", "created", "disabled", *(["removed"] * removed))
     print_records(users, form, columns=columns, empty="There are no users yet.")
 
 
 @user.command("change", example="querygate user change ann --project 'Hypertension 2026'")
 @click.argument("name")
+@click.option("--role", type=click.Choice(ROLES), help="Role of the user from now on.")
 @group_options(" An empty name removes it.")
 @format_option
 @site_option
-def change_user(name: str, project: str | None, organisation: str | None, form: str, site: Path) -> None:
-    """Move the user NAME to another project or organisation."""
+def change_user(
+    name: str, role: str | None, project: str | None, organisation: str | None, form: str, site: Path
+) -> None:
+    """Give the user NAME another role, project or organisation. A new role holds from the next request on."""
     opened = open_here(site)
-    changed = opened.accounts.change_user(name, project=project, organisation=organisation)
+    changed = opened.accounts.change_user(name, role=role, project=project, organisation=organisation)
     body = {"name": changed.name, "project": changed.project, "organisation": changed.organisation}
+    body |= {"role": changed.role} if role else {}
     opened.log.note("user.change", user=LOCAL.name, body=body)
-    print_record(asdict(changed), form, lambda: explain_groups(changed))
+    print_record(asdict(changed), form, lambda: explain_user(changed))
 
 
-def explain_groups(user: User) -> str:
-    """Whose answers theirs are put together with."""
+def explain_user(user: User) -> str:
+    """Their role, and whose answers theirs are put together with."""
     named = [f"{key} {value}" for key, value in _groups(user).items()]
-    return f"{user.name}: {', '.join(named) or 'no project, no organisation'}."
+    return f"{user.name}: {user.role}, {', '.join(named) or 'no project, no organisation'}."
 
 
 def _groups(user: User) -> dict[str, str]:
     """The project and the organisation, as far as there are any."""
     return {key: value for key in ("project", "organisation") if (value := getattr(user, key))}
+
+
+@user.command("remove", example="querygate user remove ann")
+@click.argument("name")
+@site_option
+def remove_user(name: str, site: Path) -> None:
+    """Remove the user NAME for good. None of their keys works any more.
+
+    What they asked stays in the log and in audits under their name, which no other user can be given. To close an
+    account for a while, use `querygate user disable`. The last custodian cannot be removed.
+    """
+    opened = open_here(site)
+    removed = opened.accounts.remove_user(name)
+    opened.log.note("user.remove", user=LOCAL.name, body={"name": removed.name})
+    click.echo(f"Removed {removed.name}. What they asked stays on record.")
 
 
 @user.command("disable", example="querygate user disable ann")

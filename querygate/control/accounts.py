@@ -28,7 +28,7 @@ ROLES: tuple[str, ...] = get_args(UserRole)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[^\W_](?:[\w .@&/+-]{0,62}[\w.])?")
-_USERS = "SELECT name, role, created, disabled, project, organisation FROM users"
+_USERS = "SELECT name, role, created, disabled, project, organisation, removed FROM users"
 _KEY = re.compile(r"qg_([a-z2-7]{8})_([a-z2-7]{52})")
 
 # The second choice of the OWASP Password Storage Cheat Sheet. The secrets are 256 random bits that nobody can guess,
@@ -40,7 +40,7 @@ _REMEMBERED = 4096
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody with an account. `disabled` is since when, None while the account is open."""
+    """Somebody with an account. `disabled` and `removed` are since when, None while the account is open or there."""
 
     name: str
     role: UserRole
@@ -48,6 +48,7 @@ class User:
     disabled: str | None
     project: str | None = None
     organisation: str | None = None
+    removed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,7 @@ class Accounts:
                 "A user name has 1 to 64 letters, digits, '.', '_', '@' or '-', and starts with a letter or digit.",
                 "Choose another name, for example 'ann' or 'ann@example.org'.",
             )
-        if role not in ROLES:
-            raise ConfigError("QG806", "There is no such role.", f"Choose one of: {', '.join(ROLES)}.")
+        _check_role(role)
         groups = _group(project), _group(organisation)
         try:
             with self._database.writing() as connection:
@@ -101,25 +101,44 @@ class Accounts:
         except sqlite3.IntegrityError:
             raise ConfigError(
                 "QG806",
-                f"The user '{name}' already exists (upper and lower case count as the same).",
+                f"The user '{name}' exists already, or did before they were removed: the log knows people by their "
+                "names, and upper and lower case count as the same.",
                 "Choose another name.",
             ) from None
         return self._user(name)
 
     def list_users(self) -> tuple[User, ...]:
+        """All, and those who were removed: what they asked is still on record under their names."""
         rows = self._database.rows(_USERS + " ORDER BY name")
         return tuple(User(**dict(row)) for row in rows)
 
-    def change_user(self, name: str, *, project: str | None = None, organisation: str | None = None) -> User:
-        """Put a user into another project or organisation; "" is none, None leaves it as it is."""
+    def change_user(
+        self, name: str, *, role: str | None = None, project: str | None = None, organisation: str | None = None
+    ) -> User:
+        """Give a user another role, project or organisation, from now on; "" is none, None leaves it as it is."""
         user = self._user(name)
+        role = user.role if role is None else _check_role(role)
         groups = (
             user.project if project is None else _group(project),
             user.organisation if organisation is None else _group(organisation),
         )
         with self._database.writing() as connection:
-            connection.execute("UPDATE users SET project = ?, organisation = ? WHERE name = ?", (*groups, user.name))
+            connection.execute(
+                "UPDATE users SET role = ?, project = ?, organisation = ? WHERE name = ?", (role, *groups, user.name)
+            )
+            if role != user.role:
+                _check_custodian(connection, user)
         return self._user(name)
+
+    def remove_user(self, name: str) -> User:
+        """Nobody has this account any more, from now on. What they did stays on record under their name, which nobody
+        else is given."""
+        user = self._user(name)
+        with self._database.writing() as connection:
+            connection.execute("UPDATE keys SET revoked = coalesce(revoked, ?) WHERE user = ?", (self._now(), name))
+            connection.execute("UPDATE users SET removed = coalesce(removed, ?) WHERE name = ?", (self._now(), name))
+            _check_custodian(connection, user)
+        return user
 
     def disable_user(self, name: str) -> None:
         """Shut the account: none of its keys opens any more, from now on."""
@@ -171,7 +190,7 @@ class Accounts:
             raise _not_signed_in()
         rows = self._database.rows(
             """SELECT keys.hash, users.name, users.role FROM keys JOIN users ON users.name = keys.user
-               WHERE keys.id = ? AND keys.revoked IS NULL AND users.disabled IS NULL""",
+               WHERE keys.id = ? AND keys.revoked IS NULL AND users.disabled IS NULL AND users.removed IS NULL""",
             (parts[1],),
         )
         hashed = rows[0]["hash"] if rows else self._nobody
@@ -184,7 +203,7 @@ class Accounts:
         return Principal(rows[0]["name"], rows[0]["role"])
 
     def _user(self, name: str) -> User:
-        rows = self._database.rows(_USERS + " WHERE name = ?", (name,))
+        rows = self._database.rows(_USERS + " WHERE name = ? AND removed IS NULL", (name,))
         if not rows:
             raise ConfigError("QG806", "There is no user with this name.", "List the users with `querygate user list`.")
         return User(**dict(rows[0]))
@@ -233,6 +252,25 @@ def _group(name: str) -> str | None:
             "Choose another name, for example 'Hypertension 2026'.",
         )
     return name or None
+
+
+def _check_role(role: str) -> str:
+    if role not in ROLES:
+        raise ConfigError("QG806", "There is no such role.", f"Choose one of: {', '.join(ROLES)}.")
+    return role
+
+
+def _check_custodian(connection: sqlite3.Connection, before: User) -> None:
+    """Within the transaction of a change: the site does not lose its last custodian by it."""
+    if not Principal(before.name, before.role).is_custodian:
+        return
+    left = connection.execute("SELECT role FROM users WHERE disabled IS NULL AND removed IS NULL").fetchall()
+    if not any(Principal("", row["role"]).is_custodian for row in left):
+        raise ConfigError(
+            "QG806",
+            f"'{before.name}' is the last custodian of this site.",
+            "Add another custodian first: `querygate user add NAME --role custodian`.",
+        )
 
 
 def _not_signed_in() -> NotPermitted:

@@ -18,6 +18,7 @@ from weakref import WeakSet
 
 from querygate.control.schema import MIGRATIONS
 from querygate.core.errors import ConfigError
+from querygate.core.full_disk import full_disk, is_full_disk
 from querygate.core.types import Scalar
 
 Row: TypeAlias = tuple[Any, ...]
@@ -71,6 +72,8 @@ class Database:
             finally:
                 connection.close()  # none is left open here, so that a server may fork after making its database
         except (sqlite3.Error, OSError) as error:
+            if is_full_disk(error):
+                raise full_disk() from None
             raise ConfigError(
                 "QG804",
                 f"{path} cannot be opened as the site's control database.",

@@ -244,4 +244,9 @@ EXPORTS: Migration = (
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS)
+REMOVED_USERS: Migration = (
+    # A removed user keeps the row: the log knows people by their names, so no name is given twice.
+    "ALTER TABLE users ADD COLUMN removed TEXT",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS)

@@ -62,6 +62,7 @@ CODES: dict[str, Code] = {
     "QG309": Code("Only the custodian can do this, outside the gate", 409, "55000", 1),
     "QG310": Code("This gate has no access to the raw rows", 409, "55000", 1),
     "QG311": Code("This dataset does not answer in this mode", 422, "0A000", 1),
+    "QG312": Code("The dataset was withdrawn", 410, "55000", 1),
     "QG501": Code("The answer could single people out", 403, "42501", 1),
     "QG401": Code("Not enough privacy budget", 403, "53400", 1),
     "QG601": Code("The request does not allow this now", 409, "55000", 1),

@@ -60,8 +60,8 @@ def _part(value: object) -> JsonValue:
 
 
 def from_json(kind: type[T], value: object) -> T:
-    """What `to_json` made a body of, as its class again: classes from objects, tuples from lists. TypeError for keys
-    that the class does not have, or that are missing."""
+    """What `to_json` made a body of, as its class again: classes from objects, tuples from lists, whole numbers from
+    keys. TypeError for keys that the class does not have, or that are missing."""
     return cast(T, _read(kind, value))
 
 
@@ -74,6 +74,8 @@ def _read(kind: object, value: object) -> object:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         return _read(next((one for one in inner if _fits(one, value)), None), value)
+    if origin in (dict, Mapping) and isinstance(value, Mapping):
+        return {int(key) if inner[0] is int else key: _read(inner[1], part) for key, part in value.items()}
     if origin is tuple and isinstance(value, list):
         kinds = [inner[0]] * len(value) if inner[1:] == (...,) else list(inner)
         return tuple(_read(one, part) for one, part in zip(kinds, value, strict=True))

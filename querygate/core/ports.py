@@ -93,12 +93,14 @@ class InlineAuditor(Protocol):
 class Store(Protocol):
     """The published plane. Nothing behind this port can open a vault."""
 
-    def datasets(self) -> tuple[str, ...]: ...
+    def datasets(self) -> tuple[str, ...]:
+        """Those that are served."""
+        ...
 
     def versions(self, dataset: str) -> tuple[int, ...]: ...
 
     def current(self, dataset: str) -> PublishedVersion:
-        """The version being served; NotPermitted QG303 if there is none."""
+        """The version being served; NotPermitted QG303 if there is none, QG312 if the dataset was withdrawn."""
         ...
 
 

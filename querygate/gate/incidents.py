@@ -8,9 +8,17 @@ from __future__ import annotations
 import logging
 import secrets
 
-from querygate.core.errors import Fault
+from querygate.core.errors import Fault, QueryGateError
+from querygate.core.full_disk import full_disk, is_full_disk
 
 logger = logging.getLogger("querygate")
+
+
+def make_problem(error: Exception) -> QueryGateError:
+    """What may be shown of any error: itself where it has a code, a full disk as what it is, and else a Fault."""
+    if isinstance(error, QueryGateError):
+        return error
+    return full_disk() if is_full_disk(error) else make_fault(error)
 
 
 def make_fault(error: BaseException, incident: str | None = None) -> Fault:

@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
 
 from querygate.core.errors import ExtractRefused
+from querygate.core.private_files import for_owner
 
 MANIFEST = "manifest.json"
 STAGED = ".staged"
@@ -63,7 +64,7 @@ class ExtractFiles:
     def locked(self, request_id: str) -> Iterator[None]:
         """One process at a time. The lock is the kernel's, so it dies with its holder."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        with (self._folder / f"{request_id}.lock").open("w") as handle:
+        with open(self._folder / f"{request_id}.lock", "w", opener=for_owner) as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -155,6 +156,7 @@ def seal(folder: Path, facts: Mapping[str, Any]) -> str:
     text = json.dumps({**facts, "files": files}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     (folder / MANIFEST).write_text(text, encoding="utf-8")
     for path in [*(folder / name for name in (*found.sizes, MANIFEST)), *_folders(folder)]:
+        path.chmod(0o700 if path.is_dir() else 0o600)
         sync(path)
     return hashlib.sha256(text.encode()).hexdigest()
 

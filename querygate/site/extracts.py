@@ -38,7 +38,7 @@ from querygate.core.approval import (
 from querygate.core.errors import ExtractRefused, Fault, NotPermitted, QueryGateError
 from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
-from querygate.gate.incidents import make_fault
+from querygate.gate.incidents import make_problem
 from querygate.site.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite
 
@@ -239,7 +239,7 @@ class Extracts:
             }
             return summary, self._files.keep(request.id, facts)
         except Exception as error:
-            problem = error if isinstance(error, QueryGateError) else make_fault(error)
+            problem = make_problem(error)
             self._record_failure(by, request.id, problem)
             raise problem from None
 
@@ -259,6 +259,7 @@ class Extracts:
         self._check_vault()
         with self._files.locked(request_id):
             request = self._check(by, request_id, "release")
+            self._catalog(request.spec.dataset)  # nothing leaves of a dataset that was withdrawn
             manifest = self._files.release(request_id, request.manifest)
             expires = stamp_now(self._log.clock, timedelta(days=self._days))
 

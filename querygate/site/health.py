@@ -14,6 +14,7 @@ from pathlib import Path
 
 from querygate.control import ChainBroken, Database, load_key
 from querygate.control.signature import PRIVATE, has_library
+from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now
@@ -98,19 +99,30 @@ def key_health(site: Site) -> Health:
 
 
 def permission_health(site: Site) -> Iterator[Health]:
-    """Are vault, store, extracts, control database, archives and key closed to everyone but their owner?"""
+    """Are vault, store, extracts, control database, archives and key, and all that is in them, closed to everyone but
+    their owner?"""
     for path in (site.vault, site.store, site.extracts, site.control, site.folder / "logs", site.folder / PRIVATE):
         if path.exists():
             yield _permissions(path)
 
 
 def _permissions(path: Path) -> Health:
-    mode = path.stat().st_mode & 0o777
-    closed = "700" if path.is_dir() else "600"
     name = f"permissions of {path.name}"
-    if mode & 0o077:
-        return Health(name, False, f"Other users have access (mode {mode:03o}).", f"chmod {closed} {path}")
+    inside = [one for one in path.rglob("*") if _is_open(one)]
+    if _is_open(path):
+        mode = path.stat().st_mode & 0o777
+        return Health(name, False, f"Other users have access (mode {mode:03o}).", f"chmod -R go= {path}")
+    if inside:
+        found = counted(len(inside), "file or folder is", "files or folders are")
+        return Health(name, False, f"{found} open to other users.", f"chmod -R go= {path}")
     return Health(name, True, "private")
+
+
+def _is_open(path: Path) -> bool:
+    try:
+        return not path.is_symlink() and bool(path.stat().st_mode & 0o077)
+    except FileNotFoundError:  # somebody is publishing
+        return False
 
 
 def clock_health(opened: OpenSite) -> Health:

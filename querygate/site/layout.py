@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from querygate.control.database import Database
 from querygate.control.signature import has_library, load_key
 from querygate.core.errors import ConfigError
+from querygate.core.private_files import for_owner
 from querygate.site.settings import FILE, SETTINGS, Settings, load_settings
 
 
@@ -49,7 +51,9 @@ def init_site(folder: Path) -> Site:
         lines += [f"# {setting.help}", f"# {setting.name} = {value}", ""]
     if has_library():
         load_key(folder)  # makes the key with which the log is signed
-    (folder / FILE).write_text("\n".join(lines), encoding="utf-8")
+    Database(folder / "control.db").close()
+    with open(folder / FILE, "w", encoding="utf-8", opener=for_owner) as stream:  # a location may have a password
+        stream.write("\n".join(lines))
     return open_site(folder)
 
 

@@ -209,6 +209,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Leave out `mode` to get the kind of answer that the policy allows.",
         "SELECT COUNT(*) FROM patients, as a noisy answer from a dataset that gives only ranges",
     ),
+    "QG312": Explanation(
+        "A custodian has taken the dataset out of service. No version of it answers queries, and no extract of it is "
+        "built or released. Answers that were given before can still be fetched.",
+        "Ask the custodian whether it will come back, or use another dataset.",
+        '{"dataset": "patients", "sql": "SELECT COUNT(*) FROM patients"}, after `querygate withdraw patients`',
+    ),
     "QG501": Explanation(
         "Combined with earlier answers to the same person or project, this answer could reveal something about fewer "
         "people than the dataset allows, or that could not be ruled out. The decision is made before anything is "

@@ -137,7 +137,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
         example=WISH_EXAMPLE,
     ),
     "Comment": record(
-        "A comment on an action. Return, reject and comment need one; build and release do not accept one.",
+        "A comment on an action, or no body. Return, reject and comment need one; build and release do not accept one.",
         {"comment": {**TEXT, "description": "At most 4,000 characters."}},
         optional=("comment",),
         example={"comment": "Why so many columns?"},

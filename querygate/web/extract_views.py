@@ -16,7 +16,7 @@ from querygate.web.request_body import check_fields, read_object, read_text
 
 CHUNK = 1 << 18
 SPEC = 'Send {"dataset": "...", "purpose": "...", ...}.'
-COMMENT = 'Send {} or {"comment": "..."}.'
+COMMENT = 'Send no body, or {"comment": "..."}.'
 
 
 class Exports:
@@ -39,7 +39,7 @@ class Exports:
         return give(self._extracts.edit(principal, request_id, read_object(SPEC)))
 
     def act_on_export(self, principal: Principal, request_id: str, action: str) -> Response:
-        body = read_object(COMMENT)
+        body = read_object(COMMENT, optional=True)
         check_fields(body, "", ("comment",))
         comment = read_text(body, "comment") if "comment" in body else ""
         return give(self._extracts.act(principal, request_id, cast(Action, action), comment))

@@ -42,7 +42,8 @@ def _operation(route: Route) -> Schema:
     if route.parameters:
         operation["parameters"] = [_parameter(parameter) for parameter in route.parameters]
     if route.body:
-        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": ref(route.body)}}}
+        required = bool(SCHEMAS[route.body]["required"])  # a body of which nothing is required may be left out
+        operation["requestBody"] = {"required": required, "content": {JSON: {"schema": ref(route.body)}}}
     given = {media: {"schema": ref(route.gives)} if media == JSON and route.gives else {} for media in route.media}
     operation["responses"] = {"200": {"description": route.summary, "content": given}, **_refusals(route)}
     return operation

@@ -12,10 +12,15 @@ from querygate.web.problems import malformed
 LONGEST_NAME = 63
 
 
-def read_object(remedy: str = 'Send {"dataset": "...", "sql": "SELECT ..."}.') -> dict[str, JsonValue]:
-    """The object that was sent."""
+def read_object(
+    remedy: str = 'Send {"dataset": "...", "sql": "SELECT ..."}.', *, optional: bool = False
+) -> dict[str, JsonValue]:
+    """The object that was sent. Where it is optional, no body at all is one without fields."""
+    sent = request.get_data()
+    if optional and not sent:
+        return {}
     try:
-        body = json.loads(request.get_data())
+        body = json.loads(sent)
     except (ValueError, RecursionError):  # not UTF-8, not JSON, or brackets without end
         raise malformed("The body is not JSON.", remedy) from None
     if not isinstance(body, dict):

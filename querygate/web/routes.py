@@ -18,6 +18,7 @@ API = "/api/v1"
 HTML = "text/html"
 JSON = "application/json"
 
+DATASET_CODES = ("QG303", "QG312")
 NOISE_CODES = ("QG310", "QG311")
 SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")))
 
@@ -86,7 +87,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="Answer",
         body="Question",
-        codes=(*SQL_CODES, "QG303", "QG305", *NOISE_CODES, "QG401", "QG501"),
+        codes=(*SQL_CODES, *DATASET_CODES, "QG305", *NOISE_CODES, "QG401", "QG501"),
     ),
     Route(
         "check",
@@ -96,7 +97,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="Verdict",
         body="Question",
-        codes=(*SQL_CODES, "QG303", *NOISE_CODES),
+        codes=(*SQL_CODES, *DATASET_CODES, *NOISE_CODES),
     ),
     Route(
         "price",
@@ -106,7 +107,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="Price",
         body="Batch",
-        codes=(*SQL_CODES, "QG303", *NOISE_CODES),
+        codes=(*SQL_CODES, *DATASET_CODES, *NOISE_CODES),
     ),
     Route(
         "read_budget",
@@ -116,7 +117,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="Budget",
         parameters=(Parameter("dataset", "query", "Name of the dataset.", {"type": "string"}),),
-        codes=("QG303", *NOISE_CODES),
+        codes=(*DATASET_CODES, *NOISE_CODES),
     ),
     Route("list_datasets", "GET", f"{API}/datasets", "List the datasets being served.", "key", gives="Datasets"),
     Route(
@@ -127,7 +128,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="Dataset",
         parameters=(DATASET,),
-        codes=("QG303",),
+        codes=DATASET_CODES,
     ),
     Route(
         "fetch_answer",
@@ -180,7 +181,7 @@ ROUTES: tuple[Route, ...] = (
                 {"enum": ["true", "false"], "default": "false"},
             ),
         ),
-        codes=("QG303", "QG309"),
+        codes=(*DATASET_CODES, "QG309"),
     ),
     Route(
         "read_risk",
@@ -190,7 +191,7 @@ ROUTES: tuple[Route, ...] = (
         "custodian",
         gives="RiskReport",
         parameters=(DATASET,),
-        codes=("QG303", "QG309"),
+        codes=(*DATASET_CODES, "QG309"),
     ),
     Route(
         "read_risk_report",
@@ -200,7 +201,7 @@ ROUTES: tuple[Route, ...] = (
         "custodian",
         media=(HTML,),
         parameters=(DATASET,),
-        codes=("QG303", "QG309"),
+        codes=(*DATASET_CODES, "QG309"),
     ),
     Route(
         "run_audit",
@@ -209,7 +210,7 @@ ROUTES: tuple[Route, ...] = (
         "Always refused, with what to do instead: an audit needs raw records, and this process has none.",
         "custodian",
         body="AuditRun",
-        codes=("QG303", "QG309"),
+        codes=(*DATASET_CODES, "QG309"),
     ),
     Route(
         "list_exports",
@@ -232,7 +233,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="Export",
         body="Wish",
-        codes=("QG303", "QG604"),
+        codes=(*DATASET_CODES, "QG604"),
     ),
     Route(
         "show_export",
@@ -245,7 +246,7 @@ ROUTES: tuple[Route, ...] = (
             REQUEST,
             Parameter("preview", "query", "true: include the figures for reviewers, which take time.", TRUTH),
         ),
-        codes=("QG310", "QG602", "QG603", "QG605"),
+        codes=("QG310", "QG312", "QG602", "QG603", "QG605"),
     ),
     Route(
         "edit_export",
@@ -256,7 +257,7 @@ ROUTES: tuple[Route, ...] = (
         gives="Export",
         body="Wish",
         parameters=(REQUEST,),
-        codes=("QG303", "QG601", "QG602", "QG603", "QG604"),
+        codes=(*DATASET_CODES, "QG601", "QG602", "QG603", "QG604"),
     ),
     Route(
         "act_on_export",
@@ -267,7 +268,7 @@ ROUTES: tuple[Route, ...] = (
         gives="Export",
         body="Comment",
         parameters=(REQUEST, Parameter("action", "path", "The action.", {"enum": list(ACTS)})),
-        codes=("QG310", "QG601", "QG602", "QG603", "QG604", "QG605", "QG607"),
+        codes=("QG310", "QG312", "QG601", "QG602", "QG603", "QG604", "QG605", "QG607"),
     ),
     Route(
         "fetch_export",
@@ -298,7 +299,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         gives="RiskReport",
         parameters=(REQUEST,),
-        codes=("QG307", "QG310", "QG602", "QG603", "QG605"),
+        codes=("QG307", "QG310", "QG312", "QG602", "QG603", "QG605"),
     ),
     Route(
         "read_export_risk_report",
@@ -308,7 +309,7 @@ ROUTES: tuple[Route, ...] = (
         "key",
         media=(HTML,),
         parameters=(REQUEST,),
-        codes=("QG307", "QG310", "QG602", "QG603", "QG605"),
+        codes=("QG307", "QG310", "QG312", "QG602", "QG603", "QG605"),
     ),
     Route("healthz", "GET", "/healthz", "The process is running.", "anyone", gives="Status"),
     Route(

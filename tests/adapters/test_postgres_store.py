@@ -13,6 +13,8 @@ from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.ports import Limits
 from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.custody.roots.copy_to_postgres import StoreCopy, copy_store
+from querygate.custody.roots.publish_version import serve_version
+from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.site.health import store_health
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
@@ -99,6 +101,21 @@ def test_a_retired_version_is_removed_there_too(place: Place) -> None:
     assert place.store.versions("t") == (2,)
     assert place.store.current("t").catalog.rows == len(NEW["age"])
     assert len(place.tables()) == len(before)  # the cells of one version came, those of another went
+
+
+def test_a_withdrawn_dataset_is_withdrawn_there_too_until_it_is_reinstated(place: Place) -> None:
+    place.copy()
+    store = place.store
+    assert store.current("t").catalog.version == 1
+    withdraw_dataset(place.opened, "t", user="carl")
+    assert place.copy() == (StoreCopy("t", (), None),)
+    with pytest.raises(NotPermitted) as refused:
+        store.current("t")
+    assert refused.value.code == "QG312"
+    assert store.datasets() == ()
+    serve_version(place.opened, "t", 1, user="carl", reinstate=True)
+    assert place.copy() == (StoreCopy("t", (), 1),)
+    assert store.current("t").catalog.version == 1
 
 
 def test_versions_come_over_and_the_pointer_follows(place: Place) -> None:

@@ -7,8 +7,11 @@ import json
 import pytest
 import sqlglot
 
+from querygate.custody.roots.withdraw_dataset import withdraw_dataset
+from querygate.web import create_app
 from querygate.web.schemas import SCHEMAS
 from tests.api.shapes import misfits
+from tests.api.small_site import make_small_site
 
 QUERY, CHECK = "/api/v1/query", "/api/v1/query/check"
 MEAN = "SELECT AVG(sbp), COUNT(*) FROM clinic"
@@ -151,3 +154,14 @@ def test_the_largest_request_is_a_setting(client, small):
     assert fits.status_code == 200
     too_large = client.post(QUERY, headers=small.headers("ann"), data=padded.ljust(most + 1))
     assert (too_large.status_code, too_large.json["code"]) == (413, "QG308")
+
+
+def test_a_withdrawn_dataset_is_gone(tmp_path):
+    own = make_small_site(tmp_path)
+    withdraw_dataset(own.opened, "clinic", user="carl")
+    client, ann = create_app(own.opened).test_client(), own.headers("ann")
+    for path in (QUERY, CHECK):
+        response = client.post(path, headers=ann, json={"dataset": "clinic", "sql": MEAN})
+        assert (response.status_code, response.json["code"]) == (410, "QG312")
+    assert client.get("/api/v1/datasets/clinic", headers=ann).status_code == 410
+    assert client.get("/api/v1/datasets", headers=ann).json == {"datasets": []}

@@ -244,9 +244,21 @@ BAD = {
 }
 
 
+def test_an_action_needs_no_body(call, ident, client):
+    submitted = call("ann", "POST", f"/{ident}/submit", None)
+    assert (submitted.status_code, submitted.json["state"]) == (200, "submitted")
+    assert call("carl", "POST", f"/{ident}/take", None).json["state"] == "in_review"
+    refused = call("carl", "POST", f"/{ident}/reject", None)
+    assert (refused.status_code, refused.json["code"]) == (422, "QG604")  # it needs a comment
+    assert call("ann", "POST", "", None).status_code == 400
+    described = client.get("/openapi.json").json["paths"]["/api/v1/exports/{request_id}/{action}"]["post"]
+    assert described["requestBody"]["required"] is False
+
+
 @pytest.mark.parametrize("body", BAD.values(), ids=BAD)
 def test_bodies_that_cannot_be_read(call, ident, body):
-    for method, path in (("POST", ""), ("PUT", f"/{ident}"), ("POST", f"/{ident}/submit")):
+    ways = [("POST", ""), ("PUT", f"/{ident}"), ("POST", f"/{ident}/submit")]
+    for method, path in ways if body else ways[:2]:
         response = call("ann", method, path, body)
         assert (response.status_code, response.json["code"]) == (400, "QG306")
 

@@ -119,9 +119,8 @@ def assert_mended(folder: Path) -> None:
     assert opened.store.current("t").catalog.version == report.version
     assert ends(opened, "COUNT(*)") == (40, 40)
     assert staged_files(opened) == []
-    assert [path.name for path in sorted((folder / "vault" / "t").iterdir())] == [
-        f"v{version:05d}.duckdb" for version in opened.store.versions("t")
-    ]
+    left = {path.name for path in (folder / "vault" / "t").iterdir()} - {"reports"}
+    assert left == {f"v{version:05d}.duckdb" for version in opened.store.versions("t")}
 
 
 def test_killed_at_every_step_of_the_switch(publishers: Publishers, template: Path, tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def check(words: list[str]) -> None:
             if absent and parameter.required:
                 raise click.UsageError(f"{parameter.name} is missing")
             if not absent and isinstance(parameter.type, (click.Choice, click.IntRange)):
-                parameter.type.convert(value, parameter, context)
+                for one in value if isinstance(value, tuple) else (value,):
+                    parameter.type.convert(one, parameter, context)
         return
 
 

@@ -7,11 +7,14 @@ only the line number is taken from them.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
+import io
 import re
+import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -19,9 +22,14 @@ import duckdb
 import pyarrow as pa
 
 from querygate.core.errors import ConfigError
+from querygate.core.full_disk import is_full_disk
+from querygate.core.interrupts import is_interrupt
 from querygate_adapters.store.duckdb_lockdown import CONFIG
 
 BATCH_ROWS = 100_000
+DAMAGED = (OSError, EOFError, zlib.error)
+"""What Python raises for a file that is not compressed although it is called so, or was cut off."""
+
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 
 
@@ -70,7 +78,9 @@ def translated(name: str) -> Iterator[None]:
     """Turn an engine's complaint into a coded error that quotes nothing from the file."""
     try:
         yield
-    except (duckdb.Error, pa.ArrowException, UnicodeDecodeError, OSError, csv.Error) as error:
+    except (duckdb.Error, pa.ArrowException, UnicodeDecodeError, csv.Error, *DAMAGED) as error:
+        if is_full_disk(error) or is_interrupt(error):
+            raise
         line = _LINE.search(str(error))
         if line is None:
             raise ConfigError(
@@ -86,6 +96,15 @@ def translated(name: str) -> Iterator[None]:
 
 class CsvFile(FileSource):
     """Delimited text with a header. The delimiter is the commonest of comma, semicolon, tab and bar in the header."""
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        try:
+            with translated(self.path.name):
+                yield
+        except ConfigError:
+            _check_encoding(self.path)
+            raise
 
     def _read_columns(self) -> tuple[str, ...]:
         with _text(self.path) as stream:
@@ -129,14 +148,14 @@ class DuckDBFile:
             self._connection = duckdb.connect(
                 str(self.path), read_only=True, config={**CONFIG, "lock_configuration": "true"}
             )
-            tables = [
-                row[0]
-                for row in self._connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            ]
+            found = self._connection.execute("SELECT table_name, table_type FROM information_schema.tables").fetchall()
+        tables = {str(name): str(kind) for name, kind in found}
         if table not in tables:
             raise ConfigError(
                 "QG802", f"{self.path.name} has no table with this name.", f"Accepted: {', '.join(sorted(tables))}."
             )
+
+        self._is_view = tables[table] == "VIEW"
 
     def columns(self) -> tuple[str, ...]:
         with self.reading():
@@ -147,8 +166,20 @@ class DuckDBFile:
         wanted = ", ".join(quoted(name) for name in columns) or "1"
         return self._connection.sql(f"SELECT {wanted} FROM {quoted(self._table)}").to_arrow_reader(BATCH_ROWS)
 
-    def reading(self) -> AbstractContextManager[None]:
-        return translated(self.path.name)
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        try:
+            with translated(self.path.name):
+                yield
+        except ConfigError as error:
+            if not self._is_view:
+                raise
+            raise ConfigError(
+                error.code,
+                f"{self.path.name}: the view {self._table} cannot be read. It may need other files, and a source reads "
+                "its own file only.",
+                f"Make a table of it: CREATE TABLE name AS SELECT * FROM {quoted(self._table)}.",
+            ) from None
 
     def identity(self) -> str:
         return f"{self._table} {stamp_of(self.path)} {stamp_of(self.path.with_name(self.path.name + '.wal'))}"
@@ -172,6 +203,25 @@ def _connection_to(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _text(path: Path) -> IO[str]:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(_bytes(path), encoding="utf-8-sig", newline="")
+
+
+def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def _check_encoding(path: Path) -> None:
+    """ConfigError with the first line that is not UTF-8, and what the file may be written in instead."""
+    with _bytes(path) as stream, suppress(*DAMAGED):
+        for number, line in enumerate(stream, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                wide = number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+                encoding = "UTF-16" if wide else "WINDOWS-1252"
+                found = "UTF-16" if wide else "perhaps Latin-1 or Windows-1252"
+                raise ConfigError(
+                    "QG802",
+                    f"{path.name}, line {number}: the text is not UTF-8 ({found}).",
+                    f"Convert it, for example with: iconv -f {encoding} -t UTF-8 < old.csv > new.csv",
+                ) from None

@@ -28,11 +28,14 @@ AGAIN_S = 0.01
 def connect(
     path: Path, *, read_only: bool, memory_mb: int = 1024, threads: int | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """Open a database file from which SQL can reach nothing else on the machine."""
+    """Open a database file from which SQL can reach nothing else on the machine, and which its owner alone may read."""
     config: Config = {**CONFIG, "memory_limit": f"{memory_mb}MB", "lock_configuration": "true"}
     if threads:
         config["threads"] = str(threads)
-    return duckdb.connect(str(path), read_only=read_only, config=config)
+    database = duckdb.connect(str(path), read_only=read_only, config=config)
+    if not read_only and path.exists():  # one in memory is not there
+        path.chmod(0o600)
+    return database
 
 
 @contextmanager

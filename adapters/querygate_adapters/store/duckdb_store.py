@@ -2,6 +2,7 @@
 
     store/patients/v00003.duckdb     cells, value sets, code sets, moments, catalog
     store/patients/current           the text "3"
+    store/patients/withdrawn         while it is there, no version is served, whatever `current` says
 
 The pointer is replaced atomically by the publisher, so a reader sees the old version or the new one, never a mixture.
 Nothing here can open a vault; the publisher's half is in `store_writer`.
@@ -17,11 +18,13 @@ from pathlib import Path
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
-from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset
+from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset, withdrawn
 from querygate_adapters.store.cell_query import Dictionaries, make_block, projection
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
 from querygate_adapters.store.duckdb_lockdown import connect, limited
+
+WITHDRAWN = "withdrawn"
 
 _VERSION_FILE = re.compile(r"v(\d{5,})\.duckdb")
 
@@ -36,7 +39,14 @@ def versions_in(folder: Path) -> tuple[int, ...]:
     return tuple(sorted(int(match[1]) for match in found if match))
 
 
+def is_withdrawn(folder: Path) -> bool:
+    return (folder / WITHDRAWN).exists()
+
+
 def current_version(folder: Path) -> int | None:
+    """The version being served; None where there is none, or where the dataset was withdrawn."""
+    if is_withdrawn(folder):
+        return None
     try:
         return int((folder / "current").read_text(encoding="ascii"))
     except FileNotFoundError:
@@ -53,7 +63,9 @@ class DuckDBStore:
         self._lock = threading.Lock()
 
     def datasets(self) -> tuple[str, ...]:
-        return tuple(sorted(path.parent.name for path in self.root.glob("*/current")))
+        """Datasets that are served."""
+        found = (path.parent for path in self.root.glob("*/current"))
+        return tuple(sorted(folder.name for folder in found if not is_withdrawn(folder)))
 
     def versions(self, dataset: str) -> tuple[int, ...]:
         return versions_in(self._folder(dataset))
@@ -63,7 +75,7 @@ class DuckDBStore:
         folder = self._folder(dataset)
         version = current_version(folder)
         if version is None:
-            raise no_dataset()
+            raise withdrawn() if is_withdrawn(folder) else no_dataset()
         with self._lock:
             release = self._open.get(dataset)
             if release is None or release.catalog.version != version:

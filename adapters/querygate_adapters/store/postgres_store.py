@@ -3,7 +3,7 @@
     postgresql://gate@host:5432/database#schema        (without a fragment: the schema querygate)
 
     release      id, dataset, version, catalog         one row per version; never changed
-    served       dataset, release                      which one is served
+    served       dataset, release                      which one is served; none of a dataset that was withdrawn
     cells_7      the cells of release 7
     value_text, set_value                              values and sets of the categories, by release
     code_item, item_set                                items and sets of the code lists, by release
@@ -33,7 +33,14 @@ from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.deadline import over_the_limit, seconds_left
 from querygate.core.ports import Limits
 from querygate.core.types import Array, Catalog, Column, Scalar
-from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Row, catalog_from_json, no_dataset
+from querygate_adapters.store.catalog_json import (
+    NAME,
+    KeptBlocks,
+    Row,
+    catalog_from_json,
+    no_dataset,
+    withdrawn,
+)
 from querygate_adapters.store.cell_query import Dictionaries, grouping, make_block
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
@@ -71,7 +78,7 @@ class PostgresStore:
             raise no_dataset()
         found = self._ask("SELECT release FROM {served} WHERE dataset = %s", dataset)
         if not found:
-            raise no_dataset()
+            raise withdrawn() if self.versions(dataset) else no_dataset()
         number: int = found[0][0]
         with self._lock:
             known, release = self._open.get(dataset, (None, None))

@@ -1,6 +1,7 @@
 """Versions that are never served again: which they are, and how a version is retired so that a kill leaves it whole.
 
-    store/patients/retired           a line "1 3" for each: version 1 was retired when version 3 came
+    store/patients/retired           a line "1 3" for each: version 1 was retired when version 3 came; "1 0": by itself,
+                                     after the dataset was withdrawn
 
 A line is written before the version that takes the place is there, and counts from the moment it is: retiring and
 serving are one step. What was not finished is finished, or forgotten, by the next one who holds the dataset's lock.
@@ -12,15 +13,18 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from querygate.core.private_files import for_owner
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 
 FILE = "retired"
+NOTHING = 0
+"""In the place of a version that took the place."""
 
 
 def retired_in(folder: Path) -> dict[int, int]:
     """Retired versions, each with the one that took its place."""
     lines = _lines(folder)
-    there = set(versions_in(folder))
+    there = {*versions_in(folder), NOTHING}
     return {old: new for old, new in lines.items() if new in there or new in lines or old not in there}
 
 
@@ -77,7 +81,9 @@ def _write(folder: Path, retired: Mapping[int, int]) -> None:
 
 def _replace(folder: Path, name: str, text: str) -> None:
     staged = folder / f"staged-{name}"
-    staged.write_text(text, encoding="ascii")
+    staged.unlink(missing_ok=True)
+    with open(staged, "w", encoding="ascii", opener=for_owner) as stream:
+        stream.write(text)
     flush(staged)
     os.replace(staged, folder / name)
     flush(folder)

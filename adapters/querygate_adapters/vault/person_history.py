@@ -94,6 +94,8 @@ def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnect
             "Restore the file, or retire the version: `querygate retire DATASET N`.",
         )
     config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
+    # Rows that do not fit into memory stay in the vault.
+    config["temp_directory"] = str(next(iter(vaults.values())).parent / "spill")
     database = duckdb.connect(config={**config, "memory_limit": f"{memory_mb}MB"})
     for name, path in vaults.items():
         escaped = str(path).replace("'", "''")

@@ -65,6 +65,7 @@ def remove(vault: Path, person: Person, staged: Path, memory_mb: int) -> None:
     """
     config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
     with closing(duckdb.connect(str(staged), config={**config, "memory_limit": f"{memory_mb}MB"})) as database:
+        staged.chmod(0o600)
         escaped = str(vault).replace("'", "''")
         database.execute(f"ATTACH '{escaped}' AS vault (READ_ONLY)")
         row = quoted(Vault.of(database, "vault").row)

@@ -108,6 +108,11 @@ class PostgresVersionWriter:
                 [dataset, version],
             )
 
+    def withdraw(self, dataset: str) -> None:
+        """Point to none."""
+        with self._writing() as connection:
+            connection.execute(self._sql("DELETE FROM {served} WHERE dataset = %s"), [dataset])
+
     def remove(self, dataset: str, version: int) -> None:
         """Take a version away that is not served there any more."""
         with self._writing() as connection:

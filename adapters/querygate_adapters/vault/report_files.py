@@ -1,9 +1,10 @@
 """Reports of versions, kept with the raw rows: they have raw values in pictures, and are for the custodian alone.
 
-    vault/patients/reports/v00003/   report.json, report.html, pictures
+    vault/patients/reports/v00003/       report.json, report.html, pictures
+    vault/patients/reports/v00003.json   what publishing measured, from which the report can be made again
 
-A report is written beside its place and renamed, so it is there as a whole or not at all. It goes when its version is
-retired, and when somebody whose values it may show is deleted.
+Both are written beside their place and renamed, so they are there as a whole or not at all. They go when their version
+is retired, and when somebody who was counted or whose values they may show is deleted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from querygate.core.private_files import for_owner
 from querygate_adapters.store.retired_versions import flush
 
 FOLDER = "reports"
@@ -52,15 +54,32 @@ def keep_report(vault: Path, version: int, files: Mapping[str, bytes]) -> Path:
     return place
 
 
+def figures_file(vault: Path, version: int) -> Path:
+    return vault / FOLDER / f"v{version:05d}.json"
+
+
+def keep_figures(vault: Path, version: int, text: str) -> None:
+    """Put what publishing measured of a version in its place."""
+    place = figures_file(vault, version)
+    staged = place.with_name(f"{_STAGED}{place.name}")
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    with open(staged, "w", encoding="utf-8", opener=for_owner) as stream:
+        stream.write(text)
+    flush(staged)
+    os.replace(staged, place)
+    flush(place.parent)
+
+
 def remove_reports(vault: Path, versions: Collection[int]) -> None:
     for version in versions:
         _remove(report_folder(vault, version))
+        figures_file(vault, version).unlink(missing_ok=True)
 
 
 def sweep_reports(vault: Path, retired: Collection[int]) -> None:
     """Remove what a report that was cut off left behind, and the reports of retired versions."""
     for left in (vault / FOLDER).glob(f"{_STAGED}*"):
-        _remove(left)
+        _remove(left) if left.is_dir() else left.unlink()
     remove_reports(vault, retired)
 
 

@@ -11,7 +11,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,18 +19,28 @@ import pyarrow as pa
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError
+from querygate.core.full_disk import full_disk, is_full_disk
+from querygate.core.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.code_sets import write_code_sets
 from querygate_adapters.store.duckdb_lockdown import connect
-from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
-from querygate_adapters.store.retired_versions import flush, mark, point_to, readable_in, retired_in, settle
+from querygate_adapters.store.duckdb_store import WITHDRAWN, current_version, is_withdrawn, version_file, versions_in
+from querygate_adapters.store.retired_versions import NOTHING, flush, mark, point_to, readable_in, retired_in, settle
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, Vault, attach, read_past
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
-from querygate_adapters.vault.report_files import keep_report, remove_reports, report_folder, reports_in, sweep_reports
+from querygate_adapters.vault.report_files import (
+    figures_file,
+    keep_figures,
+    keep_report,
+    remove_reports,
+    report_folder,
+    reports_in,
+    sweep_reports,
+)
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
 STAGED = "staged-"
@@ -39,8 +49,11 @@ STAGED = "staged-"
 class DuckDBPublication:
     """One publication of one dataset, under the dataset's lock."""
 
-    def __init__(self, store: Path, vault: Path, memory_mb: int) -> None:
+    def __init__(
+        self, store: Path, vault: Path, memory_mb: int, *, reinstate: bool, switching: Callable[[], object]
+    ) -> None:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
+        self._reinstate, self._switching = reinstate, switching
         known = {*versions_in(store), *versions_in(vault), *retired_in(store)}
         self.version = max(known, default=0) + 1
         self._readable = readable_in(store)
@@ -94,8 +107,10 @@ class DuckDBPublication:
 
     def switch(self, retire: Sequence[int] = ()) -> None:
         """Serve the new version. Until it is pointed to the old one is served, after that the new one; from the moment
-        that its file is there the others are retired.
+        that its file is there the others are retired. A dataset that was withdrawn meanwhile is left as it was.
         """
+        _check_in_service(self._store, self._reinstate)
+        self._switching()
         flush(self._staged_vault)
         os.replace(self._staged_vault, version_file(self._vault, self.version))
         flush(self._vault)
@@ -105,6 +120,8 @@ class DuckDBPublication:
         os.replace(self._staged_store, version_file(self._store, self.version))
         flush(self._store)
         point_to(self._store, self.version)
+        if self._reinstate:
+            _reinstate(self._store)
         settle(self._store)
 
 
@@ -161,10 +178,22 @@ def _stems(columns: Sequence[int]) -> tuple[str, ...]:
 
 
 class DuckDBVersionWriter:
-    """Where publications are made: the store and the vault of a site."""
+    """Where publications are made: the store and the vault of a site. With `reinstate`, publishing or serving a version
+    of a dataset that was withdrawn puts it back into service; otherwise that is refused. `switching` is called before a
+    new version is served.
+    """
 
-    def __init__(self, store: Path, vault: Path, *, memory_mb: int = 4096) -> None:
+    def __init__(
+        self,
+        store: Path,
+        vault: Path,
+        *,
+        memory_mb: int = 4096,
+        reinstate: bool = False,
+        switching: Callable[[], object] = lambda: None,
+    ) -> None:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
+        self._reinstate, self._switching = reinstate, switching
 
     @contextmanager
     def publishing(self, dataset: str) -> Iterator[DuckDBPublication]:
@@ -173,6 +202,7 @@ class DuckDBVersionWriter:
         Before, the rows it had read may stay: if they are what the new one would read, it goes on from them.
         """
         store, vault = self._folders(dataset)
+        reinstate = _check_in_service(store, self._reinstate)
         for folder in (store, vault):
             folder.mkdir(parents=True, exist_ok=True)
             folder.chmod(0o700)
@@ -180,7 +210,11 @@ class DuckDBVersionWriter:
             settle(store)
             _sweep(store, vault, resumable=True)
             try:
-                yield DuckDBPublication(store, vault, self._memory_mb)
+                yield DuckDBPublication(store, vault, self._memory_mb, reinstate=reinstate, switching=self._switching)
+            except Exception as error:
+                if is_full_disk(error):
+                    raise full_disk("No new version is served.") from None
+                raise
             finally:
                 _sweep(store, vault)
 
@@ -191,9 +225,24 @@ class DuckDBVersionWriter:
         with _locked(folder / "lock"):
             settle(folder)
             self._check_readable(dataset, version)
+            reinstate = _check_in_service(folder, self._reinstate)
             before = current_version(folder)
             point_to(folder, version)
+            if reinstate:
+                _reinstate(folder)
         return before
+
+    def is_withdrawn(self, dataset: str) -> bool:
+        return is_withdrawn(self._folders(dataset)[0])
+
+    def withdraw(self, dataset: str) -> None:
+        """Serve no version from now on. One file is made, so a kill leaves the dataset served or withdrawn; and it is
+        made without the lock, so that a publication that takes hours is not waited for.
+        """
+        folder, _ = self._folders(dataset)
+        with suppress(FileExistsError):
+            os.close(os.open(folder / WITHDRAWN, os.O_CREAT | os.O_EXCL, 0o600))
+        flush(folder)
 
     def retire(self, dataset: str, version: int) -> None:
         """Never serve a version again: its file is removed. The one that is served stays."""
@@ -202,13 +251,13 @@ class DuckDBVersionWriter:
         with _locked(folder / "lock"):
             settle(folder)
             self._check_readable(dataset, version)
-            served = current_version(folder)
+            served = NOTHING if is_withdrawn(folder) else current_version(folder)
             if served is None or served == version:
                 raise ConfigError(
                     "QG804",
                     f"Version {version} of {dataset} is being served.",
                     "Publish or serve another version first; `querygate publish --on-overlap retire` does both at "
-                    "once.",
+                    f"once. To serve none, run `querygate withdraw {dataset}`.",
                 )
             mark(folder, [version], by=served)
             settle(folder)
@@ -246,6 +295,14 @@ class DuckDBVersionWriter:
         """Put the report on a version with its raw rows; returns its folder."""
         return keep_report(self._folders(dataset)[1], version, files)
 
+    def keep_figures(self, dataset: str, version: int, text: str) -> None:
+        """Keep what publishing measured of a version with its raw rows."""
+        keep_figures(self._folders(dataset)[1], version, text)
+
+    def figures(self, dataset: str, version: int) -> Path:
+        """The file of what publishing measured of a version, if there is one."""
+        return figures_file(self._folders(dataset)[1], version)
+
     def report(self, dataset: str, version: int) -> Path:
         """The folder of the report on a version, if there is one."""
         return report_folder(self._folders(dataset)[1], version)
@@ -267,6 +324,28 @@ class DuckDBVersionWriter:
         """Retired versions, each with the one that took its place."""
         return retired_in(self._folders(dataset)[0])
 
+    def in_vault(self, dataset: str) -> tuple[int, ...]:
+        """Versions whose raw rows are in the vault."""
+        return versions_in(self._folders(dataset)[1])
+
+    def erase(self, dataset: str, versions: Sequence[int]) -> None:
+        """Remove the raw rows of retired versions, and what was reported on them."""
+        store, vault = self._folders(dataset)
+        with _locked(store / "lock"):
+            settle(store)
+            kept = sorted(set(versions) - set(retired_in(store)))
+            if kept:
+                raise ConfigError(
+                    "QG804",
+                    f"Version {kept[0]} of {dataset} is not retired: raw rows of a version that can be served stay.",
+                    f"Retire it first: `querygate retire {dataset} {kept[0]}`.",
+                )
+            for version in versions:
+                for left in vault.glob(f"{version_file(vault, version).name}*"):  # a journal may lie beside it
+                    left.unlink()
+            remove_reports(vault, versions)
+            flush(vault)
+
     def _check_readable(self, dataset: str, version: int) -> None:
         folder, _ = self._folders(dataset)
         readable = readable_in(folder)
@@ -286,9 +365,27 @@ class DuckDBVersionWriter:
         return self._store / dataset, self._vault / dataset
 
 
+def _check_in_service(store: Path, reinstate: bool) -> bool:
+    """Whether a dataset that was withdrawn is to be reinstated; ConfigError if it is not."""
+    found = is_withdrawn(store)
+    if found and not reinstate:
+        raise ConfigError(
+            "QG804",
+            f"The dataset {store.name} was withdrawn, so no version of it is put into service.",
+            "To serve it again all the same, add --reinstate.",
+        )
+    return found
+
+
+def _reinstate(store: Path) -> None:
+    """After the pointer was set, so that no version is served but the one that is meant."""
+    (store / WITHDRAWN).unlink()
+    flush(store)
+
+
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as handle:
+    with open(path, "w", opener=for_owner) as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

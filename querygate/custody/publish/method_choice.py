@@ -200,7 +200,8 @@ def divided(
         raise ConfigError(
             "QG803",
             f"Even all records together do not satisfy {infeasible.guarantee}.",
-            "Relax the guarantee in the policy, or withhold the column.",
+            "Relax the guarantee in the policy, or withhold the column. If all values are published as one bin, give "
+            'it narrower `bins`, or carry = "hull" where bins would have too few records.',
         ) from None
     except Unsuitable as unsuitable:
         remedy = 'Choose another method in the policy: method = "auto" always works.'

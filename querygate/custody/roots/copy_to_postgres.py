@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from querygate.core.errors import ConfigError
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.catalog_json import catalog_to_json
-from querygate_adapters.store.duckdb_store import DuckDBRelease, current_version, version_file
+from querygate_adapters.store.duckdb_store import DuckDBRelease, current_version, is_withdrawn, version_file
 from querygate_adapters.store.retired_versions import readable_in, retired_in
 from querygate_adapters.vault.postgres_writer import PostgresVersionWriter
 
 
 @dataclass(frozen=True, slots=True)
 class StoreCopy:
-    """What a copy did for one dataset: the versions that were brought, and the one that is served there now."""
+    """What a copy did for one dataset: the versions that were brought, and the one that is served there now; none of a
+    dataset that was withdrawn.
+    """
 
     dataset: str
     copied: tuple[int, ...]
-    served: int
+    served: int | None
 
 
 def copy_store(
@@ -52,6 +55,10 @@ def _copy_dataset(
 ) -> StoreCopy:
     folder = opened.site.store / dataset
     there = shelf.versions(dataset)
+    if is_withdrawn(folder):
+        shelf.withdraw(dataset)
+        _remove_retired(shelf, folder, there, progress)
+        return StoreCopy(dataset, (), None)
     missing = [version for version in readable_in(folder) if version not in there]
     served = current_version(folder)
     if served is None:
@@ -66,7 +73,13 @@ def _copy_dataset(
         progress(f"{dataset}: copying version {version}")
         shelf.copy(version_file(folder, version))
     shelf.serve(dataset, served)
-    for version in sorted(set(there) & set(retired_in(folder))):
-        progress(f"{dataset}: removing version {version}, which was retired")
-        shelf.remove(dataset, version)
+    _remove_retired(shelf, folder, there, progress)
     return StoreCopy(dataset, tuple(missing), served)
+
+
+def _remove_retired(
+    shelf: PostgresVersionWriter, folder: Path, there: Collection[int], progress: Callable[[str], None]
+) -> None:
+    for version in sorted(set(there) & set(retired_in(folder))):
+        progress(f"{folder.name}: removing version {version}, which was retired")
+        shelf.remove(folder.name, version)

@@ -15,6 +15,7 @@ from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.intent_score import Intent, ScoredQuery, score_users
 from querygate.custody.evidence.replay import LoggedQuery, Replay, replay
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
+from querygate.custody.roots.withdraw_dataset import last_catalog
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
 
@@ -57,7 +58,7 @@ def replay_site(
 
 def report_store(opened: OpenSite, dataset: str, version: int | None, *, user: str) -> StoreReport:
     """How weak a version is, by itself and in the hands of those who asked."""
-    wanted = version or opened.store.current(dataset).catalog.version
+    wanted = version or last_catalog(opened, dataset).version
     release = _open(opened, dataset, wanted)
     if release is None:
         raise NotPermitted(

@@ -15,6 +15,7 @@ from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, aud
 from querygate.custody.audit.audit_body import AuditOutcome
 from querygate.custody.audit.true_totals import exact_totals
 from querygate.custody.roots.log_coalitions import POOLED, views_of
+from querygate.custody.roots.withdraw_dataset import last_catalog
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_store import version_file
@@ -38,7 +39,7 @@ def audit_site(
     computed from the published store, so whatever is isolated is an attempt: no range tells more than the store does.
     With `users`, only what they were answered.
     """
-    catalog = opened.store.current(dataset).catalog
+    catalog = last_catalog(opened, dataset)
     secret = tuple(c.name for c in catalog.columns if c.role == "sensitive")
     known = tuple(c.name for c in catalog.columns if c.role != "sensitive")
     public = {c.name: (c.low, c.high) for c in catalog.columns if c.low is not None and c.high is not None}

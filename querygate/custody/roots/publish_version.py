@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from querygate.control import stamp_now
+from querygate.core.interrupts import Interrupted, is_interrupt, uninterrupted
+from querygate.core.json_body import to_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
@@ -22,9 +26,12 @@ from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 
-def open_version_writer(opened: OpenSite) -> DuckDBVersionWriter:
+def open_version_writer(
+    opened: OpenSite, *, reinstate: bool = False, switching: Callable[[], object] = lambda: None
+) -> DuckDBVersionWriter:
+    site = opened.site
     return DuckDBVersionWriter(
-        opened.site.store, opened.site.vault, memory_mb=opened.site.settings["publish_memory_mb"]
+        site.store, site.vault, memory_mb=site.settings["publish_memory_mb"], reinstate=reinstate, switching=switching
     )
 
 
@@ -38,28 +45,49 @@ def publish_to(
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
     handling: VersionHandling | None = None,
+    reinstate: bool = False,
 ) -> Report:
     """Publish a source into a site and put it on record. `base_dir` is the folder of the policy file.
 
-    `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions.
+    `on_overlap` stands in for that of the policy, `handling` for all that it says about earlier versions. Only with
+    `reinstate` is a dataset served again that was withdrawn.
     """
     check_differencing(policy.audit.on_differencing, opened.site.settings)
-    report = publish(
-        policy,
-        open_source(source) if isinstance(source, str) else source,
-        open_version_writer(opened),
-        now=partial(stamp_now, now),
-        clock_s=time.perf_counter,
-        open_beside=lambda specification: open_source(specification, base_dir),
-        progress=progress,
-        handling=handling or VersionHandling.by(policy, on_overlap),
-        kept=write_kept_policy(policy, base_dir),
-    )
+    with ExitStack() as to_the_record:  # from the switch on, Ctrl-C waits until the version is on record
+        writer = open_version_writer(
+            opened, reinstate=reinstate, switching=lambda: to_the_record.enter_context(uninterrupted())
+        )
+        was_withdrawn, before = writer.is_withdrawn(policy.dataset), writer.served(policy.dataset)
+        try:
+            report = publish(
+                policy,
+                open_source(source) if isinstance(source, str) else source,
+                writer,
+                now=partial(stamp_now, now),
+                clock_s=time.perf_counter,
+                open_beside=lambda specification: open_source(specification, base_dir),
+                progress=progress,
+                handling=handling or VersionHandling.by(policy, on_overlap),
+                kept=write_kept_policy(policy, base_dir),
+            )
+        except (Exception, KeyboardInterrupt) as error:
+            if not is_interrupt(error):
+                raise
+            stands = f" Version {before} is still served." if before else ""
+            raise Interrupted(f"Interrupted: nothing was published.{stands}") from None
+        _note_published(opened, policy, report, user, {"reinstated": True} if was_withdrawn else {})
+        with suppress(OSError):  # a full disk costs the report on a version that serves, and nothing else
+            writer.keep_figures(policy.dataset, report.version, json.dumps(to_json(report)))
+    return report
+
+
+def _note_published(opened: OpenSite, policy: Policy, report: Report, user: str, more: dict[str, Any]) -> None:
     body: dict[str, Any] = {
         "version": report.version,
         "rows": report.rows,
         "k": report.measured.k,
         "policy_hash": policy.hash,
+        **more,
     }
     body |= {"references": dict(report.references)} if report.references else {}
     if report.versions is not None:
@@ -72,7 +100,6 @@ def publish_to(
     opened.log.note("publish", user=user, dataset=policy.dataset, body=body)
     for version in report.versions.retired if report.versions else ():
         _note_retired(opened, policy.dataset, version, report.version, user)
-    return report
 
 
 def write_kept_policy(policy: Policy, base_dir: Path) -> str:
@@ -91,18 +118,24 @@ def read_kept_policy(text: str) -> tuple[Policy, Path] | None:
         return None
 
 
-def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> int | None:
+def serve_version(opened: OpenSite, dataset: str, version: int, *, user: str, reinstate: bool = False) -> int | None:
     """Serve an earlier or later version; returns the one served before."""
-    before = DuckDBVersionWriter(opened.site.store, opened.site.vault).serve_version(dataset, version)
-    opened.log.note("rollback", user=user, dataset=dataset, body={"from": before, "to": version})
+    writer = open_version_writer(opened, reinstate=reinstate)
+    was_withdrawn = writer.is_withdrawn(dataset)
+    with uninterrupted():
+        before = writer.serve_version(dataset, version)
+        body: dict[str, Any] = {"from": before, "to": version}
+        body |= {"reinstated": True} if was_withdrawn else {}
+        opened.log.note("rollback", user=user, dataset=dataset, body=body)
     return before
 
 
 def retire_version(opened: OpenSite, dataset: str, version: int, *, user: str) -> None:
     """Never serve a version again, and put that on record."""
     writer = open_version_writer(opened)
-    writer.retire(dataset, version)
-    _note_retired(opened, dataset, version, writer.served(dataset), user)
+    with uninterrupted():
+        writer.retire(dataset, version)
+        _note_retired(opened, dataset, version, writer.served(dataset), user)
 
 
 def _note_retired(opened: OpenSite, dataset: str, version: int, by: int | None, user: str) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from querygate.core.errors import ConfigError, QueryGateError
+from querygate.core.interrupts import is_interrupt
+from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
@@ -22,8 +24,8 @@ from querygate.custody.publish.republication_guard import OnOverlap
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.publish_report.report import make_files
 from querygate.custody.publish_report.report_case import ReportCase
-from querygate.custody.roots.publish_version import open_version_writer, publish_to
-from querygate.gate.incidents import make_fault
+from querygate.custody.roots.publish_version import open_version_writer, publish_to, read_kept_policy
+from querygate.gate.incidents import make_problem
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_store import DuckDBRelease
@@ -55,11 +57,19 @@ def publish_with_report(
     base_dir: Path = Path(),
     progress: Progress = no_progress,
     on_overlap: OnOverlap | None = None,
+    reinstate: bool = False,
 ) -> ReportedPublication:
     """Publish, and then make the report. A report that fails is told of, and changes nothing."""
     before = None if kind == "none" else last_report(opened, policy.dataset)
     published = publish_to(
-        opened, policy, source, user=user, base_dir=base_dir, progress=progress, on_overlap=on_overlap
+        opened,
+        policy,
+        source,
+        user=user,
+        base_dir=base_dir,
+        progress=progress,
+        on_overlap=on_overlap,
+        reinstate=reinstate,
     )
     if kind == "none":
         return ReportedPublication(published)
@@ -68,10 +78,13 @@ def publish_with_report(
         folder = report_on(
             opened, policy, published, full=kind == "full", base_dir=base_dir, before=before, tell=progress
         )
-    except QueryGateError as problem:
-        return ReportedPublication(published, problem=problem)
-    except Exception as error:  # the engine's own, and it may quote what it read
-        return ReportedPublication(published, problem=make_fault(error))
+    except (Exception, KeyboardInterrupt) as error:  # an engine's own may quote what it read
+        again = f"Make it with `querygate report {policy.dataset} {published.version} --again`."
+        if is_interrupt(error):
+            return ReportedPublication(published, problem=ConfigError("QG804", "The report was interrupted.", again))
+        if not isinstance(error, Exception):
+            raise
+        return ReportedPublication(published, problem=make_problem(error))
     return ReportedPublication(published, folder / FILES[kind])
 
 
@@ -104,6 +117,36 @@ def report_on(
     return writer.keep_report(policy.dataset, published.version, files)
 
 
+def report_again(
+    opened: OpenSite, dataset: str, version: int | None, *, full: bool = True, tell: Progress = no_progress
+) -> Path:
+    """Make the report on a version once more: from its files, what publishing measured, and the policy it kept."""
+    writer = open_version_writer(opened)
+    wanted = writer.served(dataset) if version is None else version
+    if wanted is None or wanted not in writer.readable(dataset):
+        raise ConfigError(
+            "QG804",
+            f"The store has no version {wanted} of {dataset}." if wanted else f"No version of {dataset} is served.",
+            f"Versions that a report can be made on: {', '.join(map(str, writer.readable(dataset))) or 'none'}.",
+        )
+    with closing(ReportRows(writer.files(dataset, wanted)[1])) as rows:
+        kept = read_kept_policy(rows.policy())
+    try:
+        published = from_json(Report, json.loads(writer.figures(dataset, wanted).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        published = None
+    if kept is None or published is None:
+        raise ConfigError(
+            "QG804",
+            f"The vault does not have what was measured when version {wanted} of {dataset} was published.",
+            "It was published by an earlier version of QueryGate, or somebody in it was deleted. Publish it again.",
+        )
+    policy, beside = kept
+    earlier = [known for known in writer.reports(dataset) if known < wanted]
+    before = _read_kept(writer.report(dataset, earlier[-1])) if earlier else None
+    return report_on(opened, policy, published, full=full, base_dir=beside, before=before, tell=tell)
+
+
 def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
     """The folder of the report on a version, by default the one that is served; ConfigError where there is none."""
     writer = open_version_writer(opened)
@@ -114,8 +157,8 @@ def find_report(opened: OpenSite, dataset: str, version: int | None) -> Path:
         raise ConfigError(
             "QG804",
             f"There is no report on {'any version' if wanted is None else f'version {wanted}'} of {dataset}.",
-            f"Versions with a report: {listed}. `querygate publish` makes a report; it is removed when its version is "
-            "retired, or when somebody in it is deleted.",
+            f"Versions with a report: {listed}. `querygate publish` makes it, and `querygate report --again` makes "
+            "it once more. It is removed when its version is retired, or when somebody in it is deleted.",
         )
     return writer.report(dataset, wanted)
 
@@ -129,7 +172,11 @@ def last_report(opened: OpenSite, dataset: str) -> KeptReport | None:
     """The report on the newest version that has one; None where there is none that can be read."""
     writer = open_version_writer(opened)
     known = writer.reports(dataset)
+    return _read_kept(writer.report(dataset, known[-1])) if known else None
+
+
+def _read_kept(folder: Path) -> KeptReport | None:
     try:
-        return read_report(writer.report(dataset, known[-1])) if known else None
+        return read_report(folder)
     except (OSError, ValueError):
         return None

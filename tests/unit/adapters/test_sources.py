@@ -140,6 +140,19 @@ def test_a_view_that_does_not_work_or_reaches_outside_is_refused(hospital: Path,
 # -- Parquet -------------------------------------------------------------------------------------------------------
 
 
+def test_a_view_over_files_is_told_apart_from_a_broken_file(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("id\n1\n")
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as database:
+        database.execute(f"CREATE VIEW patients AS SELECT * FROM read_csv('{tmp_path}/other.csv')")
+    with pytest.raises(ConfigError) as refused:
+        open_source(f"duckdb:{tmp_path}/v.duckdb#patients").columns()
+    assert refused.value.code == "QG802"
+    assert "the view patients cannot be read. It may need other files" in refused.value.detail
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as database:  # as the remedy says
+        database.execute('CREATE TABLE name AS SELECT * FROM "patients"')
+    assert texts(tmp_path, f"duckdb:{tmp_path}/v.duckdb#name", "id") == [("1",)]
+
+
 def test_parquet_types(tmp_path: Path) -> None:
     columns = {
         "small": pa.array([1, None], pa.int8()),

@@ -60,7 +60,18 @@ def test_a_folder_open_to_others(run, site):
     (site / "vault").chmod(0o755)
     (site / "control.db").chmod(0o644)
     assert failing(run) == ["permissions of vault", "permissions of control.db"]
-    assert f"chmod 700 {site.name}/vault" in run("doctor").stdout
+    assert f"chmod -R go= {site.name}/vault" in run("doctor").stdout
+
+
+@pytest.mark.parametrize("file", ["vault/clinic/v00001.duckdb", "store/clinic/v00001.duckdb", "store/clinic/current"])
+def test_a_file_open_to_others_in_a_closed_folder(run, site, file):
+    (site / file).chmod(0o644)
+    assert failing(run) == [f"permissions of {file.partition('/')[0]}"]
+
+
+def test_a_site_right_after_init_is_well(run):
+    run("init")
+    assert failing(run) == []
 
 
 def test_a_version_that_does_not_open(run, site):

@@ -73,7 +73,7 @@ def test_projects_and_organisations_are_kept_shown_and_logged(run, tmp_path):
     run("init")
     run("user", "add", "ann", "--role", "researcher", "--project", "Heart 2026", "--organisation", "Uni A")
     run("user", "add", "bob", "--role", "researcher")
-    assert run("user", "change", "bob", "--project", "heart 2026").stdout == "bob: project heart 2026.\n"
+    assert run("user", "change", "bob", "--project", "heart 2026").stdout == "bob: researcher, project heart 2026.\n"
     changed = json.loads(run("user", "change", "ann", "--organisation", "", "--format", "json").stdout)
     assert (changed["project"], changed["organisation"]) == ("Heart 2026", None)
     users = json.loads(run("user", "list", "--format", "json").stdout)
@@ -96,3 +96,58 @@ def test_names_of_projects_are_checked(run, name):
     assert done.exit_code == 2
     assert "QG806" in done.stderr
     assert run("user", "list").stdout == "There are no users yet.\n"
+
+
+def test_a_role_is_changed_from_the_next_request_on(run, tmp_path):
+    run("init")
+    run("user", "add", "ann", "--role", "researcher")
+    key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"]
+    accounts = open_gate(open_site(tmp_path / "site")).accounts
+    assert not accounts.authenticate(key).is_custodian
+    assert run("user", "change", "ANN", "--role", "custodian").stdout == (
+        "ann: custodian, no project, no organisation.\n"
+    )
+    assert accounts.authenticate(key).is_custodian
+    *_, event = open_gate(open_site(tmp_path / "site")).log.events()
+    assert event["body"] == {"name": "ann", "project": None, "organisation": None, "role": "custodian"}
+    assert run("user", "change", "ann", "--role", "king").exit_code == 2
+
+
+def test_a_removed_user_stays_out_and_their_name_stays_theirs(run, tmp_path):
+    run("init")
+    run("user", "add", "ann", "--role", "researcher", "--project", "Heart")
+    key = json.loads(run("key", "new", "ann", "--format", "json").stdout)["key"]
+    accounts = open_gate(open_site(tmp_path / "site")).accounts
+    assert accounts.authenticate(key).name == "ann"
+    assert run("user", "remove", "Ann").stdout == "Removed ann. What they asked stays on record.\n"
+    with pytest.raises(NotPermitted):
+        accounts.authenticate(key)
+    assert run("user", "list").stdout == "There are no users yet.\n"
+    [listed] = json.loads(run("user", "list", "--removed", "--format", "json").stdout)
+    assert (listed["name"], listed["project"]) == ("ann", "Heart")
+    assert listed["removed"] is not None
+    for words in (["user", "enable", "ann"], ["user", "change", "ann", "--role", "admin"], ["key", "new", "ann"]):
+        assert run(*words).exit_code == 2
+    again = run("user", "add", "ANN", "--role", "researcher")
+    assert again.exit_code == 2
+    assert "removed" in again.stderr
+    *_, event = open_gate(open_site(tmp_path / "site")).log.events()
+    assert (event["kind"], event["body"]) == ("user.remove", {"name": "ann"})
+    assert run("user", "remove", "ann").exit_code == 2
+
+
+def test_the_last_custodian_stays(run):
+    run("init")
+    run("user", "add", "carl", "--role", "custodian")
+    run("user", "add", "ann", "--role", "researcher")
+    for words in (["user", "remove", "carl"], ["user", "change", "carl", "--role", "researcher"]):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert "last custodian" in done.stderr
+    run("user", "add", "dora", "--role", "admin")
+    run("user", "disable", "dora")
+    assert run("user", "remove", "carl").exit_code == 2  # a closed account is nobody
+    run("user", "enable", "dora")
+    assert run("user", "remove", "carl").exit_code == 0
+    assert run("user", "remove", "dora").exit_code == 2
+    assert [user["name"] for user in json.loads(run("user", "list", "--format", "json").stdout)] == ["ann", "dora"]

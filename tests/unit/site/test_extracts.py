@@ -17,6 +17,7 @@ from querygate.control import Log
 from querygate.core.errors import ExtractRefused, Fault, QueryGateError
 from querygate.core.types import Principal
 from querygate.custody.roots.request_notifications import InBackground, send_waiting
+from querygate.custody.roots.withdraw_dataset import withdraw_dataset
 from querygate.site.extract_package import in_archive, in_folder, opened, pack, unpack, verify
 from querygate.site.extracts import Extracts
 from querygate.site.layout import Site
@@ -238,6 +239,20 @@ def test_figures_that_are_no_json_fail_the_build(site):
     assert code_of(extracts.act, CARL, ident, "build") == "QG900"
     good = Extracts(site, CsvBuilder)
     assert good.act(CARL, ident, "build")["failure"] is None
+
+
+def test_nothing_is_built_or_released_of_a_dataset_that_was_withdrawn(extracts, site):
+    built, approved = (extracts.request(ANN, WISH)["id"] for _ in range(2))
+    for ident in (built, approved):
+        approve(extracts, ident, CARL)
+    extracts.act(CARL, built, "build")
+    remains = withdraw_dataset(site, "clinic", user="carl")
+    assert set(remains.extracts) == {built, approved}
+    assert code_of(extracts.act, CARL, built, "release") == "QG312"
+    assert code_of(extracts.act, CARL, approved, "build") == "QG312"
+    assert code_of(extracts.request, ANN, WISH) == "QG312"
+    assert extracts.show(CARL, built)["state"] == "built"
+    assert extracts.act(CARL, built, "revoke")["state"] == "revoked"
 
 
 def test_without_a_vault_it_gives_out_what_was_released_and_makes_nothing(extracts, site):

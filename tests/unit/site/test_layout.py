@@ -24,7 +24,14 @@ def test_a_new_site(tmp_path: Path) -> None:
         site.folder / name for name in ("store", "vault", "control.db")
     )
     assert [mode(path) for path in (site.folder, site.store, site.vault)] == [0o700] * 3
-    assert sorted(path.name for path in site.folder.iterdir()) == ["log.key", "log.pub", FILE, "store", "vault"]
+    assert sorted(path.name for path in site.folder.iterdir()) == [
+        "control.db",
+        "log.key",
+        "log.pub",
+        FILE,
+        "store",
+        "vault",
+    ]
     assert mode(site.folder / "log.key") == 0o600
     assert open_site(site.folder) == site
 

@@ -364,3 +364,24 @@ def test_a_class_that_fits_too_few_is_caught(tmp_path: Path) -> None:
     assert partition_check.fewest_matches(boxes_[:1], population, np.array([3, 5, 7])) == 3
     assert partition_check.fewest_matches(boxes_[1:2], population, np.array([3, 5, 7])) == 8
     assert partition_check.fewest_matches(boxes_[2:], population, np.array([3, 5, 7])) == 12
+
+
+def test_one_bin_is_named_as_the_cause_and_the_advice_works(tmp_path: Path) -> None:
+    """Values that spread 72 with a guard of 10 are not too close together: they are one bin, wide or joined."""
+    opened = new_site(tmp_path)
+    few = {"age": list(range(30, 36)), "sbp": [100, 110, 120, 140, 160, 172]}
+
+    def rules(**more: Any) -> PolicyText:
+        return make_policy("t", {"age": AGE, "sbp": SBP | {"guard": 10, **more}}, k=K)
+
+    for bins in (10, [40, 200, 300]):
+        with pytest.raises(ConfigError) as refused:
+            put(opened, rules(bins=bins), few)
+        assert "spread far enough, but are all published as one bin" in refused.value.detail
+        assert "72" not in refused.value.detail
+    many = {"age": few["age"] * 3, "sbp": few["sbp"] * 3}
+    assert put(opened, rules(bins=10), many).rows == 18
+    assert put(opened, rules(carry="hull"), few).rows == 6
+    with pytest.raises(ConfigError) as close:
+        put(opened, rules(bins=10), {"age": few["age"], "sbp": [100, 101, 102, 103, 104, 105]})
+    assert close.value.detail == "Even all records together do not satisfy the numeric guard of sbp."

@@ -1,0 +1,137 @@
+"""Ctrl-C and a full disk while something is published: what is said agrees with what is served.
+
+Children of one process that has imported everything press Ctrl-C on themselves when they come to a certain file, or may
+write small files only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from querygate.core.interrupts import is_interrupt, uninterrupted
+from querygate.site.layout import open_site
+from querygate.site.open_gate import open_gate
+from tests.api.small_site import write_inputs
+from tests.forks import forks
+from tests.places import ROOT
+
+PUBLISH = """
+import json, os, resource, signal, sys
+from click.testing import CliRunner
+from querygate.cli import main
+import querygate.cli.dataset
+
+def act(site, policy, source, at, size):
+    if int(size):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    def hook(event, args):
+        if event in ("os.rename", "os.mkdir", "os.chmod") and any(str(one).endswith(at) for one in args[:2]):
+            os.kill(os.getpid(), signal.SIGINT)
+    sys.addaudithook(hook)
+    words = ["publish", "--site", site, "--policy", policy, "--source", source, "--report", "json"]
+    done = CliRunner().invoke(main, words, prog_name="querygate")
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def children():
+    with forks(PUBLISH) as running:
+        yield running
+
+
+@pytest.fixture
+def publish(children, clinic, tmp_path):
+    """The exit code, standard output and standard error of a publication into the site."""
+    policy, source = write_inputs(tmp_path)
+
+    def run(at, size=0):
+        children.start(clinic, policy, source, at, size)
+        ended, (line,) = children.end()
+        assert ended == 0
+        return json.loads(line)
+
+    return run
+
+
+def served(site):
+    opened = open_gate(open_site(site))
+    events = [event["body"]["version"] for event in opened.log.events() if event["kind"] == "publish"]
+    return opened.store.current("clinic").catalog.version, events
+
+
+@pytest.mark.parametrize("at", ["vault/clinic/staged-v00002.duckdb", "store/clinic/staged-v00002.duckdb"])
+def test_before_the_switch_nothing_was_published(publish, clinic, at):
+    code, _, said = publish(at)
+    assert code == 130
+    assert said.endswith("Interrupted: nothing was published. Version 1 is still served.\n")
+    assert served(clinic) == (1, [1])
+
+
+@pytest.mark.parametrize("at", ["vault/clinic/v00002.duckdb", "store/clinic/v00002.duckdb", "clinic/current"])
+def test_at_the_switch_the_version_is_served_and_on_record(publish, clinic, at):
+    code, said, beside = publish(at)
+    assert code == 0
+    assert "Published clinic, version 2" in said
+    assert "Aborted" not in beside
+    assert served(clinic) == (2, [1, 2])
+
+
+def test_while_the_report_is_made_the_version_is_served(run, publish, clinic):
+    code, said, beside = publish("reports/staged-v00002")
+    assert code == 0
+    assert "Published clinic, version 2" in said
+    assert "the version is published and served, but its report could not be made" in beside
+    assert "querygate report clinic 2 --again" in beside
+    assert "QG900" not in beside
+    assert served(clinic) == (2, [1, 2])
+    assert run("report", "clinic", 2, "--again").exit_code == 0
+
+
+@pytest.mark.parametrize("size", [100_000, 300_000, 700_000])
+def test_a_full_disk_is_called_that(publish, clinic, size):
+    code, _, said = publish("nothing", size)
+    assert code == 2
+    assert "QG804 The site is not ready\nThere is not enough space left on the disk" in said
+    assert "No new version is served." in said
+    assert served(clinic)[0] == 1
+
+
+ENGINE = """
+import os, signal, threading
+import duckdb
+from querygate.core.interrupts import is_interrupt
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    duckdb.connect().execute("CREATE TABLE t AS SELECT SUM(random()) FROM range(3000000000)")
+except BaseException as error:
+    print(is_interrupt(error), type(error).__name__)
+"""
+
+
+def test_an_engine_s_way_of_telling_is_known():
+    command = [sys.executable, "-c", ENGINE]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
+    assert done.stdout == "True RuntimeError\n"
+    assert not is_interrupt(RuntimeError("something else"))
+
+
+def test_a_moment_without_interrupts():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)

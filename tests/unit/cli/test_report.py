@@ -1,0 +1,53 @@
+"""report --again: the report on a version, made once more from what is kept."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.api.small_site import write_inputs
+
+
+@pytest.fixture
+def publish(run, clinic, tmp_path):
+    policy, source = write_inputs(tmp_path)
+    return lambda *more: run("publish", "--policy", policy, "--source", source, *more)
+
+
+def facts(text):
+    """All but how long the sweep took, which no two runs have in common."""
+    body = json.loads(text)
+    return {**body, "sweep": {**body["sweep"], "points": [], "seconds": 0}}
+
+
+def test_a_report_is_made_again_as_it_was(run, clinic, publish):
+    assert publish("--report", "full").exit_code == 0
+    folder = clinic / "vault/clinic/reports/v00002"
+    before = (folder / "report.json").read_text()
+    shutil.rmtree(folder)
+    assert run("report", "clinic").exit_code == 2
+    again = run("report", "clinic", "--again")
+    assert again.exit_code == 0, again.stderr
+    assert (folder / "report.html").exists()
+    assert facts((folder / "report.json").read_text()) == facts(before)
+
+
+def test_a_version_that_was_published_without_a_report_gets_one(run, clinic, publish):
+    assert run("report", "clinic", 1).exit_code == 2
+    assert run("report", "clinic", 1, "--again").exit_code == 0
+    assert json.loads(run("report", "clinic", 1, "--format", "json").stdout)["version"] == 1
+
+
+def test_what_cannot_be_made_again_is_said(run, clinic, publish):
+    publish()
+    run("retire", "clinic", 1)
+    refused = run("report", "clinic", 1, "--again")
+    assert refused.exit_code == 2
+    assert "The store has no version 1 of clinic." in refused.stderr
+    (clinic / "vault/clinic/reports/v00002.json").unlink()  # as a version of an earlier QueryGate
+    refused = run("report", "clinic", "--again")
+    assert refused.exit_code == 2
+    assert "what was measured when version 2 of clinic was published" in refused.stderr
+    assert run("report", "nowhere", "--again").exit_code == 2
