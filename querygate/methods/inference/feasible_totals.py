@@ -34,6 +34,12 @@ NARROW = Fraction(1, 10)
 
 SLACK = 1e-6
 
+ROUNDED = 2.0**-40
+"""Share of the largest number of a programme by which its rounding may move an end."""
+
+OPEN = 1e20
+"""From here on the solver takes a limit for none."""
+
 
 @dataclass
 class Allowance:
@@ -59,7 +65,7 @@ class TotalBounds:
         self.cells: TotalCells = lay_out(self.totals, weights, len(base.minterms))
         self.bounds = self._of_columns(len(base.minterms))
         matrix = csr_matrix(self.cells.over.astype(np.float64))
-        low, high = (np.array([float(end or 0) for end in ends]) for ends in zip(*map(_ends, self.totals), strict=True))
+        low, high = (np.array([_limit(end or 0) for end in ends]) for ends in zip(*map(_ends, self.totals), strict=True))
         self.matrix, self.limits = vstack([matrix, -matrix], "csr"), np.concatenate([high, -low])
 
     def _of_columns(self, minterms: int) -> Floats:
@@ -67,7 +73,7 @@ class TotalBounds:
         columns = self.cells.over.shape[1]
         if self.domain is None or not self.domain.public:
             return np.tile([-np.inf, np.inf], (columns, 1))
-        low, high = float(self.domain.low), float(self.domain.high)
+        low, high = _limit(self.domain.low), _limit(self.domain.high)
         if minterms > 1:
             low, high = min(low, 0.0), max(high, 0.0)
         used = self.cells.label[:, 0] >= 0
@@ -90,13 +96,19 @@ class TotalBounds:
         """The least and the greatest, widened; None where either is open or the answers contradict each other."""
         found = []
         bounds = [(float(low), float(high)) for low, high in self.bounds]
+        largest = np.abs(self.limits).max(initial=0)
         for sign in (1.0, -1.0):
             solved = linprog(sign * target, A_ub=self.matrix, b_ub=self.limits, bounds=bounds)
-            if solved.status != 0 or solved.fun is None:
+            if solved.status != 0 or solved.fun is None or abs(solved.fun) >= OPEN:
                 return None
             found.append(sign * float(solved.fun))
-        slack = SLACK * (1 + max(map(abs, found)))
+        slack = SLACK * (1 + max(map(abs, found))) + ROUNDED * float(largest)
         return Fraction(found[0] - slack), Fraction(found[1] + slack)
+
+
+def _limit(value: Fraction | int) -> float:
+    """A number as the solver takes it: nothing is beyond what it takes for infinite."""
+    return float(max(min(value, Fraction(OPEN)), Fraction(-OPEN)))
 
 
 def _ends(total: QueryTotal) -> tuple[Fraction | None, Fraction | None]:
@@ -220,7 +232,7 @@ def _slack(bounds: TotalBounds, domain: Domain) -> Floats:
         if (row < 0).any() or total.low is None or total.high is None:
             continue
         used = row > 0
-        room = min(float(total.high) - low[used].sum(), high[used].sum() - float(total.low))
+        room = min(_limit(total.high) - low[used].sum(), high[used].sum() - _limit(total.low))
         slack[used] = np.minimum(slack[used], room)
     return slack
 
