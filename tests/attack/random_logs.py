@@ -1,4 +1,4 @@
-"""Random logs over random tables, as hostile as data gets: NULLs, ties, constants, one row or none, huge and tiny numbers.
+"""Random logs over random tables: NULLs, ties, constants, one row or none, huge and tiny numbers, hostile statements.
 
 Answers are those of a plain database; some are left out, some are ranges, some are NULL. What an auditor says of them
 can therefore be held against the records themselves.
@@ -58,6 +58,8 @@ HOSTILE = (
     "SELECT SUM(sbp) FROM people WHERE " + "NOT " * 400 + "age = 41",
     "SELECT SUM(dose * 1e308) FROM people WHERE age = 41",
     "SELECT SUM(sbp * 9000000000000000000) FROM people",
+    "SELECT SUM(sbp * 1e99999999) FROM people WHERE age < 1e-99999999",
+    "SELECT ROUND(AVG(sbp), 99999999) FROM people",
     "SELECT SUM(dx) FROM people",
     "SELECT AVG(sbp) FROM people WHERE age = CAST(sex AS INTEGER)",
     "SELECT MAX(dx), COUNT(*) FROM people GROUP BY dx",

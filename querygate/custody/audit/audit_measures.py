@@ -17,7 +17,7 @@ import numpy as np
 from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import fraction
-from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined
+from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined, noted
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 
 SECRETS = "(secrets)"
@@ -73,7 +73,7 @@ class AuditMeasures:
         return self._held[secret]
 
     def counts(self, value: str, secret: str) -> Ints:
-        """Records of each place that have the value and of whom the condition holds. A square is there if its root is."""
+        """Records of each place that have the value, or what it squares, and of whom the condition holds."""
         value = unsquared(value)
         if (value, secret) not in self._counts:
             self._counts[value, secret] = self.records.counts(value, secret)
@@ -105,16 +105,20 @@ class AuditMeasures:
     def settle(self) -> None:
         """The minterms of each value; where they are too many, each condition is left to itself."""
         for (value, _), known in list(self._conditions.items()):
-            found = patterns([self._bits(held) for held in known.texts])
-            if found is None:
-                reason = (
-                    f"{len(known.texts):,} secret conditions divide the records into more than {MOST_MINTERMS} parts: "
-                    "each was examined separately, combinations of them were not"
-                )
-                self.left.append(Unexamined(shown(value) or PRESENCE, reason))
-                known.texts = {}
-            else:
-                known.truths = found
+            with noted(self.left, shown(value) or PRESENCE):
+                self._settle(value, known)
+
+    def _settle(self, value: str, known: _Conditions) -> None:
+        found = patterns([self._bits(held) for held in known.texts])
+        if found is None:
+            reason = (
+                f"{len(known.texts):,} secret conditions divide the records into more than {MOST_MINTERMS} parts: "
+                "each was examined separately, combinations of them were not"
+            )
+            self.left.append(Unexamined(shown(value) or PRESENCE, reason))
+            known.texts = {}
+        else:
+            known.truths = found
 
     def _bits(self, held: bytes) -> Bools:
         return np.unpackbits(np.frombuffer(held, dtype=np.uint8), count=self.number).astype(np.bool_)

@@ -263,7 +263,7 @@ class QuerySets:
         number = one.records if added.name in POPULATION else one.records - 1
         low, high, said = answer
         if low is not None and high is not None and added.name in ROOTS:
-            low, high, said = min(abs(low), abs(high)) ** 2, max(abs(low), abs(high)) ** 2, f"{said}^2"
+            low, high, said = min(abs(low), abs(high)) ** 2, max(abs(low), abs(high)) ** 2, _squared(said)
         if low is not None and high is not None:
             low, high, said = low * number, high * number, f"{number}*{said}"
         return QueryTotal(
@@ -376,6 +376,10 @@ def _is_shown(logged: LoggedStatement, sizes: dict[int, Fraction]) -> bool:
             if not tests[one.comparison]:
                 return False
     return True
+
+
+def _squared(said: str) -> str:
+    return f"{said}^2" if said.replace(".", "").isalnum() else f"({said})^2"
 
 
 def _turned(secrets: Sequence[str]) -> tuple[str, ...]:

@@ -56,12 +56,13 @@ class IsolatedGroup:
 class Unexamined:
     """What was not looked into: the linear test of a measure with too many sets, or atoms not proved one by one.
 
-    `fault` is an error of the test itself, which is nobody's fault but the auditor's.
+    `fault` is an error of the test itself; `incident` the number under which it is on record, once it is.
     """
 
     measure: str
     reason: str
     fault: Exception | None = None
+    incident: str = ""
 
 
 @contextmanager
@@ -270,9 +271,7 @@ def _by_extreme(totals: Sequence[QueryTotal]) -> dict[tuple[str, str], list[Quer
     return by_kind
 
 
-def _extremes(
-    totals: Sequence[QueryTotal], held: Ints, k: int
-) -> Iterator[tuple[QueryTotal, QueryTotal, Bools]]:
+def _extremes(totals: Sequence[QueryTotal], held: Ints, k: int) -> Iterator[tuple[QueryTotal, QueryTotal, Bools]]:
     """Pairs of minima, maxima or medians over sets that differ by fewer than k records; a small set with itself."""
     mine = distinct(totals)
     sets = np.array([total.members & (held > 0) for total in mine])

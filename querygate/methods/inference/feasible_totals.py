@@ -65,7 +65,9 @@ class TotalBounds:
         self.cells: TotalCells = lay_out(self.totals, weights, len(base.minterms))
         self.bounds = self._of_columns(len(base.minterms))
         matrix = csr_matrix(self.cells.over.astype(np.float64))
-        low, high = (np.array([_limit(end or 0) for end in ends]) for ends in zip(*map(_ends, self.totals), strict=True))
+        low, high = (
+            np.array([_limit(end or 0) for end in ends]) for ends in zip(*map(_ends, self.totals), strict=True)
+        )
         self.matrix, self.limits = vstack([matrix, -matrix], "csr"), np.concatenate([high, -low])
 
     def _of_columns(self, minterms: int) -> Floats:
