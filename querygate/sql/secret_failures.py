@@ -85,7 +85,7 @@ def _may_overflow(node: exp.Expr, secret: frozenset[str]) -> bool:
     else:
         is_number = isinstance(node, exp.Literal) and not node.is_string
         value = abs(number_of(node) or Fraction(LARGE)) if is_number and node.this.strip("0.") else Fraction(0)
-        whole = LARGE_TERM <= value and node.find_ancestor(exp.Add, exp.Sub, exp.Mul) is not None
+        whole = value >= LARGE_TERM and node.find_ancestor(exp.Add, exp.Sub, exp.Mul) is not None
         large = not isinstance(node.parent, exp.Predicate) and (value >= LARGE or 0 < value * LARGE <= 1 or whole)
     return large and any(_depends(part, secret) for part in (_whole(node), *_conditions(node)))
 

@@ -263,7 +263,7 @@ class QuerySets:
         number = one.records if added.name in POPULATION else one.records - 1
         low, high, said = answer
         if low is not None and high is not None and added.name in ROOTS:
-            low, high, said = min(abs(low), abs(high)) ** 2, max(abs(low), abs(high)) ** 2, _squared(said)
+            low, high, said = max(low, Fraction(0)) ** 2, max(high, Fraction(0)) ** 2, _squared(said)
         if low is not None and high is not None:
             low, high, said = low * number, high * number, f"{number}*{said}"
         return QueryTotal(

@@ -34,11 +34,17 @@ NARROW = Fraction(1, 10)
 
 SLACK = 1e-6
 
+OUT_OF_TIME = 1
+"""What the solver says then."""
+
 ROUNDED = 2.0**-40
 """Share of the largest number of a programme by which its rounding may move an end."""
 
 OPEN = 1e20
 """From here on the solver takes a limit for none."""
+
+LONGEST_S = 2.0
+"""Of one programme. Answers of very different sizes can keep the solver busy for ever; then nothing is bounded."""
 
 
 @dataclass
@@ -62,6 +68,7 @@ class TotalBounds:
     def __init__(self, totals: Sequence[QueryTotal], weights: Ints, base: Base, domain: Domain | None) -> None:
         self.totals = [total for total in distinct(totals) if total.width is not None]
         self.weights, self.domain = weights, domain
+        self.stuck = False
         self.cells: TotalCells = lay_out(self.totals, weights, len(base.minterms))
         self.bounds = self._of_columns(len(base.minterms))
         matrix = csr_matrix(self.cells.over.astype(np.float64))
@@ -96,11 +103,15 @@ class TotalBounds:
 
     def ends(self, target: Ints) -> tuple[Fraction, Fraction] | None:
         """The least and the greatest, widened; None where either is open or the answers contradict each other."""
-        found = []
+        found: list[float] = []
         bounds = [(float(low), float(high)) for low, high in self.bounds]
         largest = np.abs(self.limits).max(initial=0)
         for sign in (1.0, -1.0):
-            solved = linprog(sign * target, A_ub=self.matrix, b_ub=self.limits, bounds=bounds)
+            if self.stuck:
+                return None
+            limited = {"time_limit": LONGEST_S}
+            solved = linprog(sign * target, A_ub=self.matrix, b_ub=self.limits, bounds=bounds, options=limited)
+            self.stuck = solved.status == OUT_OF_TIME
             if solved.status != 0 or solved.fun is None or abs(solved.fun) >= OPEN:
                 return None
             found.append(sign * float(solved.fun))

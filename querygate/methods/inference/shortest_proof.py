@@ -30,6 +30,9 @@ MOST_ROWS = (60, 400, 2_000)
 
 LARGEST_DENOMINATOR = 10_000
 
+LONGEST_S = 60.0
+"""Of one programme; what is not proved by then is not."""
+
 
 def combine(sets: Bools | Rows, target: Ints) -> Combination | None:
     """A combination of the sets (rows over atoms) that equals the target; None if there is none.
@@ -80,7 +83,8 @@ def _programmed(sets: Rows, target: Ints) -> Combination | None:
     if (target[columns][~sets[:, columns].any(axis=0)] != 0).any():
         return None
     matrix = csr_matrix(sets[:, columns].T.astype(np.float64))
-    found = linprog(np.ones(2 * len(sets)), A_eq=hstack([matrix, -matrix], "csr"), b_eq=target[columns])
+    both, limited = hstack([matrix, -matrix], "csr"), {"time_limit": LONGEST_S}
+    found = linprog(np.ones(2 * len(sets)), A_eq=both, b_eq=target[columns], options=limited)
     if found.status != 0 or found.x is None:
         return None
     c = found.x[: len(sets)] - found.x[len(sets) :]
