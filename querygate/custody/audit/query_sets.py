@@ -350,15 +350,12 @@ def _of_secret(logged: LoggedStatement, values: tuple[SqlValue, ...]) -> Stateme
         for (text, _), value in zip(logged.hidden, values, strict=True)
     ]
     condition = " AND ".join(held)
-    added = [
-        replace(
-            one,
-            parts=tuple(
-                ConditionPart(p.known, f"({p.secret}) AND {condition}" if p.secret else condition) for p in one.parts
-            ),
-        )
-        for one in logged.added
-    ]
+
+    def among_them(parts: Sequence[ConditionPart]) -> tuple[ConditionPart, ...]:
+        secrets = [f"({part.secret}) AND {condition}" if part.secret else condition for part in parts]
+        return tuple(ConditionPart(part.known, secret) for part, secret in zip(parts, secrets, strict=True))
+
+    added = [replace(one, parts=among_them(one.parts), among=among_them(one.among)) for one in logged.added]
     return StatementCase(replace(logged, added=tuple(added)), values)
 
 

@@ -91,3 +91,10 @@ def test_a_multiple_of_a_total_is_told_as_the_total() -> None:
     sql = "SELECT 99 * SUM(sbp) - 37 * SUM(sbp) FILTER (WHERE age = 44) FROM people WHERE age = 44"
     ((finding, _),) = audited("all of a place", sql.replace("44", "47")).findings
     assert [(one.measure, one.low) for one in finding.inferred] == [("sbp", 135)]
+
+
+def test_a_mean_with_zeros_by_groups_of_a_secret_is_over_the_group() -> None:
+    sql = "SELECT dx, AVG(CASE WHEN dx = 'flu' THEN sbp ELSE 0 END) FROM people WHERE age < 50 GROUP BY dx"
+    found = audited("one of a place", sql)
+    assert found.findings
+    assert list(untrue(found, people("one of a place")[0])) == []
