@@ -127,5 +127,7 @@ class AuditReport:
     @property
     def incidents(self) -> tuple[str, ...]:
         """Under which the auditor's own failures are in its log."""
-        failed = (one.incident for one in (*self.unproved, *self.not_audited, *self.left_out))
-        return tuple(dict.fromkeys(incident for incident in failed if incident))
+        failed = [one.incident for one in self.unproved]
+        failed += [one.incident for one in self.not_audited if one.incident]
+        failed += [one.incident for one in self.left_out if one.incident]
+        return tuple(dict.fromkeys(failed))

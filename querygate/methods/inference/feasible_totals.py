@@ -109,8 +109,14 @@ class TotalBounds:
         for sign in (1.0, -1.0):
             if self.stuck:
                 return None
-            limited = {"time_limit": LONGEST_S}
-            solved = linprog(sign * target, A_ub=self.matrix, b_ub=self.limits, bounds=bounds, options=limited)
+            solved = linprog(
+                sign * target,
+                A_ub=self.matrix,
+                b_ub=self.limits,
+                bounds=bounds,
+                method="highs",
+                options={"time_limit": LONGEST_S},
+            )
             self.stuck = solved.status == OUT_OF_TIME
             if solved.status != 0 or solved.fun is None or abs(solved.fun) >= OPEN:
                 return None

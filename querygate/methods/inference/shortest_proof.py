@@ -83,8 +83,13 @@ def _programmed(sets: Rows, target: Ints) -> Combination | None:
     if (target[columns][~sets[:, columns].any(axis=0)] != 0).any():
         return None
     matrix = csr_matrix(sets[:, columns].T.astype(np.float64))
-    both, limited = hstack([matrix, -matrix], "csr"), {"time_limit": LONGEST_S}
-    found = linprog(np.ones(2 * len(sets)), A_eq=both, b_eq=target[columns], options=limited)
+    found = linprog(
+        np.ones(2 * len(sets)),
+        A_eq=hstack([matrix, -matrix], "csr"),
+        b_eq=target[columns],
+        method="highs",
+        options={"time_limit": LONGEST_S},
+    )
     if found.status != 0 or found.x is None:
         return None
     c = found.x[: len(sets)] - found.x[len(sets) :]
