@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -26,6 +26,7 @@ COLUMNS = ("case", "severity", "kind", "users", "queries", "records", "where", "
 MOST_TOLD = 5
 """Findings of one case that a table explains; the others are in JSON and on the page."""
 MOST_NAMED = 4
+MOST_REASONS = 10
 
 together_option = click.option("--together", multiple=True, metavar="NAME=USER,USER", help="Users to audit together.")
 html_option = click.option(
@@ -53,10 +54,18 @@ def audit() -> None:
     "file",
     example="querygate audit file queries.jsonl --source patients.csv\n"
     "querygate audit file queries.jsonl --source patients.csv --html report.html --mask\n"
-    "querygate audit file log.csv --source patients.parquet --dialect tsql --secret sbp --k 10",
+    "querygate audit file log.csv --source patients.parquet --dialect tsql --secret sbp --k 10\n"
+    "querygate audit file log.jsonl --source patients=patients.csv --source visits=visits.parquet",
 )
 @click.argument("log", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--source", required=True, metavar="S", help="The data that was queried: a file, or KIND:LOCATION.")
+@click.option(
+    "--source",
+    "sources",
+    required=True,
+    multiple=True,
+    metavar="[TABLE=]S",
+    help="The data that was queried: a file, or KIND:LOCATION. Repeat it with TABLE= if the log has several tables.",
+)
 @click.option(
     "--policy",
     "policy_file",
@@ -74,7 +83,7 @@ def audit() -> None:
 @format_option
 def audit_file_command(
     log: Path,
-    source: str,
+    sources: tuple[str, ...],
     policy_file: Path | None,
     secret: tuple[str, ...],
     dialect: str,
@@ -84,10 +93,11 @@ def audit_file_command(
     html: Path | None,
     form: str,
 ) -> None:
-    """Audit the log of another system against its data.
+    """Audit the log of another system, or what `log export` wrote, against its data.
 
-    The log is JSON lines or CSV with the fields id, user and sql, and optionally time and answer. Nothing leaves this
-    machine.
+    The log is JSON lines or CSV with the fields id, user and sql, and optionally time and answer. Each table of the log
+    is audited by itself. Nothing leaves this machine. Exit code 1 means that nothing was audited; 3, that the auditor
+    failed on something, and says on what.
     """
     _check_new(html)
     known: tuple[str, ...] = ()
@@ -97,7 +107,7 @@ def audit_file_command(
         known = tuple(c.name for c in policy.columns if c.role in ("quasi-identifier", "public", "identifier"))
         k = k or policy.k
     options = AuditOptions(k or 5, secret, known, dialect, _groups(together))
-    audited = [audit_file(log, source, options, exact=not mask)]
+    audited = audit_file(log, sources, options, exact=not mask)
     _tell(audited, log.name, form, html, reveal=not mask, hint="audit without --mask to see it")
 
 
@@ -120,7 +130,8 @@ def audit_run(dataset: str, together: tuple[str, ...], reveal: bool, html: Path 
     """Audit the site's own log of a dataset.
 
     The audit looks at each user, each project, each organisation, and everybody together. Findings are recorded without
-    values, and custodians can read them through the gate.
+    values, and custodians can read them through the gate. Exit code 1 means that nothing was audited; 3, that the
+    auditor failed on something, and says on what.
     """
     _check_new(html)
     opened = open_here(site)
@@ -161,16 +172,22 @@ def _tell(
         print_json({name: part for name, part in to_json(report).items() if name != "title"})
     elif form != "table":
         print_records([to_json(finding) for finding in report.findings], form, columns=COLUMNS)
+        for line in _shortfalls(report):
+            click.echo(plain(line), err=True)
     else:
         _print_cases(report, hint)
+    _end(report)
 
 
 def _print_cases(report: AuditReport, hint: str) -> None:
     """A line for each case, then what was done in each."""
     findings = {finding.id: finding for finding in report.findings}
-    if not report.cases:
-        click.echo("Nothing about a group of fewer than k records can be worked out.")
-    else:
+    for line in _shortfalls(report):
+        click.echo(plain(line))
+    if not report.cases and not report.unproved and report.queries_audited:
+        among = "" if report.queries_audited == report.queries else " from the queries that were audited"
+        click.echo(f"Nothing about a group of fewer than k records can be worked out{among}.")
+    elif report.cases:
         headings = ("case", "severity", "kinds", "users", "queries", "findings", "records", "where")
         print_table(headings, [_line(case, findings) for case in report.cases])
     for case in report.cases:
@@ -181,8 +198,31 @@ def _print_cases(report: AuditReport, hint: str) -> None:
     )
     counts = f"{queries}; {len(report.not_audited):,} could not be audited; {tests} left out."
     click.echo(f"\n{counts}")
-    for one in report.not_audited[:10]:
+    for one in report.not_audited[:MOST_REASONS]:
         click.echo(plain(f"  {one.query}: {one.reason}"))
+    if len(report.not_audited) > MOST_REASONS:
+        click.echo(f"  and {len(report.not_audited) - MOST_REASONS:,} more, in --format json.")
+
+
+def _shortfalls(report: AuditReport) -> Iterator[str]:
+    """What keeps a report from being read as clean."""
+    if not report.queries:
+        yield "Nothing was audited: the log has no answered queries."
+    elif not report.queries_audited:
+        yield f"Nothing was audited: 0 of {counted(report.queries, 'query', 'queries')}. This report clears nobody."
+    for one in report.unproved:
+        yield (
+            f"Unproved: {named(one.queries)} of {named(one.users)}. The check of this finding's proof failed "
+            f"(incident {one.incident})."
+        )
+    failed = [incident for incident in report.incidents if incident not in {one.incident for one in report.unproved}]
+    if failed:
+        yield f"The auditor failed {counted(len(failed), 'time')} (incident {named(failed, MOST_NAMED)})."
+
+
+def _end(report: AuditReport) -> None:
+    """The exit code: a failure of the auditor, nothing audited, or done."""
+    click.get_current_context().exit(3 if report.incidents else 0 if report.queries_audited else 1)
 
 
 def _line(case: AuditCase, findings: Mapping[str, AuditFinding]) -> list[str]:

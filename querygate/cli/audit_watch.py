@@ -68,7 +68,7 @@ def watch_command(
 
     Run this as the custodian: it reads the vault. Alerts name queries, users and numbers of records, never values. It
     continues where the last watch stopped, however it stopped. Alerts that cannot be sent are kept, and the exit code
-    is 1.
+    is 1. With --once it is 1, too, if no new query could be audited, and 3 if the auditor failed on one.
     """
     channels = {WEBHOOK: post_to(webhook)} if webhook else {}
     channels |= {MAIL: mail_by(email_command)} if email_command else {}
@@ -87,9 +87,12 @@ def watch_command(
         for channel, waiting, why in failures:
             click.echo(f"{channel}: {why}. Still to be sent: {waiting:,}.", err=True)
         if once:
+            audited = seen.queries - len(seen.unread)
             if form == "table":
-                click.echo(f"New queries: {seen.queries:,}. Alerts: {len(seen.alerts):,}.")
-            click.get_current_context().exit(1 if failures else 0)
+                missed = f" ({len(seen.unread):,} could not be audited)" if seen.unread else ""
+                click.echo(f"New queries: {seen.queries:,}{missed}. Alerts: {len(seen.alerts):,}.")
+            nothing = bool(seen.queries) and not audited
+            click.get_current_context().exit(3 if seen.incidents else 1 if failures or nothing else 0)
         time.sleep(interval)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sys
+from collections import deque
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -26,13 +29,16 @@ from querygate.control import (
     stamp,
     verify_lines,
 )
+from querygate.control.chain import LogEvent
 from querygate.control.signature import PUBLIC
 from querygate.core.json_body import JsonValue
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite
 
 COLUMNS = ("time", "user", "dataset", "version", "outcome", "code", "sql")
-LONGEST_SQL = 80
+EVENT_COLUMNS = ("seq", "time", "kind", "user", "dataset", "query_id", "body")
+QUERIES, ALL = "queries", "all"
+LONGEST_TEXT = 80
 
 
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
@@ -61,24 +67,67 @@ def log() -> None:
     """The append-only log of every query and every action."""
 
 
-@log.command("list", example="querygate log list --since 2026-03-01 --user ann --format jsonl")
+@log.command(
+    "list",
+    example="querygate log list --since 2026-03-01 --user ann --format jsonl\nquerygate log list --kind all --limit 20",
+)
+@click.option(
+    "--kind",
+    metavar="KIND",
+    default=QUERIES,
+    help="queries, all, or the kind of entry, as publish, audit or user.add.  [default: queries]",
+)
 @click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time (UTC).")
-@click.option("--user", metavar="NAME", help="Only queries by this user.")
-@click.option("--dataset", metavar="NAME", help="Only queries to this dataset.")
+@click.option("--user", metavar="NAME", help="Only entries by this user.")
+@click.option("--dataset", metavar="NAME", help="Only entries about this dataset.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only this many of the latest.  [default: all]")
 @format_option
 @site_option
 def list_log(
-    since: datetime | None, user: str | None, dataset: str | None, limit: int | None, form: str, site: Path
+    kind: str, since: datetime | None, user: str | None, dataset: str | None, limit: int | None, form: str, site: Path
 ) -> None:
-    """List queries, oldest first."""
+    """List queries, or entries of other kinds, oldest first.
+
+    A query is one line here, with its outcome. With --kind all, its intent and its outcome are an entry each, between
+    publications, changes of users and keys, audits, and readings of this log.
+    """
     opened = open_here(site)
-    asked = {"since": None if since is None else stamp(since), "user": user, "limit": limit}
+    first = None if since is None else stamp(since)
+    asked = {"since": first, "user": user, "limit": limit, "kinds": None if kind == QUERIES else kind}
     note_reading(opened, "log.read", dataset=dataset, **asked)
+    if kind != QUERIES:
+        events = deque(_events(opened, kind, first, user, dataset), maxlen=limit)
+        records = [{**event, "body": _shortened(_about(event))} if form == "table" else {**event} for event in events]
+        print_records(records, form, columns=EVENT_COLUMNS, empty=f"There are no matching entries of kind {kind}.")
+        return
     entries = list(opened.log.queries(since=since, user=user, dataset=dataset, limit=limit))
     if form == "table":
         entries = [{**entry, "sql": _shortened(entry["sql"])} for entry in entries]
     print_records(entries, form, columns=COLUMNS, empty="There are no matching queries.")
+    if form == "table":
+        click.echo("Only queries are listed. --kind all adds publications, users, keys, audits and readings.", err=True)
+
+
+def _events(
+    opened: OpenSite, kind: str, since: str | None, user: str | None, dataset: str | None
+) -> Iterator[LogEvent]:
+    """Entries of a kind, or of the family that its first word names."""
+    for event in opened.log.events():
+        if (
+            (kind == ALL or event["kind"] == kind or event["kind"].partition(".")[0] == kind)
+            and (since is None or event["time"] >= since)
+            and (user is None or event["user"] == user)
+            and (dataset is None or event["dataset"] == dataset)
+        ):
+            yield event
+
+
+def _about(event: LogEvent) -> str:
+    """What an entry says, in a line: of a query its outcome and its text, of others their body."""
+    body = event["body"]
+    if event["kind"].startswith("query."):
+        return " ".join(str(body[name]) for name in ("outcome", "code", "sql") if body.get(name))
+    return json.dumps(body, ensure_ascii=False) if body else ""
 
 
 @log.command(
@@ -239,6 +288,6 @@ def note_reading(opened: OpenSite, kind: str, *, dataset: str | None = None, **a
     opened.log.note(kind, user=LOCAL.name, dataset=dataset, body=body)
 
 
-def _shortened(sql: str) -> str:
-    text = " ".join(sql.split())
-    return text if len(text) <= LONGEST_SQL else text[: LONGEST_SQL - 1] + "…"
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"

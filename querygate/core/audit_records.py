@@ -49,7 +49,8 @@ class AuditRecords(Protocol):
         ...
 
     def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:
-        """Of each place the sum of the value, its largest and its second largest, where the secret condition holds."""
+        """Of each place the sum of the value without its sign, its largest and its second largest, where the secret
+        condition holds."""
         ...
 
     def counts(self, value: str, secret: str) -> Ints:

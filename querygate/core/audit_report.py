@@ -53,6 +53,7 @@ class AuditFinding:
     inferred: tuple[InferredValue, ...]
     explanation: str
     version: int | None = field(default=None, metadata=OPTIONAL)
+    table: str | None = field(default=None, metadata=OPTIONAL)
     case: str | None = field(default=None, metadata=OPTIONAL)
 
 
@@ -72,12 +73,29 @@ class AuditCase:
     signs: tuple[str, ...]
     findings: tuple[str, ...]
     version: int | None = field(default=None, metadata=OPTIONAL)
+    table: str | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True)
+class UnprovedFinding:
+    """What the search found and the check of its proof rejected: a fault of the auditor, under an incident number."""
+
+    incident: str
+    kind: str
+    queries: tuple[str, ...]
+    users: tuple[str, ...]
+    view: str
+    version: int | None = field(default=None, metadata=OPTIONAL)
+    table: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
 class UnauditedQuery:
+    """With an incident number where the auditor failed on it."""
+
     query: str
     reason: str
+    incident: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +103,31 @@ class OmittedTest:
     view: str
     measure: str
     reason: str
+    incident: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """Cases and findings stand with the gravest first; each finding names its case."""
+    """Cases and findings stand with the gravest first; each finding names its case. `queries_audited` of `queries`."""
 
     title: str
     k: int | None
     queries: int
+    queries_audited: int
     users: tuple[str, ...]
     views: Mapping[str, tuple[str, ...]]
     revealed: bool
     severities: Mapping[str, int]
     cases: tuple[AuditCase, ...]
     findings: tuple[AuditFinding, ...]
+    unproved: tuple[UnprovedFinding, ...]
     not_audited: tuple[UnauditedQuery, ...]
     left_out: tuple[OmittedTest, ...]
+
+    @property
+    def incidents(self) -> tuple[str, ...]:
+        """Under which the auditor's own failures are in its log."""
+        failed = [one.incident for one in self.unproved]
+        failed += [one.incident for one in self.not_audited if one.incident]
+        failed += [one.incident for one in self.left_out if one.incident]
+        return tuple(dict.fromkeys(failed))

@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from querygate.control.alerts import Alerts
-from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport, OmittedTest, UnauditedQuery
+from querygate.core.audit_report import (
+    AuditCase,
+    AuditFinding,
+    AuditReport,
+    OmittedTest,
+    UnauditedQuery,
+    UnprovedFinding,
+)
 from querygate.core.json_body import JsonValue, to_json
 from querygate.site.open_gate import OpenSite
 
@@ -29,10 +36,12 @@ class NotedFindings:
 
     k: int | None = None
     queries: int = 0
+    queries_audited: int = 0
     severities: Mapping[str, int] = field(default_factory=dict)
     cases: tuple[AuditCase, ...] = ()
     findings: tuple[AuditFinding, ...] = ()
     findings_in_all: int = 0
+    unproved: tuple[UnprovedFinding, ...] = ()
     not_audited: tuple[UnauditedQuery, ...] = ()
     left_out: tuple[OmittedTest, ...] = ()
 
@@ -61,6 +70,8 @@ def find_last(opened: OpenSite, dataset: str) -> dict[str, JsonValue]:
         nothing = to_json(NotedFindings())
         return {"dataset": dataset, "audited": None, "by": None, **nothing, "statements": [], "alerts": alerts}
     held = {name: value for name, value in found["body"].items() if name != "sha256"}
+    held.setdefault("queries_audited", held["queries"] - len(held["not_audited"]))  # audits before these were told
+    held.setdefault("unproved", [])
     queries = dict.fromkeys(query for case in held["cases"] for query in case["queries"])
     lines = (opened.log.query(query) for query in list(queries)[:MOST_KEPT])
     statements = [{name: line[name] for name in ("id", "time", "user", "sql")} for line in lines if line is not None]
@@ -75,10 +86,12 @@ def _noted(report: AuditReport) -> NotedFindings:
     return NotedFindings(
         k=report.k,
         queries=report.queries,
+        queries_audited=report.queries_audited,
         severities=report.severities,
         cases=tuple(replace(case, findings=tuple(name for name in case.findings if name in names)) for case in cases),
         findings=findings,
         findings_in_all=len(report.findings),
+        unproved=report.unproved[:MOST_KEPT],
         not_audited=report.not_audited[:MOST_KEPT],
         left_out=report.left_out[:MOST_KEPT],
     )

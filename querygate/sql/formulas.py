@@ -19,6 +19,10 @@ _TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "=": "="}
 _EXACT = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT, exp.DataType.Type.DECIMAL, exp.DataType.Type.BIGDECIMAL)
 
 
+LARGEST_EXPONENT = 400
+"""Of a number: beyond it no type of a database holds it."""
+
+
 @dataclass(frozen=True)
 class AnswerFormula:
     """A number, an aggregate by its place in `Logged.added`, or an operation on formulas.
@@ -98,7 +102,7 @@ def is_exact_cast(node: exp.Expr) -> bool:
 
 
 def number_of(node: exp.Expr | None) -> Fraction | None:
-    """A number as it is written."""
+    """A number as it is written; None where it is none, or one that no type holds and nobody could write out."""
     if isinstance(node, exp.Paren):
         return number_of(node.this)
     if isinstance(node, exp.Neg):
@@ -108,7 +112,8 @@ def number_of(node: exp.Expr | None) -> Fraction | None:
         return number_of(node.this)
     if not isinstance(node, exp.Literal) or node.is_string:
         return None
+    text = str(node.this).lower()
     try:
-        return Fraction(str(node.this))
+        return Fraction(text) if abs(int(text.partition("e")[2] or 0)) <= LARGEST_EXPONENT else None
     except ValueError:
         return None

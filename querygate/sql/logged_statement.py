@@ -75,6 +75,19 @@ def table_columns(sql: str, dialect: str = DIALECT) -> tuple[frozenset[str], fro
     return frozenset(inside), frozenset(folded(column.name) for column in tree.find_all(exp.Column))
 
 
+def tables_of(sql: str, dialect: str = DIALECT) -> tuple[str, ...]:
+    """Folded names of the tables a statement reads, as far as it names them: `hospital.patients`, `patients`."""
+    return _tables(read_statement(sql, dialect))
+
+
+def _tables(tree: exp.Expr) -> tuple[str, ...]:
+    """`patients` beside `hospital.patients` is the same table."""
+    named = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
+    found = {".".join(folded(part.name) for part in table.parts): None for table in tree.find_all(exp.Table)}
+    tables = [name for name in found if name not in named]
+    return tuple(name for name in tables if not any(other.endswith(f".{name}") for other in tables))
+
+
 def _value_columns(node: exp.Expr) -> Iterable[exp.Column]:
     asked = read_aggregate(node)
     if asked is None or asked.name == "count":
@@ -101,15 +114,14 @@ def take_apart(
         tree = allow(tree)  # functions that are not known may depend on chance, on time, or on the machine
     except Refusal as refusal:
         raise UnauditableStatement(refusal.detail) from None
-    named = {folded(cte.alias) for cte in tree.find_all(exp.CTE)}
-    tables = {folded(table.name) for table in tree.find_all(exp.Table)} - named
+    tables = _tables(tree)
     if len(tables) != 1:
         raise UnauditableStatement("It reads no table, or more than one table.")
     for table in tree.find_all(exp.Table):
         for part in ("db", "catalog"):
             table.set(part, None)
     named_columns = tuple(Column(name, i, "public", "category", True) for i, name in enumerate(columns))
-    catalog = Catalog(tables.pop(), 0, "", 0, 0, named_columns, person=person)
+    catalog = Catalog(tables[0].rpartition(".")[2], 0, "", 0, 0, named_columns, person=person)
     try:
         queries = compose(tree, catalog)
     except Refusal as refusal:
@@ -259,5 +271,6 @@ __all__ = [
     "UnauditableStatement",
     "square_of",
     "table_columns",
+    "tables_of",
     "take_apart",
 ]

@@ -1,12 +1,15 @@
 """Statements whose failure would tell a secret: an error is an answer (Haeberlen, Pierce and Narayan 2011).
 
-`WHERE 1 / (sbp - 165) > 0` fails if and only if somebody who is looked at has 165. Found from the text alone.
+`WHERE 1 / (sbp - 165) > 0` fails if and only if somebody who is looked at has 165. A value that grows beyond what its
+type holds is the same: `sbp * 1e306` is an error or infinite from 180 on. Found from the text alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -26,6 +29,13 @@ _PARTIAL: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Asin, "an arc sine of"),
 )
 _DIVISIONS = (exp.Div, exp.IntDiv, exp.Mod)
+_CLAUSES = (exp.Query, exp.Where, exp.Having, exp.Order, exp.Group, exp.Filter)
+
+LARGE, LARGE_TERM, LARGE_FACTOR, LARGE_EXPONENT = 10**30, 2**30, 10**6, 30
+"""Numbers that may not fit: any, whole ones that are added, whole ones that are multiplied, and as an exponent."""
+
+MOST_FACTORS = 2
+"""A square is what variances are made of; a secret to a higher power may not fit."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,8 @@ def may_fail(sql: str, secret: Collection[str], dialect: str) -> FailurePoint | 
         what = _what(node, hidden)
         if what is not None:
             return FailurePoint(
-                f"It has {what} a secret, which may fail because of one person's value.", _known(tree, hidden)
+                f"It has {what} a secret, which may fail or become infinite because of one person's value.",
+                _known(tree, hidden),
             )
     return None
 
@@ -59,7 +70,38 @@ def _what(node: exp.Expr, secret: frozenset[str]) -> str | None:
     for kind, name in _PARTIAL:
         if isinstance(node, kind) and any(_depends(part, secret) for part in node.iter_expressions()):
             return name if not (kind is exp.Pow and number_of(node.expression) == 2) else None
-    return None
+    return "very large numbers in arithmetic on" if _may_overflow(node, secret) else None
+
+
+def _may_overflow(node: exp.Expr, secret: frozenset[str]) -> bool:
+    """Is it so large that a secret beside it, or one that chooses it, decides whether a number still fits its type?"""
+    if isinstance(node, exp.Mul) and not isinstance(node.parent, exp.Mul):
+        factors = [factor.unnest() for factor in node.flatten()]
+        constants = [abs(value) for value in map(number_of, factors) if value]
+        large = math.prod(constants) >= LARGE_FACTOR and all(value.denominator == 1 for value in constants)
+        large |= sum(_depends(factor, secret) for factor in factors) > MOST_FACTORS
+    elif isinstance(node, (exp.Pow, exp.Exp)):
+        large = (number_of(node.expression if isinstance(node, exp.Pow) else node.this) or 0) >= LARGE_EXPONENT
+    else:
+        is_number = isinstance(node, exp.Literal) and not node.is_string
+        value = abs(number_of(node) or Fraction(LARGE)) if is_number and node.this.strip("0.") else Fraction(0)
+        whole = value >= LARGE_TERM and node.find_ancestor(exp.Add, exp.Sub, exp.Mul) is not None
+        large = not isinstance(node.parent, exp.Predicate) and (value >= LARGE or 0 < value * LARGE <= 1 or whole)
+    return large and any(_depends(part, secret) for part in (_whole(node), *_conditions(node)))
+
+
+def _conditions(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What decides whether a record comes to it."""
+    chosen, query = node.find_ancestor(exp.Filter), node.find_ancestor(exp.Select)
+    clauses = (chosen and chosen.expression, query and query.args.get("where"))
+    return (clause.this for clause in clauses if clause is not None)
+
+
+def _whole(node: exp.Expr) -> exp.Expr:
+    """The expression of single records that it is part of."""
+    while node.parent is not None and not (is_aggregate(node.parent) or isinstance(node.parent, _CLAUSES)):
+        node = node.parent
+    return node
 
 
 def _may_not_fit(node: exp.Cast) -> bool:

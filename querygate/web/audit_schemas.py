@@ -10,6 +10,7 @@ FINDINGS_EXAMPLE = {
     "by": "local",
     "k": 5,
     "queries": 2,
+    "queries_audited": 2,
     "severities": {"disclosed": 0, "exposed": 0, "attempt": 1, "notice": 0},
     "cases": [
         {
@@ -60,6 +61,7 @@ FINDINGS_EXAMPLE = {
         }
     ],
     "findings_in_all": 1,
+    "unproved": [],
     "not_audited": [],
     "left_out": [],
     "statements": [
@@ -79,6 +81,8 @@ FINDINGS_EXAMPLE = {
     "alerts": [],
 }
 
+INCIDENT: Schema = {**TEXT, "description": "Where the auditor failed: the number of its entry in the server's log."}
+
 SEVERITY: Schema = {"enum": ["notice", "attempt", "exposed", "disclosed"]}
 
 AUDIT_SCHEMAS: dict[str, Schema] = {
@@ -96,12 +100,29 @@ AUDIT_SCHEMAS: dict[str, Schema] = {
             "by": MAYBE_TEXT,
             "k": {"type": ["integer", "null"]},
             "queries": WHOLE,
+            "queries_audited": {
+                **WHOLE,
+                "description": "How many of them were audited. 0 says nothing about the others.",
+            },
             "severities": {"type": "object", "additionalProperties": WHOLE},
             "cases": array(ref("Case")),
             "findings": array(ref("Finding")),
             "findings_in_all": WHOLE,
-            "not_audited": array(record("A query the audit does not cover.", {"query": TEXT, "reason": TEXT})),
-            "left_out": array(record("A test that was not made.", {"view": TEXT, "measure": TEXT, "reason": TEXT})),
+            "unproved": {**array(ref("Unproved")), "description": "Findings whose proof did not pass its check."},
+            "not_audited": array(
+                record(
+                    "A query the audit does not cover.",
+                    {"query": TEXT, "reason": TEXT, "incident": INCIDENT},
+                    optional=("incident",),
+                )
+            ),
+            "left_out": array(
+                record(
+                    "A test that was not made.",
+                    {"view": TEXT, "measure": TEXT, "reason": TEXT, "incident": INCIDENT},
+                    optional=("incident",),
+                )
+            ),
             "statements": array(record("A query in a case.", {"id": TEXT, "time": TEXT, "user": TEXT, "sql": TEXT})),
             "alerts": {**array(ref("Alert")), "description": "The latest alerts of `audit watch`, newest first."},
         },
@@ -121,6 +142,18 @@ AUDIT_SCHEMAS: dict[str, Schema] = {
             "rule": {"enum": ["small", "pair", "linear", "tied", "cap"]},
             "records": WHOLE,
         },
+    ),
+    "Unproved": record(
+        "What the search found and the check of its proof rejected: a fault of the auditor, which accuses nobody.",
+        {
+            "incident": INCIDENT,
+            "kind": TEXT,
+            "queries": array(TEXT),
+            "users": array(TEXT),
+            "view": TEXT,
+            "version": WHOLE,
+        },
+        optional=("version",),
     ),
     "Case": record(
         "Findings that belong together: same users, shared queries. As serious as the most serious of them.",

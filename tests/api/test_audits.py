@@ -115,3 +115,17 @@ def test_the_page_holds_no_finding_itself(audited):
     assert "age = 51" not in page
     assert "clinic" not in page
     assert 'src="/static/audits.js"' in page
+
+
+def test_an_audit_of_nothing_says_so_over_http(tmp_path):
+    """The raw records are gone, so that none of the queries can be audited."""
+    small = make_small_site(tmp_path)
+    client = create_app(small.opened).test_client()
+    asked = {"dataset": "clinic", "sql": "SELECT AVG(sbp) FROM clinic"}
+    client.post("/api/v1/query", headers=small.headers("ann"), json=asked)
+    for path in (small.folder / "vault" / "clinic").glob("v00001*"):
+        path.unlink()
+    assert main(["--site", str(small.folder), "audit", "run", "--dataset", "clinic"], standalone_mode=False) == 1
+    body = client.get(FINDINGS, headers=small.headers("carl")).json
+    assert misfits(body, SCHEMAS["Findings"]) == []
+    assert (body["queries"], body["queries_audited"], len(body["not_audited"]), body["unproved"]) == (1, 0, 1, [])

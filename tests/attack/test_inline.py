@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
+from querygate.core.types import Bools
+from querygate.custody.audit.query_structure import Structure
 from querygate.custody.roots.evidence_reports import replay_site
 from querygate.custody.roots.inline_auditor import NOTE, with_auditor
 from querygate.custody.roots.publish_version import publish_to
@@ -243,3 +245,24 @@ def test_only_known_columns_are_read(site: OpenSite, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(raw_records.DuckDBRecords, "__init__", spy)
     ask(site, "ann", FORTIES)
     assert held == [("age", "sex")]
+
+
+def test_a_logged_query_that_the_auditor_fails_on_stops_no_other(
+    site: OpenSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: its sets cannot be worked out. It is refused, as what cannot be decided on; the others are answered."""
+    sets = Structure.sets
+
+    def failing(structure: Structure, sql: str) -> Bools:
+        if sql == FORTIES and planted:
+            raise ZeroDivisionError("planted")
+        return sets(structure, sql)
+
+    monkeypatch.setattr(Structure, "sets", failing)
+    planted = False
+    ask(site, "ann", FORTIES)
+    planted = True
+    fresh = with_auditor(open_gate(open_site(site.site.folder)))
+    assert ask(fresh, "ann", "SELECT AVG(sbp) FROM clinic").query_id
+    assert refused(fresh, "ann", FORTIES).code == "QG501"
+    assert "incident i_" in notes_of(fresh, NOTE)[-1]["undecided"]

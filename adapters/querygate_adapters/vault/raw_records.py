@@ -33,6 +33,9 @@ _AT_ONCE = 100
 
 _FROM_TEXT = ("BIGINT", "DOUBLE", "DATE", "TIMESTAMP")
 
+_NARROW = frozenset({"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"})
+"""Whole numbers whose squares may not fit."""
+
 
 class DuckDBRecords:
     """Records in memory, numbered by place."""
@@ -51,15 +54,21 @@ class DuckDBRecords:
         self._known: tuple[str, ...] = ()
 
     def _typed(self) -> list[str]:
-        """Columns of text as the first type that all their values have: a file without types says `51`."""
+        """Columns of text as the first type that all their values have: a file without types says `51`.
+
+        A column without any value stays text, and so do codes with leading zeros. Whole numbers have room for their
+        squares.
+        """
         chosen = []
         for name, kind in [(str(row[0]), str(row[1])) for row in self._rows("DESCRIBE found")]:
             x = quoted(name)
             if kind == "VARCHAR":
-                tests = ", ".join(f"COUNT(TRY_CAST({x} AS {other})) = COUNT({x})" for other in _FROM_TEXT)
+                told = f"COUNT({x}) > 0 AND NOT coalesce(bool_or(regexp_matches({x}, '^0[0-9]')), FALSE)"
+                tests = ", ".join(f"{told} AND COUNT(TRY_CAST({x} AS {other})) = COUNT({x})" for other in _FROM_TEXT)
                 fits = self._rows(f"SELECT {tests} FROM (SELECT NULLIF({x}, '') AS {x} FROM found)")[0]
                 kind = next((other for other, fit in zip(_FROM_TEXT, fits, strict=True) if fit), "VARCHAR")
                 x = x if kind == "VARCHAR" else f"CAST(NULLIF({x}, '') AS {kind})"
+            x = f"CAST({x} AS BIGINT)" if kind in _NARROW else x
             chosen.append(f"{x} AS {quoted(name)}")
         return chosen
 
@@ -129,11 +138,11 @@ class DuckDBRecords:
         return [row[0] for row in found]
 
     def largest(self, value: str, secret: str) -> tuple[Floats, Floats, Floats]:
-        """Of each place the sum of the value, its largest and its second largest, where the secret condition holds."""
+        """Of each place the sum of the value without its sign, its largest and its second largest, where the secret
+        condition holds."""
         test = f"({secret})" if secret else "TRUE"
-        listed = (
-            f"list(CAST(({value}) AS DOUBLE) ORDER BY ({value}) DESC) FILTER (WHERE {test} AND ({value}) IS NOT NULL)"
-        )
+        size = f"abs(CAST(({value}) AS DOUBLE))"
+        listed = f"list({size} ORDER BY {size} DESC) FILTER (WHERE {test} AND ({value}) IS NOT NULL)"
         found = self._rows(
             f"SELECT COALESCE(list_sum(x), 0), COALESCE(x[1], 0), COALESCE(x[2], 0) FROM "
             f"(SELECT place_number, {listed} AS x FROM placed GROUP BY place_number) ORDER BY place_number"
@@ -183,7 +192,7 @@ def _coded() -> Iterator[None]:
     """The engine's words may quote values, so they stay here."""
     try:
         yield
-    except duckdb.Error:
+    except (duckdb.Error, RuntimeError, UnicodeError):  # the last two where a text has half a character
         raise Unanswerable("The database cannot evaluate one of its expressions.") from None
     except Refusal:
         raise Unanswerable(f"An expression takes longer than {LONGEST_S:g} s, or too much memory.") from None

@@ -15,6 +15,7 @@ from querygate.sql.formulas import AnswerFormula
 from querygate.sql.logged_statement import LoggedStatement
 
 DIGITS = 15
+LARGEST_EXPONENT, LONGEST = 400, 1_000
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
@@ -102,17 +103,24 @@ def read_answer(answer: JsonValue) -> AnswerFigure:
     """A number, a text that is one, or a range."""
     if _is_range(answer):
         low, high = fraction(answer["low"]), fraction(answer["high"])
-        said = f"{answer['low']}" if low == high else f"[{answer['low']}, {answer['high']}]"
-        return AnswerFigure(low, high, said) if None not in (low, high) else AnswerFigure()
+        if low is None or high is None:
+            return AnswerFigure()
+        said = _plain(answer["low"]) if low == high else f"[{answer['low']}, {answer['high']}]"
+        return AnswerFigure(min(low, high), max(low, high), said)
     value = fraction(answer)
     if value is None:
         return AnswerFigure()
-    said = str(answer).replace(",", "").strip()
+    said = _plain(answer)
     if isinstance(answer, float) and len(repr(answer)) > DIGITS:  # a double in full, its last digit in doubt
-        return AnswerFigure(
-            Fraction(math.nextafter(answer, -math.inf)), Fraction(math.nextafter(answer, math.inf)), said
-        )
+        least, most = math.nextafter(answer, -math.inf), math.nextafter(answer, math.inf)
+        if math.isfinite(least) and math.isfinite(most):
+            return AnswerFigure(Fraction(least), Fraction(most), said)
     return AnswerFigure(value, value, said)
+
+
+def _plain(number: JsonValue) -> str:
+    """A number as arithmetic has it: no thousands, and no sign that says nothing."""
+    return str(number).strip().replace(",", "").replace("_", "").removeprefix("+")
 
 
 def _canonical(value: object) -> Fraction | int | str | None:
@@ -134,7 +142,10 @@ def fraction(value: object) -> Fraction | None:
     text = str(value).strip()
     if _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
+    exponent = text.lower().partition("e")[2]
     try:
+        if abs(int(exponent or 0)) > LARGEST_EXPONENT or len(text) > LONGEST:
+            return None  # no database answers that, and it would take hours to write it out
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         return None
@@ -182,6 +193,8 @@ def unrounded(formula: AnswerFormula, given: AnswerFigure) -> tuple[AnswerFormul
     """What stood before it was rounded: a range around the answer."""
     while formula.operation in ("round", "truncate"):
         rounds = formula.operation == "round"
+        if rounds and abs(formula.value) > LARGEST_EXPONENT:  # it tells nothing, or hides nothing: not worth its digits
+            return formula.terms[0], AnswerFigure()
         step = Fraction(10) ** -int(formula.value) / 2 if rounds else Fraction(1)
         formula = formula.terms[0]
         if given.low is not None and given.high is not None:

@@ -19,11 +19,13 @@ from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.core.types import Floats, Ints, folded
-from querygate.custody.audit.audit_measures import AuditMeasures
+from querygate.custody.audit.audit_measures import AuditMeasures, shown, unsquared
+from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.custody.audit.failure_leaks import failing
 from querygate.custody.audit.query_sets import QuerySets, StatementCase
-from querygate.methods.inference import POOLED, Finding, QueryTotal, Unexamined, describe_places, find, notices
-from querygate.sql.logged_statement import LoggedStatement, UnauditableStatement, table_columns, take_apart
+from querygate.gate.incidents import make_fault
+from querygate.methods.inference import POOLED, Finding, QueryTotal, Unexamined, describe_places, find, noted, notices
+from querygate.sql.logged_statement import LoggedStatement, table_columns, take_apart
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class LogStatement:
     sql: str
     time: str = ""
     answer: JsonValue = None
+    version: int = 0  # of the dataset; 0: not told
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,14 @@ class AuditOptions:
 
 
 @dataclass(frozen=True)
+class Unproved:
+    """What looked like a finding and did not pass the check of its proof: a fault of the auditor, no accusation."""
+
+    finding: Finding
+    incident: str
+
+
+@dataclass(frozen=True)
 class Audit:
     """What came out: findings with a text for where they are, statements left out, tests left out."""
 
@@ -64,32 +75,69 @@ class Audit:
     )  # all there were, for whoever tells more of a finding
     weights: Mapping[str, Ints] = field(default_factory=dict, repr=False)  # by measure
     measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # what is added up, of whom: SQL
+    unproved: tuple[Unproved, ...] = ()
+    incidents: Mapping[str, str] = field(default_factory=dict)  # of statements that the auditor failed on, by query
 
 
 def audit(entries: Sequence[LogStatement], records: AuditRecords, options: AuditOptions) -> Audit:
-    """Everything that the answers of the log isolate."""
+    """Everything that the answers of the log isolate. What fails is told, and the rest goes on."""
     check_secret(options.secret, records.columns)
     secret, known, unread = roles(entries, records.columns, options)
     size = records.settle(known)
     measures = AuditMeasures(records, options.domains)
     totals = _totals(entries, records, secret, options, QuerySets(records, size, measures), unread)
     bases, weights, domains, texts = measures.described()
-    findings, left = find(totals, weights, options.k, domains, options.groups, bases)
-    left += [(POOLED, one) for one in measures.left]
-    findings += notices(totals, weights, options.k, _contributions(totals, texts, records))
-    findings += failing(entries, records, secret, options.k, options.dialect)
-    columns = {name: records.values(name) for name in known}
-    told = tuple((finding, describe_places(finding.places, columns)) for finding in findings)
+    looked, left = find(totals, weights, options.k, domains, options.groups, bases)
+    failed = list(measures.left)
+    with noted(failed, ""):
+        looked += notices(totals, weights, options.k, _contributions(totals, texts, records))
+    looked += failing(entries, records, secret, options.k, options.dialect, unread)
+    unproved = [Unproved(one, make_fault(one.rejected).incident) for one in looked if one.rejected is not None]
+    findings: list[tuple[Finding, str]] = []
+    with noted(failed, ""):
+        where = _Where(records, known, measures.counts("", ""), texts)
+        for finding in (one for one in looked if one.rejected is None):
+            findings.append((finding, where.describe(finding)))
     return Audit(
-        told,
+        tuple(findings),
         len(entries),
-        tuple(unread.items()),
-        tuple(left),
+        tuple((query, problem.reason) for query, problem in unread.items()),
+        tuple((view, on_record(one)) for view, one in (*left, *((POOLED, one) for one in failed))),
         size,
         tuple(totals),
         weights,
         texts,
+        tuple(unproved),
+        {query: problem.incident for query, problem in unread.items() if problem.incident},
     )
+
+
+def on_record(one: Unexamined) -> Unexamined:
+    """A test that failed is told with the number under which its error is in the log."""
+    if one.fault is None:
+        return one
+    incident = make_fault(one.fault).incident
+    return replace(one, reason=f"{one.reason} (incident {incident})", incident=incident)
+
+
+class _Where:
+    """Isolated records in words, by the columns that are known."""
+
+    def __init__(
+        self, records: AuditRecords, known: Sequence[str], sizes: Ints, texts: Mapping[str, tuple[str, str]]
+    ) -> None:
+        self._columns = {name: records.values(name) for name in known}
+        self._sizes, self._texts = sizes, texts
+
+    def describe(self, finding: Finding) -> str:
+        """A condition that selects them: of those who are there, the ones with a value, where some have none."""
+        where = describe_places(finding.places, self._columns)
+        told = [one.measure for one in finding.inferred] + [total.measure for total in finding.totals]
+        value = next((self._texts[name][0] for name in told if name in self._texts), "")
+        if not value or finding.severity == "notice" or int(self._sizes[finding.places].sum()) == finding.records:
+            return where
+        present = f"{shown(unsquared(value))} IS NOT NULL"
+        return f"({where}) AND {present}" if " or " in where else f"{where} AND {present}" if where else present
 
 
 def _contributions(
@@ -111,36 +159,47 @@ def _totals(
     secret: tuple[str, ...],
     options: AuditOptions,
     placing: QuerySets,
-    unread: dict[str, str],
+    unread: dict[str, AuditProblem],
 ) -> list[QueryTotal]:
     """What the statements added up. What was asked before is taken apart once, and read once if its answer is equal."""
     apart: dict[str, list[LoggedStatement]] = {}
-    asked: dict[str, list[list[StatementCase]] | str] = {}
+    asked: dict[str, list[list[StatementCase]] | AuditProblem] = {}
     for sql in dict.fromkeys(entry.sql for entry in entries if entry.id not in unread):
         try:
             apart[sql] = take_apart(sql, records.columns, secret, options.dialect, options.person)
-        except UnauditableStatement as problem:
-            asked[sql] = str(problem)
-    placing.look_up(one for statements in apart.values() for one in statements)
+        except Exception as error:
+            asked[sql] = problem_of(error)
+    with suppress(Exception):  # conditions that cannot be evaluated together are evaluated one by one
+        placing.look_up(one for statements in apart.values() for one in statements)
     for sql, statements in apart.items():
         try:
             asked[sql] = [placing.note(one) for one in statements]
-        except (UnauditableStatement, Unanswerable) as problem:
-            asked[sql] = str(problem)
+        except Exception as error:
+            asked[sql] = problem_of(error)
     placing.measures.settle()
     totals: list[QueryTotal] = []
-    made: dict[tuple[str, str], list[QueryTotal]] = {}
+    made: dict[tuple[str, str], list[QueryTotal] | AuditProblem] = {}
     for entry in entries:
-        found, key = asked.get(entry.sql, ""), (entry.sql, repr(entry.answer))
-        try:
-            if isinstance(found, str):
-                raise UnauditableStatement(found)
-            if key not in made:
-                made[key] = [total for one in found for total in placing.totals(entry.answer, one)]
-            totals += [replace(total, query=entry.id, user=entry.user) for total in made[key]]
-        except (UnauditableStatement, Unanswerable) as problem:
-            unread.setdefault(entry.id, str(problem))
+        if entry.id in unread:
+            continue
+        found, key = asked[entry.sql], (entry.sql, repr(entry.answer))
+        if key not in made:
+            made[key] = found if isinstance(found, AuditProblem) else _made(placing, entry.answer, found)
+        outcome = made[key]
+        if isinstance(outcome, AuditProblem):
+            unread[entry.id] = outcome
+        else:
+            totals += [replace(total, query=entry.id, user=entry.user) for total in outcome]
     return totals
+
+
+def _made(
+    placing: QuerySets, answer: JsonValue, asked: Sequence[Sequence[StatementCase]]
+) -> list[QueryTotal] | AuditProblem:
+    try:
+        return [total for one in asked for total in placing.totals(answer, one)]
+    except Exception as error:
+        return problem_of(error)
 
 
 def check_secret(secret: Collection[str], columns: Collection[str]) -> None:
@@ -155,16 +214,16 @@ def check_secret(secret: Collection[str], columns: Collection[str]) -> None:
 
 def roles(
     entries: Iterable[LogStatement], columns: Collection[str], options: AuditOptions
-) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, AuditProblem]]:
     """Which columns are secret, which are known and used, and which statements cannot be read."""
     measured: set[str] = set()
     used: set[str] = set()
-    unread: dict[str, str] = {}
+    unread: dict[str, AuditProblem] = {}
     for entry in entries:
         try:
             inside, mentioned = table_columns(entry.sql, options.dialect)
-        except UnauditableStatement as problem:
-            unread[entry.id] = str(problem)
+        except Exception as error:
+            unread[entry.id] = problem_of(error)
             continue
         measured |= inside
         used |= mentioned

@@ -14,10 +14,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from querygate.core.audit_records import AuditRecords
+from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.types import Bools, Ints, SqlValue
 from querygate.custody.audit.answer_parser import fraction
-from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined
+from querygate.methods.inference import PRESENCE, Base, Domain, Pattern, Unexamined, noted
 from querygate.methods.inference.minterms import MOST_MINTERMS, make_base, name_minterms, patterns
 
 SECRETS = "(secrets)"
@@ -73,13 +73,15 @@ class AuditMeasures:
         return self._held[secret]
 
     def counts(self, value: str, secret: str) -> Ints:
-        """Records of each place that have the value and of whom the condition holds."""
+        """Records of each place that have the value, or what it squares, and of whom the condition holds."""
+        value = unsquared(value)
         if (value, secret) not in self._counts:
             self._counts[value, secret] = self.records.counts(value, secret)
         return self._counts[value, secret]
 
     def note(self, value: str, secret: str) -> None:
         """A condition that holds for whom another does not divides nothing further."""
+        self.counts(value, "")  # a value that cannot be evaluated is no measure
         known = self._conditions.setdefault((value, b""), _Conditions())
         if secret and not self._is_idle(secret) and self._opposite(secret) not in known.texts:
             known.texts.setdefault(self.held(secret), secret)
@@ -103,16 +105,20 @@ class AuditMeasures:
     def settle(self) -> None:
         """The minterms of each value; where they are too many, each condition is left to itself."""
         for (value, _), known in list(self._conditions.items()):
-            found = patterns([self._bits(held) for held in known.texts])
-            if found is None:
-                reason = (
-                    f"{len(known.texts):,} secret conditions divide the records into more than {MOST_MINTERMS} parts: "
-                    "each was examined separately, combinations of them were not"
-                )
-                self.left.append(Unexamined(shown(value) or PRESENCE, reason))
-                known.texts = {}
-            else:
-                known.truths = found
+            with noted(self.left, shown(value) or PRESENCE):
+                self._settle(value, known)
+
+    def _settle(self, value: str, known: _Conditions) -> None:
+        found = patterns([self._bits(held) for held in known.texts])
+        if found is None:
+            reason = (
+                f"{len(known.texts):,} secret conditions divide the records into more than {MOST_MINTERMS} parts: "
+                "each was examined separately, combinations of them were not"
+            )
+            self.left.append(Unexamined(shown(value) or PRESENCE, reason))
+            known.texts = {}
+        else:
+            known.truths = found
 
     def _bits(self, held: bytes) -> Bools:
         return np.unpackbits(np.frombuffer(held, dtype=np.uint8), count=self.number).astype(np.bool_)
@@ -144,12 +150,14 @@ class AuditMeasures:
     def name(self, key: Key, pattern: Pattern, secrets: Sequence[str]) -> str:
         """The name of a measure that was asked for: by the condition that it is, else by all that were joined."""
         known = self._conditions[key]
-        if all(pattern):
+        if set(pattern) == {1}:
             return shown(key[0]) or PRESENCE
         for name, asked in known.asked.items():
             if asked == pattern:
                 return name
         base, text = shown(key[0]), plain_text(" OR ".join(secrets))
+        if not set(pattern) <= {0, 1}:
+            text = " + ".join(f"{times} * ({held})" for held, times in zip(known.names, pattern, strict=True) if times)
         for condition, truths in zip(known.texts.values(), known.truths.T.astype(int), strict=True):
             if pattern == tuple(truths.tolist()):
                 text = plain_text(condition)
@@ -172,6 +180,8 @@ class AuditMeasures:
                 weights[system] = self.counts(value, "")
                 for name, pattern in base.measures.items():
                     weights[name] = weights[system]
+                    if not set(pattern) <= {0, 1}:
+                        continue  # some count more than once: no condition selects what it is
                     texts[name] = (value, known.sql(pattern))
                     domain = self._domain(value, everybody=all(pattern))
                     if domain is not None:
@@ -193,7 +203,10 @@ class AuditMeasures:
         if not value:
             return Domain(Fraction(0), Fraction(1), whole=True, public=True)
         inner = unsquared(value)
-        found = self.records.extent(inner)
+        try:
+            found = self.records.extent(inner)
+        except Unanswerable:
+            return None
         public = self.public.get(inner.strip('"'))
         ends = [fraction(end) for end in public or found]
         if None in ends:

@@ -14,7 +14,7 @@ from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport, In
 from querygate.core.types import Ints
 from querygate.custody.audit.audit import LogStatement
 from querygate.custody.audit.audit_body import AuditOutcome
-from querygate.custody.audit.finding_text import what_of
+from querygate.custody.audit.finding_text import LARGEST_FLOAT, what_of
 from querygate.custody.pages.fill import fill
 from querygate.methods.inference import Finding
 from querygate.methods.inference.cases import finding_id
@@ -130,7 +130,7 @@ def _proofs(finding: AuditFinding, domains: Mapping[str, tuple[float, float]]) -
         cut = ", within its public domain" if domain and one.low != one.high else ""
         yield Proof(
             inferred=one,
-            what=what_of(one.column, records, extreme=is_extreme) + cut,
+            what=what_of(one.column, records, (one.from_ or "").partition("(")[0] if is_extreme else "") + cut,
             lines=tuple(SignedAnswer(_signed(line.times), line.query, line.answer, line.records) for line in lines),
             bar=make_bar(one, domain, records),
         )
@@ -148,7 +148,7 @@ def make_bar(inferred: InferredValue, domain: tuple[float, float] | None, record
     """Where the range that is left and the true total lie; None if nothing is told."""
     low, high, exact = inferred.low, inferred.high, inferred.exact
     ends = [end for end in (low, high, exact) if end is not None]
-    if not ends:
+    if not ends or max(map(abs, ends)) > LARGEST_FLOAT:
         return None
     if domain is not None:
         ends += [records * end for end in domain]

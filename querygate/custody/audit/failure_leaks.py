@@ -9,23 +9,34 @@ import numpy as np
 from querygate.core.audit_records import AuditRecords, Unanswerable
 from querygate.core.audit_report import Severity
 from querygate.core.types import Bools
+from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.methods.inference import CaseStatement, Finding
 from querygate.sql.logged_statement import UnauditableStatement
 from querygate.sql.secret_failures import FailurePoint, may_fail
 
 
 def failing(
-    entries: Iterable[CaseStatement], records: AuditRecords, secret: Sequence[str], k: int, dialect: str
+    entries: Iterable[CaseStatement],
+    records: AuditRecords,
+    secret: Sequence[str],
+    k: int,
+    dialect: str,
+    unread: dict[str, AuditProblem],
 ) -> list[Finding]:
-    """One finding for each text and user: an attempt where fewer than k records are looked at, else a notice."""
+    """One finding for each text and user: an attempt where fewer than k records are looked at, else a notice.
+
+    A statement that this fails on is added to `unread`.
+    """
     sizes = records.counts("", "")
     found: dict[tuple[str, str], Finding] = {}
-    seen: dict[str, FailurePoint | None] = {}
+    seen: dict[str, FailurePoint | AuditProblem | None] = {}
     for entry in entries:
         if entry.sql not in seen:
             seen[entry.sql] = _may_fail(entry.sql, secret, dialect)
         fails = seen[entry.sql]
-        if fails is None or (entry.user, entry.sql) in found:
+        if isinstance(fails, AuditProblem):
+            unread.setdefault(entry.id, fails)
+        if not isinstance(fails, FailurePoint) or (entry.user, entry.sql) in found:
             continue
         members = _members(records, fails.known, len(sizes))
         number = int(sizes[members].sum())
@@ -36,11 +47,13 @@ def failing(
     return list(found.values())
 
 
-def _may_fail(sql: str, secret: Sequence[str], dialect: str) -> FailurePoint | None:
+def _may_fail(sql: str, secret: Sequence[str], dialect: str) -> FailurePoint | AuditProblem | None:
     try:
         return may_fail(sql, secret, dialect)
     except UnauditableStatement:
         return None
+    except Exception as error:
+        return problem_of(error)
 
 
 def _members(records: AuditRecords, known: str, places: int) -> Bools:

@@ -11,11 +11,14 @@ from fractions import Fraction
 from querygate.core.audit_report import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
 from querygate.core.count_text import counted
 from querygate.core.types import Ints
-from querygate.methods.inference import PRESENCE, Finding, Inference
+from querygate.methods.inference import PRESENCE, VARIANCE, Finding, Inference
 from querygate.methods.inference.cases import Case, finding_id
 
 TELLING = frozenset({"group", "dominance"})
 """Notices whose note says what a group has."""
+
+LARGEST_FLOAT = 10**300
+"""Beyond it fractions are told as whole numbers, which have no end."""
 
 MOST_NAMED = 12
 """Queries or users that a sentence names."""
@@ -95,7 +98,7 @@ def explain(finding: Finding, where: str, *, reveal: bool, exact: Mapping[str, F
     isolate = "isolates" if len(finding.queries) == 1 else "isolate"
     text = f"{asked} {isolate} {people(finding.records)}: {where}."
     for one in finding.inferred if reveal else ():
-        what = what_of(one.measure, finding.records, extreme=any(total.extreme for total in finding.totals))
+        what = what_of(one.measure, finding.records, "" if finding.coefficients else _extreme(finding))
         if one.low is not None and one.high is not None:
             text += f" {one.arithmetic} = {between(number(one.low), number(one.high))}: {what}."
         if exact and one.measure in exact and not one.low == one.high == exact[one.measure]:
@@ -103,15 +106,22 @@ def explain(finding: Finding, where: str, *, reveal: bool, exact: Mapping[str, F
     return text
 
 
-def what_of(measure: str, records: int, *, extreme: bool) -> str:
-    """What an inferred number is. An extreme is the value of one of the records, and no sum.
+def _extreme(finding: Finding) -> str:
+    return finding.totals[0].extreme if finding.totals else ""
 
-    >>> what_of("sbp", 1, extreme=False), what_of("sbp", 2, extreme=False), what_of("sbp", 2, extreme=True)
-    ('sbp', 'the sum of sbp', 'sbp of one of them')
+
+def what_of(measure: str, records: int, extreme: str = "") -> str:
+    """What an inferred number is. A minimum is the value of one of the records; a median need not be.
+
+    >>> what_of("sbp", 1), what_of("sbp", 2), what_of("sbp", 2, "max"), what_of("sbp", 2, "median")
+    ('sbp', 'the sum of sbp', 'sbp of one of them', 'the median of sbp')
     """
     if measure == PRESENCE:
         return "their number"
-    return measure if records == 1 else f"{measure} of one of them" if extreme else f"the sum of {measure}"
+    if records == 1 or extreme == VARIANCE:
+        return measure
+    kinds = {"": f"the sum of {measure}", "min": f"{measure} of one of them", "max": f"{measure} of one of them"}
+    return kinds.get(extreme, f"the {extreme} of {measure}")
 
 
 def named(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -130,7 +140,7 @@ def people(records: int) -> str:
 def number(value: Fraction | None) -> int | float | None:
     if value is None:
         return None
-    return int(value) if value.denominator == 1 else float(value)
+    return int(value) if value.denominator == 1 or abs(value) > LARGEST_FLOAT else float(value)
 
 
 def between(low: float | None, high: float | None) -> str:

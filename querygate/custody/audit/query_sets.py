@@ -37,7 +37,7 @@ POPULATION = frozenset({"var_pop", "stddev_pop"})
 SPREADS = frozenset({"var_samp", "variance", "var"}) | ROOTS | POPULATION
 READ = SUMS | EXTREMES | SPREADS | {"count"}
 LARGEST_TIMES = 100
-"""The largest number by which an item of a select list multiplies one of several totals."""
+"""The largest number by which an item of a select list multiplies what a record has."""
 
 Cells = list[tuple[Pattern, Bools]]
 """Disjoint sets of places, and which minterms of them."""
@@ -97,6 +97,8 @@ class QuerySets:
 
     def totals(self, answer: JsonValue, asked: Sequence[StatementCase]) -> Iterator[QueryTotal]:
         """One total for each number that the statement showed; whose it is, is for the caller to say."""
+        if not asked:  # it groups by a secret that no record has
+            return
         first = asked[0].logged
         label, keys = self._grouped(first)
         answers = Answers(answer, first, [(*key, *one.secrets) for one in asked for key in keys])
@@ -198,7 +200,7 @@ class QuerySets:
             if one is None or (added.item is None and i in told):
                 continue
             answer = AnswerFigure() if added.item is None else given.answers.given(given.row, added.item)
-            if answer is None and not one.records:
+            if answer is None and not one.records and added.name in SUMS:
                 answer = AnswerFigure(Fraction(0), Fraction(0), "0")  # nobody has a value: NULL says so
             if answer is not None:
                 yield from self._total(given, added, one, answer)
@@ -228,11 +230,13 @@ class QuerySets:
         if max(map(abs, times)) > LARGEST_TIMES:
             return
         over = [(one, n) for (one, _), n in zip(factors, times, strict=True)]
-        cells = _joined([(p, n * m.astype(np.int64)) for one, n in over for p, m in one.cells])
+        cells, factor = _reduced(_joined([(p, n * m.astype(np.int64)) for one, n in over for p, m in one.cells]))
+        if any(abs(n) > LARGEST_TIMES for pattern, _ in cells for n in pattern):
+            return
         secrets = tuple(secret for one, _ in factors for secret in one.secrets)
         if cells:
             both = TotalMeaning(factors[0][0].key, cells, secrets)
-            yield from self._sums(given, both, solved(answer, step, constant))
+            yield from self._sums(given, both, solved(answer, step * factor, constant))
 
     def _total(
         self, given: _Given, added: LoggedAggregate, one: TotalMeaning, answer: AnswerFigure
@@ -259,7 +263,7 @@ class QuerySets:
         number = one.records if added.name in POPULATION else one.records - 1
         low, high, said = answer
         if low is not None and high is not None and added.name in ROOTS:
-            low, high, said = min(abs(low), abs(high)) ** 2, max(abs(low), abs(high)) ** 2, f"{said}^2"
+            low, high, said = max(low, Fraction(0)) ** 2, max(high, Fraction(0)) ** 2, _squared(said)
         if low is not None and high is not None:
             low, high, said = low * number, high * number, f"{number}*{said}"
         return QueryTotal(
@@ -326,6 +330,13 @@ def _joined(weighted: Sequence[tuple[Pattern, Ints]]) -> Cells:
     return [(tuple(int(t) for t in row), np.asarray(label.reshape(-1) == i)) for i, row in enumerate(rows) if row.any()]
 
 
+def _reduced(cells: Cells) -> tuple[Cells, int]:
+    """The cells without what all of them are multiplied by, and that number: 62 times a total tells the total."""
+    times = [n for pattern, _ in cells for n in pattern if n]
+    factor = math.gcd(*times) * (1 if not times or times[0] > 0 else -1)
+    return [(tuple(n // factor for n in pattern), members) for pattern, members in cells], factor
+
+
 def _common(values: Sequence[Fraction]) -> Fraction:
     """The largest number of which all are whole multiples."""
     whole = math.lcm(*(value.denominator for value in values))
@@ -339,15 +350,12 @@ def _of_secret(logged: LoggedStatement, values: tuple[SqlValue, ...]) -> Stateme
         for (text, _), value in zip(logged.hidden, values, strict=True)
     ]
     condition = " AND ".join(held)
-    added = [
-        replace(
-            one,
-            parts=tuple(
-                ConditionPart(p.known, f"({p.secret}) AND {condition}" if p.secret else condition) for p in one.parts
-            ),
-        )
-        for one in logged.added
-    ]
+
+    def among_them(parts: Sequence[ConditionPart]) -> tuple[ConditionPart, ...]:
+        secrets = [f"({part.secret}) AND {condition}" if part.secret else condition for part in parts]
+        return tuple(ConditionPart(part.known, secret) for part, secret in zip(parts, secrets, strict=True))
+
+    added = [replace(one, parts=among_them(one.parts), among=among_them(one.among)) for one in logged.added]
     return StatementCase(replace(logged, added=tuple(added)), values)
 
 
@@ -365,6 +373,10 @@ def _is_shown(logged: LoggedStatement, sizes: dict[int, Fraction]) -> bool:
             if not tests[one.comparison]:
                 return False
     return True
+
+
+def _squared(said: str) -> str:
+    return f"{said}^2" if said.replace(".", "").isalnum() else f"({said})^2"
 
 
 def _turned(secrets: Sequence[str]) -> tuple[str, ...]:

@@ -13,15 +13,14 @@ import threading
 from dataclasses import replace
 
 from querygate.control.log_tail import follow
-from querygate.core.audit_records import Unanswerable
 from querygate.core.errors import ConfigError
 from querygate.core.types import Bools, Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
+from querygate.custody.audit.audit_problems import problem_of
 from querygate.custody.roots.known_columns import open_structure
 from querygate.custody.roots.log_coalitions import POOLED, is_blocking, views_of
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite
-from querygate.sql.logged_statement import UnauditableStatement
 
 NOTE = "audit.inline"
 
@@ -85,12 +84,11 @@ class _Dataset:
             try:
                 ledger = self._caught_up()
                 sets = ledger.structure.sets(sql)
-            except (UnauditableStatement, Unanswerable) as problem:
-                return [], str(problem)
-            except ConfigError as problem:
-                logger.error("the inline audit failed: %s", problem.detail)
-                return [], problem.detail
-            found = ledger.judge(user, sets, views_of(self._opened), self._pending.values())
+                found = ledger.judge(user, sets, views_of(self._opened), self._pending.values())
+            except Exception as error:
+                if isinstance(error, ConfigError):
+                    logger.error("the inline audit failed: %s", error.detail)
+                return [], problem_of(error).reason
             self._pending[query_id] = user, sets
             return found, ""
 
@@ -108,6 +106,6 @@ class _Dataset:
             if entry.version == self.version:
                 try:
                     self._ledger.take(entry.user, entry.query_id, self._ledger.structure.sets(entry.sql))
-                except (UnauditableStatement, Unanswerable):
-                    continue  # it was answered all the same: under another rule, or before there was one
+                except Exception as error:  # it was answered all the same: under another rule, or before there was one
+                    problem_of(error)  # a fault is in the log of the server; no later query fails by it
         return self._ledger

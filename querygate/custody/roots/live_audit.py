@@ -19,11 +19,11 @@ from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
+from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.custody.roots.known_columns import open_structure
 from querygate.custody.roots.log_coalitions import POOLED, views_of
 from querygate.methods.inference.live import ITSELF, WHOLE
 from querygate.site.open_gate import OpenSite
-from querygate.sql.logged_statement import UnauditableStatement
 
 SAID = {
     "small": "is about too few",
@@ -43,6 +43,7 @@ class LogLook:
     alerts: tuple[Alert, ...]
     queries: int
     unread: tuple[tuple[str, str], ...]  # (query, why it could not be audited)
+    incidents: tuple[str, ...] = ()  # of queries that the auditor failed on
 
 
 class LiveAudit:
@@ -62,21 +63,24 @@ class LiveAudit:
         What was looked at before is taken in again first, without a word, where this process is a new one.
         """
         found: list[Alert] = []
-        unread: list[tuple[str, str]] = []
+        unread: dict[str, AuditProblem] = {}
         queries = 0
         seen = self._alerts.seen(self._dataset)
         for entry in follow(self._opened.log, self._dataset, self._read):
             is_new = entry.seq > seen
             try:
                 alerts = self._alerts_of(entry, judge=is_new)
-            except (UnauditableStatement, Unanswerable, ConfigError) as problem:
+            except Exception as error:
                 alerts = []
-                unread += [(entry.query_id, str(problem))] if is_new else []
+                if is_new:
+                    unread[entry.query_id] = problem_of(error)
             self._read = entry.seq
             if is_new:
                 queries += 1
                 found += self._alerts.record(self._dataset, entry.seq, alerts, self._channels, user=self._user)
-        return LogLook(tuple(found), queries, tuple(unread))
+        told = tuple((query, problem.reason) for query, problem in unread.items())
+        incidents = tuple(problem.incident for problem in unread.values() if problem.incident)
+        return LogLook(tuple(found), queries, told, incidents)
 
     def _alerts_of(self, entry: AnsweredQuery, *, judge: bool) -> list[Alert]:
         """What an answer made known. It is taken in whatever comes of it."""
@@ -84,8 +88,10 @@ class LiveAudit:
         if ledger is None:
             raise Unanswerable(f"The vault does not have the raw records of version {entry.version}.")
         sets = ledger.structure.sets(entry.sql)
-        found = ledger.judge(entry.user, sets, views_of(self._opened)) if judge else []
-        ledger.take(entry.user, entry.query_id, sets)
+        try:
+            found = ledger.judge(entry.user, sets, views_of(self._opened)) if judge else []
+        finally:
+            ledger.take(entry.user, entry.query_id, sets)
         return [make_alert(self._dataset, entry, one) for one in in_smallest(found) if self._is_news(entry, one)]
 
     def _is_news(self, entry: AnsweredQuery, found: ViewFinding) -> bool:

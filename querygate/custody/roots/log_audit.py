@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from querygate.core.bodies import AnswerBody
-from querygate.core.errors import ConfigError
-from querygate.core.json_body import JsonValue
-from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
+from querygate.core.types import folded
+from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit, check_secret, on_record
 from querygate.custody.audit.audit_body import AuditOutcome
-from querygate.custody.audit.true_totals import exact_totals
+from querygate.custody.audit.log_file import answer_rows, read_log
+from querygate.custody.audit.log_tables import TablePart, TableSources, by_table
+from querygate.custody.audit.true_totals import Exact, exact_totals
 from querygate.custody.roots.log_coalitions import POOLED, views_of
 from querygate.custody.roots.withdraw_dataset import last_catalog
+from querygate.methods.inference import Unexamined, noted
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.raw_records import DuckDBRecords
 
 
-def audit_file(log: Path, source: str, options: AuditOptions, *, exact: bool) -> AuditOutcome:
-    """Audit a log of another system, JSON lines or CSV, against the data it was asked of.
+def audit_file(log: Path, sources: Sequence[str], options: AuditOptions, *, exact: bool) -> list[AuditOutcome]:
+    """Audit a log of another system, or an exported one, against the data it was asked of, table by table.
 
     With `exact`, true totals of the isolated people are read from the data, beside what the answers tell.
     """
-    return _audited(list(read_log(log)), source, options, 0, exact=exact)
+    entries = list(read_log(log))
+    parts = by_table(entries, options.dialect)
+    data = TableSources(sources, {part.table for part in parts})
+    opened = {source: DuckDBRecords(open_source(source)) for source in data.all}
+    check_secret(options.secret, [name for records in opened.values() for name in records.columns])
+    tables = {part.table for part in parts}
+    audited = []
+    for part in parts or [TablePart("", 0, [])]:
+        source = data.of(part.table)
+        if source is None:
+            one = _unaudited(
+                part.entries, f"There is no data of {part.table}: add --source {part.table}=FILE.", options
+            )
+        else:
+            records = opened[source]
+            own = {folded(name) for name in records.columns}
+            secret = tuple(name for name in options.secret if folded(name) in own)
+            one = _audited(part.entries, records, replace(options, secret=secret), part.version, exact=exact)
+            one = replace(one, found=_attempts(one.found)) if part.version else one
+        audited.append(replace(one, version=part.version, table=part.table if len(tables) > 1 else ""))
+    return audited
 
 
 def audit_site(
@@ -48,7 +67,7 @@ def audit_site(
     for line in opened.log.queries(dataset=dataset):
         asked = users is None or line["user"] in users
         if asked and line["outcome"] == "answered" and line["version"] is not None:
-            entry = LogStatement(line["id"], line["user"], line["sql"], line["time"], _rows(line["answer"]))
+            entry = LogStatement(line["id"], line["user"], line["sql"], line["time"], answer_rows(line["answer"]))
             by_version.setdefault(int(line["version"]), []).append(entry)
     views = views_of(opened, options.groups)
     audited = []
@@ -56,12 +75,12 @@ def audit_site(
         path = version_file(opened.site.vault / dataset, version)
         groups = _with_several(views, {entry.user for entry in entries})
         if path.exists():
-            one = _audited(entries, f"duckdb:{path}#rows", replace(options, groups=groups), version, exact=exact)
+            records = DuckDBRecords(open_source(f"duckdb:{path}#rows"))
+            one = _audited(entries, records, replace(options, groups=groups), version, exact=exact)
             audited.append(replace(one, found=_attempts(one.found)))
         else:
             why = f"The vault does not have the raw records of version {version}."
-            nothing = Audit((), len(entries), tuple((entry.id, why) for entry in entries), (), 0)
-            audited.append(AuditOutcome(nothing, entries, options.k, groups, version))
+            audited.append(replace(_unaudited(entries, why, options), groups=groups, version=version))
     return audited
 
 
@@ -71,12 +90,21 @@ def _with_several(views: Mapping[str, Sequence[str]], asked: set[str]) -> dict[s
     return {name: members for name, members in here.items() if len(members) > 1}
 
 
+def _unaudited(entries: Sequence[LogStatement], why: str, options: AuditOptions) -> AuditOutcome:
+    nothing = Audit((), len(entries), tuple((entry.id, why) for entry in entries), (), 0)
+    return AuditOutcome(nothing, entries, options.k)
+
+
 def _audited(
-    entries: list[LogStatement], source: str, options: AuditOptions, version: int, *, exact: bool
+    entries: Sequence[LogStatement], records: DuckDBRecords, options: AuditOptions, version: int, *, exact: bool
 ) -> AuditOutcome:
-    records = DuckDBRecords(open_source(source))
     found = audit(entries, records, options)
-    true = exact_totals(found, records) if exact else {}
+    true: Exact = {}
+    failed: list[Unexamined] = []
+    if exact:
+        with noted(failed, ""):
+            true = exact_totals(found, records)
+    found = replace(found, left=(*found.left, *((POOLED, on_record(one)) for one in failed)))
     return AuditOutcome(found, entries, options.k, options.groups, version, true, options.domains)
 
 
@@ -89,63 +117,3 @@ def _attempts(found: Audit) -> Audit:
             for one, where in found.findings
         ),
     )
-
-
-def _rows(answer: AnswerBody | None) -> JsonValue:
-    """The rows of a logged answer, without what the gate says about each group."""
-    if not isinstance(answer, dict) or "rows" not in answer:
-        return None
-    return [{name: value for name, value in row.items() if name != "_group"} for row in answer["rows"]]
-
-
-# -- logs of others ----------------------------------------------------------------------------------------------------
-
-
-def read_log(path: Path) -> Iterator[LogStatement]:
-    """JSON lines, or CSV with a header: id, user and sql, and where there are any time and answer."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise ConfigError("QG802", f"The log {path.name} cannot be read.", "Use a file of JSON lines or CSV.") from None
-    lines = text.splitlines()
-    first = next((line for line in lines if line.strip()), "")
-    records = _json_lines(lines) if first.lstrip().startswith("{") else enumerate(csv.DictReader(lines), 2)
-    for number, record in records:
-        yield _entry(number, record)
-
-
-def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, JsonValue]]]:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            raise ConfigError(
-                "QG802", f"Line {number} of the log is not a JSON object.", "Write one JSON object per line."
-            )
-        yield number, record
-
-
-def _entry(number: int, record: dict[str, JsonValue]) -> LogStatement:
-    wanted = [record.get(name) for name in ("id", "user", "sql")]
-    if not wanted[2] or wanted[1] is None:
-        raise ConfigError(
-            "QG802", f"Line {number} of the log has no user or no sql.", "Each line needs id, user and sql."
-        )
-    answer = record.get("answer")
-    if isinstance(answer, str):
-        answer = _parsed(answer)
-    ident = str(wanted[0]) if wanted[0] not in (None, "") else f"line {number}"
-    return LogStatement(ident, str(wanted[1]), str(wanted[2]), str(record.get("time") or ""), answer)
-
-
-def _parsed(text: str) -> JsonValue:
-    """An answer of a CSV: JSON where it is some, else a number as it is written."""
-    try:
-        answer: JsonValue = json.loads(text)
-    except ValueError:
-        return text or None
-    return answer

@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from querygate.custody.audit.audit import AuditOptions
@@ -28,10 +28,12 @@ AUDITED = "audited"
 
 @dataclass(frozen=True, slots=True)
 class AuditCount:
-    """How many findings there are about these people's queries, and how many of them isolate somebody."""
+    """How many findings there are about these people's queries, how many of them isolate somebody, and how many
+    queries could not be audited. A finding whose proof failed counts as well: somebody has to look at it."""
 
     findings: int = 0
     isolating: int = 0
+    not_audited: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class RequesterHistory:
     audit: str
     findings: int | None
     isolating: int | None
+    not_audited: int | None
 
 
 def read_history(opened: OpenSite, dataset: str, requester: str) -> RequesterHistory:
@@ -57,24 +60,17 @@ def read_history(opened: OpenSite, dataset: str, requester: str) -> RequesterHis
         outcome, counted = _audit_apart(opened, dataset, people)
     else:
         outcome, counted = AUDITED, AuditCount()
-    return RequesterHistory(
-        len(people),
-        len(queries),
-        answered,
-        outcome,
-        None if counted is None else counted.findings,
-        None if counted is None else counted.isolating,
-    )
+    found = (None, None, None) if counted is None else (counted.findings, counted.isolating, counted.not_audited)
+    return RequesterHistory(len(people), len(queries), answered, outcome, *found)
 
 
 def count_findings(opened: OpenSite, dataset: str, people: Collection[str]) -> AuditCount:
     """Audit what these people were answered."""
-    severities = [
-        finding.severity
-        for audited in audit_site(opened, dataset, AuditOptions(), exact=False, users=people)
-        for finding, _ in audited.found.findings
-    ]
-    return AuditCount(len(severities), sum(1 for severity in severities if severity != "notice"))
+    audits = [one.found for one in audit_site(opened, dataset, AuditOptions(), exact=False, users=people)]
+    findings = [finding for found in audits for finding, _ in found.findings]
+    findings += [one.finding for found in audits for one in found.unproved]
+    isolating = sum(1 for finding in findings if finding.severity != "notice")
+    return AuditCount(len(findings), isolating, sum(len(found.unread) for found in audits))
 
 
 def _audit_apart(opened: OpenSite, dataset: str, people: list[str]) -> tuple[str, AuditCount | None]:
@@ -106,7 +102,7 @@ def main() -> int:
         counted = count_findings(open_gate(site), dataset, people)
     except MemoryError:
         return _OUT_OF_MEMORY
-    print(json.dumps({"findings": counted.findings, "isolating": counted.isolating}))
+    print(json.dumps(asdict(counted)))
     return 0
 
 

@@ -188,10 +188,10 @@ def _moment(time: str) -> str:
     """A time that compares as text: in UTC where it says its zone; empty where it is none."""
     try:
         moment = datetime.fromisoformat(time)
-    except ValueError:
+        moment = moment.replace(tzinfo=None) - (moment.utcoffset() or timedelta())
+    except (ValueError, OverflowError):
         return ""
-    offset = moment.utcoffset()
-    return (moment.replace(tzinfo=None) - (offset or timedelta())).isoformat(timespec="microseconds")
+    return moment.isoformat(timespec="microseconds")
 
 
 def _span(gap: timedelta) -> str:

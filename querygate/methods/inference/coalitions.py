@@ -7,11 +7,11 @@ several could is theirs together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from querygate.core.count_text import counted
 from querygate.core.types import Ints
-from querygate.methods.inference.examine import Unexamined, examine
+from querygate.methods.inference.examine import Unexamined, examine, noted
 from querygate.methods.inference.feasible_totals import Allowance, TotalBounds, narrowed, suspects
 from querygate.methods.inference.finding_check import verify
 from querygate.methods.inference.power_sums import with_squares
@@ -43,14 +43,26 @@ def find(
     groups: Mapping[str, Sequence[str]] | None = None,
     bases: Mapping[str, Base] | None = None,
 ) -> tuple[list[Finding], list[tuple[str, Unexamined]]]:
-    """All findings, each in the smallest view that has it and with its proof checked; and what was not looked into."""
+    """All findings, each in the smallest view that has it and with its proof checked; and what was not looked into.
+
+    One whose proof does not hold says so: it is `rejected`.
+    """
     users = list(dict.fromkeys(total.user for total in totals))
     search = _Search(weights, k, domains or {}, bases or {})
     for view, members in make_views(users, groups or {}).items():
-        search.look(view, members, [total for total in totals if total.user in members])
-    for finding in search.found:
+        failed: list[Unexamined] = []
+        with noted(failed, ""):
+            search.look(view, members, [total for total in totals if total.user in members])
+        search.left += [(view, one) for one in failed]
+    return [_checked(finding, weights, k, bases) for finding in search.found], search.left
+
+
+def _checked(finding: Finding, weights: Mapping[str, Ints], k: int, bases: Mapping[str, Base] | None) -> Finding:
+    try:
         verify(finding, weights, k, bases)
-    return search.found, search.left
+    except Exception as problem:
+        return replace(finding, rejected=problem)
+    return finding
 
 
 @dataclass
@@ -72,10 +84,13 @@ class _Search:
         self.left += [(view, one) for one in not_done]
         found = make_findings(isolated, self.domains, view)
         for one, other, places in extremes:
-            records = int(self.weights[one.measure][places].sum())
-            found.append(extreme_finding(one, other, places, records, view))
+            found.append(extreme_finding(one, other, places, self.weights[one.measure], view))
         new = [finding for finding in found if not self._is_told(finding, members)]
-        for finding in self._bounded(view, members, totals, new, found):
+        failed: list[Unexamined] = []
+        with noted(failed, ""):
+            new = self._bounded(view, members, totals, new, found)
+        self.left += [(view, one) for one in failed]
+        for finding in new:
             self.found.append(finding)
             self.by_places.setdefault(finding.places.tobytes(), []).append(finding)
 

@@ -14,6 +14,7 @@ answers the log has.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -53,10 +54,24 @@ class IsolatedGroup:
 
 @dataclass(frozen=True)
 class Unexamined:
-    """What was not looked into: the linear test of a measure with too many sets, or atoms not proved one by one."""
+    """What was not looked into: the linear test of a measure with too many sets, or atoms not proved one by one.
+
+    `fault` is an error of the test itself; `incident` the number under which it is on record, once it is.
+    """
 
     measure: str
     reason: str
+    fault: Exception | None = None
+    incident: str = ""
+
+
+@contextmanager
+def noted(left: list[Unexamined], measure: str) -> Iterator[None]:
+    """A test that fails is one that was not made: the others go on."""
+    try:
+        yield
+    except Exception as fault:
+        left.append(Unexamined(measure, "the test failed", fault))
 
 
 def examine(
@@ -75,10 +90,15 @@ def examine(
             by_system.setdefault(total.system, []).append(total)
     for system, mine in by_system.items():
         base = (bases or {}).get(system, Base({system: (1,)}, 1))
-        search = _Search(base, distinct(mine), weights[system], k)
-        isolated += search.run()
-        left += [Unexamined(system, reason) for reason in search.left]
-    return isolated, list(_extremes(totals, weights, k)), left
+        with noted(left, system):
+            search = _Search(base, distinct(mine), weights[system], k)
+            isolated += search.run()
+            left += [Unexamined(system, reason) for reason in search.left]
+    extremes: list[tuple[QueryTotal, QueryTotal, Bools]] = []
+    for (measure, _), same in _by_extreme(totals).items():
+        with noted(left, measure):
+            extremes += _extremes(same, weights[measure], k)
+    return isolated, extremes, left
 
 
 def distinct(totals: Sequence[QueryTotal]) -> list[QueryTotal]:
@@ -243,19 +263,19 @@ def _tied_groups(probes: Floats, records: Ints, k: int) -> Iterator[dict[int, in
                 yield {one: 1, other: sign}
 
 
-def _extremes(
-    totals: Sequence[QueryTotal], weights: Mapping[str, Ints], k: int
-) -> Iterator[tuple[QueryTotal, QueryTotal, Bools]]:
-    """Pairs of minima, maxima or medians over sets that differ by fewer than k records; a small set with itself."""
+def _by_extreme(totals: Sequence[QueryTotal]) -> dict[tuple[str, str], list[QueryTotal]]:
     by_kind: dict[tuple[str, str], list[QueryTotal]] = {}
     for total in totals:
         if total.extreme:
             by_kind.setdefault((total.measure, total.extreme), []).append(total)
-    for (measure, kind), all_of_kind in by_kind.items():
-        mine = distinct(all_of_kind)
-        held = weights[measure]
-        sets = np.array([total.members & (held > 0) for total in mine])
-        for small in np.flatnonzero((sets @ held < k) & (sets @ held > 0)):
-            yield mine[small], mine[small], sets[small]
-        for i, j in near_pairs(packed(sets), held, k) if kind != VARIANCE else ():
-            yield mine[i], mine[j], sets[i] ^ sets[j]
+    return by_kind
+
+
+def _extremes(totals: Sequence[QueryTotal], held: Ints, k: int) -> Iterator[tuple[QueryTotal, QueryTotal, Bools]]:
+    """Pairs of minima, maxima or medians over sets that differ by fewer than k records; a small set with itself."""
+    mine = distinct(totals)
+    sets = np.array([total.members & (held > 0) for total in mine])
+    for small in np.flatnonzero((sets @ held < k) & (sets @ held > 0)):
+        yield mine[small], mine[small], sets[small]
+    for i, j in near_pairs(packed(sets), held, k) if mine[0].extreme != VARIANCE else ():
+        yield mine[i], mine[j], sets[i] ^ sets[j]

@@ -34,6 +34,18 @@ NARROW = Fraction(1, 10)
 
 SLACK = 1e-6
 
+OUT_OF_TIME = 1
+"""What the solver says then."""
+
+ROUNDED = 2.0**-40
+"""Share of the largest number of a programme by which its rounding may move an end."""
+
+OPEN = 1e20
+"""From here on the solver takes a limit for none."""
+
+LONGEST_S = 2.0
+"""Of one programme. Answers of very different sizes can keep the solver busy for ever; then nothing is bounded."""
+
 
 @dataclass
 class Allowance:
@@ -56,10 +68,13 @@ class TotalBounds:
     def __init__(self, totals: Sequence[QueryTotal], weights: Ints, base: Base, domain: Domain | None) -> None:
         self.totals = [total for total in distinct(totals) if total.width is not None]
         self.weights, self.domain = weights, domain
+        self.stuck = False
         self.cells: TotalCells = lay_out(self.totals, weights, len(base.minterms))
         self.bounds = self._of_columns(len(base.minterms))
         matrix = csr_matrix(self.cells.over.astype(np.float64))
-        low, high = (np.array([float(end or 0) for end in ends]) for ends in zip(*map(_ends, self.totals), strict=True))
+        low, high = (
+            np.array([_limit(end or 0) for end in ends]) for ends in zip(*map(_ends, self.totals), strict=True)
+        )
         self.matrix, self.limits = vstack([matrix, -matrix], "csr"), np.concatenate([high, -low])
 
     def _of_columns(self, minterms: int) -> Floats:
@@ -67,7 +82,7 @@ class TotalBounds:
         columns = self.cells.over.shape[1]
         if self.domain is None or not self.domain.public:
             return np.tile([-np.inf, np.inf], (columns, 1))
-        low, high = float(self.domain.low), float(self.domain.high)
+        low, high = _limit(self.domain.low), _limit(self.domain.high)
         if minterms > 1:
             low, high = min(low, 0.0), max(high, 0.0)
         used = self.cells.label[:, 0] >= 0
@@ -88,15 +103,31 @@ class TotalBounds:
 
     def ends(self, target: Ints) -> tuple[Fraction, Fraction] | None:
         """The least and the greatest, widened; None where either is open or the answers contradict each other."""
-        found = []
+        found: list[float] = []
         bounds = [(float(low), float(high)) for low, high in self.bounds]
+        largest = np.abs(self.limits).max(initial=0)
         for sign in (1.0, -1.0):
-            solved = linprog(sign * target, A_ub=self.matrix, b_ub=self.limits, bounds=bounds)
-            if solved.status != 0 or solved.fun is None:
+            if self.stuck:
+                return None
+            solved = linprog(
+                sign * target,
+                A_ub=self.matrix,
+                b_ub=self.limits,
+                bounds=bounds,
+                method="highs",
+                options={"time_limit": LONGEST_S},
+            )
+            self.stuck = solved.status == OUT_OF_TIME
+            if solved.status != 0 or solved.fun is None or abs(solved.fun) >= OPEN:
                 return None
             found.append(sign * float(solved.fun))
-        slack = SLACK * (1 + max(map(abs, found)))
+        slack = SLACK * (1 + max(map(abs, found))) + ROUNDED * float(largest)
         return Fraction(found[0] - slack), Fraction(found[1] + slack)
+
+
+def _limit(value: Fraction | int) -> float:
+    """A number as the solver takes it: nothing is beyond what it takes for infinite."""
+    return float(max(min(value, Fraction(OPEN)), Fraction(-OPEN)))
 
 
 def _ends(total: QueryTotal) -> tuple[Fraction | None, Fraction | None]:
@@ -220,7 +251,7 @@ def _slack(bounds: TotalBounds, domain: Domain) -> Floats:
         if (row < 0).any() or total.low is None or total.high is None:
             continue
         used = row > 0
-        room = min(float(total.high) - low[used].sum(), high[used].sum() - float(total.low))
+        room = min(_limit(total.high) - low[used].sum(), high[used].sum() - _limit(total.low))
         slack[used] = np.minimum(slack[used], room)
     return slack
 

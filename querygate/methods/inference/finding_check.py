@@ -2,11 +2,11 @@
 
 Shares no arithmetic with the search. A finding is sound if
 
-    the totals, times the coefficients, leave the isolated places and nothing else,
+    the totals, times the coefficients, leave the isolated places and nothing else that has a value,
     these hold fewer than k records,
     and the arithmetic that is shown, worked out from its text, gives the value that is told.
 
-A finding that is not sound is a fault of the auditor, and it is better that it stops than that it accuses somebody.
+A finding that is not sound is a fault of the auditor. It is told as unproved, so that it accuses nobody.
 """
 
 from __future__ import annotations
@@ -36,9 +36,12 @@ def verify(finding: Finding, weights: Mapping[str, Ints], k: int, bases: Mapping
                 raise NotSound("a coefficient is not that of its total")
             by_measure[measure].append((total, times))
     isolated = {place for place, inside in enumerate(finding.places.tolist()) if inside}
+    if not finding.coefficients and finding.totals:
+        _check_apart(finding, weights[finding.totals[0].measure], isolated, k)
     for measure, parts in by_measure.items():
-        _check_left(measure, parts, isolated, bases or {})
-        _check_size(isolated, weights.get(measure, weights[parts[0][0].system]), finding.records, k)
+        held = weights[measure] if measure in weights else weights[parts[0][0].system]
+        _check_left(measure, parts, isolated, held, bases or {})
+        _check_size(isolated, held, finding.records, k)
         for inferred in finding.inferred:
             if inferred.measure == measure and finding.kind != "bounds":
                 _check_value(inferred, parts)
@@ -47,10 +50,29 @@ def verify(finding: Finding, weights: Mapping[str, Ints], k: int, bases: Mapping
         raise NotSound("it does not isolate fewer than k records")
 
 
+def _check_apart(finding: Finding, weights: Ints, isolated: set[int], k: int) -> None:
+    """Of two extremes: the isolated places are those with a value that only one of the sets has; of one, all it has."""
+    one, other = finding.totals
+    if (one.measure, one.extreme) != (other.measure, other.extreme):
+        raise NotSound("extremes of different measures are compared")
+    sets = zip(one.members.tolist(), other.members.tolist(), weights.tolist(), strict=True)
+    apart = {place for place, (a, b, held) in enumerate(sets) if held and (a if one is other else a != b)}
+    if apart != isolated:
+        raise NotSound("two sets do not differ by the isolated places")
+    _check_size(isolated, weights, finding.records, k)
+
+
 def _check_left(
-    measure: str, parts: Sequence[tuple[QueryTotal, Fraction]], isolated: set[int], bases: Mapping[str, Base]
+    measure: str,
+    parts: Sequence[tuple[QueryTotal, Fraction]],
+    isolated: set[int],
+    weights: Ints,
+    bases: Mapping[str, Base],
 ) -> None:
-    """The combination leaves the measure, or its opposite, at each isolated place, and nothing elsewhere."""
+    """The combination leaves the measure, or its opposite, at each isolated place, and nothing elsewhere.
+
+    A place where nobody has a value adds nothing, whatever it is multiplied by.
+    """
     system = parts[0][0].system
     left: dict[int, list[Fraction]] = {}
     for total, times in parts:
@@ -62,7 +84,7 @@ def _check_left(
                     row = left.setdefault(place, [Fraction(0)] * len(pattern))
                     for minterm, entry in enumerate(pattern):
                         row[minterm] += times * entry
-    remains = {place: tuple(row) for place, row in left.items() if any(row)}
+    remains = {place: tuple(row) for place, row in left.items() if any(row) and weights[place]}
     if not set(remains) >= isolated:
         raise NotSound("an isolated place is cancelled out")
     known = bases.get(system, Base({system: (1,)}, 1))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.inference.prime_field import draw, multiply, ratios, residues, solve
+from querygate.methods.inference.prime_field import EXACT, PRIME, draw, multiply, ratios, residues, solve
 from querygate.methods.inference.total_matrix import Rows
 
 PROBES = 3
@@ -49,13 +49,15 @@ def null_vectors(rows: Bools | Rows, number: int, seed: int = 0) -> Floats:
 
 
 def _gram(matrix: Floats, scale: Floats) -> Floats:
-    """A D A^T. Entries of A are small, mostly 0 or 1, so 2^20 atoms could be added before a double rounds."""
-    return residues((matrix * scale) @ matrix.T)
+    """A D A^T."""
+    return _times(matrix, residues(matrix * scale).T)
 
 
 def _times(matrix: Floats, vectors: Floats) -> Floats:
-    """A times residues, for A of small numbers."""
-    return residues(matrix @ vectors)
+    """A times residues. Entries of A are mostly 0 or 1, so that all of a row can be added before a double rounds."""
+    if np.abs(matrix).sum(axis=1).max(initial=0) * PRIME < EXACT:
+        return residues(matrix @ vectors)
+    return multiply(residues(matrix), vectors)
 
 
 def known(rows: Bools, seed: int = 0) -> Bools:

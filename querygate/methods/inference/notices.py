@@ -18,7 +18,7 @@ REPEATS = 5
 PERCENT = 10
 
 Contributions = Mapping[str, tuple[Floats, Floats, Floats]]
-"""By measure, of each place: the sum, the largest and the second largest value."""
+"""By measure, of each place, whatever their signs: the sum, the largest and the second largest value."""
 
 
 def notices(
@@ -89,7 +89,8 @@ def _dominated(
             told.setdefault((total.measure, total.mark), []).append(total)
     for (measure, _), same in told.items():
         whole, largest, second = (part[same[0].members] for part in contributions[measure])
-        top = np.sort(np.concatenate([largest, second]))[::-1]
-        if top[0] > 0 and whole.sum() - top[0] - top[1] < top[0] * PERCENT / 100:
-            note = f"One record makes up {top[0] / whole.sum():.0%} of the sum of {measure}."
-            yield _notice("dominance", same, weights, note)
+        first, next_ = np.sort(np.concatenate([largest, second]))[:-3:-1].tolist()
+        if first > 0 and np.isfinite(whole).all():
+            share = 1 / float((whole / first).sum())  # each is some records times the largest at most: no overflow
+            if 1 / share - 1 - next_ / first < PERCENT / 100:
+                yield _notice("dominance", same, weights, f"One record makes up {share:.0%} of the sum of {measure}.")

@@ -20,6 +20,8 @@ MOST_LISTED = 3
 
 def describe_places(places: Bools, columns: Mapping[str, Sequence[SqlValue]]) -> str:
     """A condition for these places. Fewest columns first; where no box fits, place by place, at most three of them."""
+    if not places.any():
+        return "nobody"
     arrays = {name: np.array([_text(value) for value in values], dtype=object) for name, values in columns.items()}
     inside = {name: sorted(set(values[places])) for name, values in arrays.items()}
     fits = {name: np.isin(values, inside[name]) for name, values in arrays.items()}

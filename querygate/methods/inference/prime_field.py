@@ -27,6 +27,10 @@ PANEL = 256
 """Products added before the sum is reduced: 256 (p - 1)^2 < 2^52."""
 
 
+EXACT = 2.0**52
+"""Whole numbers up to here, and sums of them, are exact in a double."""
+
+
 def residues(values: Floats) -> Floats:
     """Each value modulo the prime, in 0..p-1. Exact for whole numbers up to 2^52, which no sum of a panel exceeds."""
     quotient = np.floor(values * (1.0 / PRIME))

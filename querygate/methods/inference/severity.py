@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from querygate.core.audit_report import Severity
-from querygate.core.types import Bools
+from querygate.core.types import Bools, Ints
 from querygate.methods.inference.examine import IsolatedGroup
 from querygate.methods.inference.power_sums import two_values
 from querygate.methods.inference.totals import PRESENCE, VARIANCE, Finding, Inference, Kind, QueryTotal
@@ -98,11 +98,14 @@ def severity_of(inferred: Sequence[Inference], records: int, domains: Domains) -
 
 
 def make_findings(isolated: Sequence[IsolatedGroup], domains: Domains, view: str) -> list[Finding]:
-    """One finding for each isolated group, whatever the number of measures it is isolated in."""
-    by_places: dict[bytes, list[IsolatedGroup]] = {}
+    """One finding for each isolated group, whatever the number of measures it is isolated in.
+
+    Where values are missing, measures of the same places are about different numbers of records: groups of their own.
+    """
+    groups: dict[tuple[bytes, int], list[IsolatedGroup]] = {}
     for one in isolated:
-        by_places.setdefault(one.places.tobytes(), []).append(one)
-    return [_finding(group, domains, view) for group in by_places.values()]
+        groups.setdefault((one.places.tobytes(), one.records), []).append(one)
+    return [_finding(group, domains, view) for group in groups.values()]
 
 
 def _finding(group: Sequence[IsolatedGroup], domains: Domains, view: str) -> Finding:
@@ -140,8 +143,12 @@ def _users(totals: Iterable[QueryTotal]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.user for total in totals for each in (total, *total.beside)))
 
 
-def extreme_finding(one: QueryTotal, other: QueryTotal, places: Bools, records: int, view: str) -> Finding:
-    """Two extremes over sets that differ by few: where their answers differ, the difference holds the extreme."""
+def extreme_finding(one: QueryTotal, other: QueryTotal, places: Bools, held: Ints, view: str) -> Finding:
+    """Two extremes over sets that differ by few: where their answers differ, the difference holds the extreme.
+
+    `held` are the records of each place that have a value: who has none is in no set.
+    """
+    records = int(held[places].sum())
     users = _users((one, other))
     queries = tuple(dict.fromkeys((one.query, other.query)))
     severity: Severity = "attempt"
@@ -151,19 +158,21 @@ def extreme_finding(one: QueryTotal, other: QueryTotal, places: Bools, records: 
             inferred = (Inference(f"{one.measure} about the mean", one.low, one.high, one.said),)
             severity = "exposed"
     elif all(t.low is not None and t.low == t.high for t in (one, other)) and (one is other or one.low != other.low):
-        larger = one if one.members.sum() >= other.members.sum() else other
-        inferred = (Inference(one.measure, larger.low, larger.high, f"{one.extreme}({larger.query})"),)
-        severity = "disclosed" if records == 1 and _holds_it(one, other, larger) else "exposed"
+        severity = "exposed"
+        theirs = _theirs(one, other)
+        if theirs is not None:
+            inferred = (Inference(one.measure, theirs.low, theirs.high, f"{one.extreme}({theirs.query})"),)
+            severity = "disclosed" if records == 1 else "exposed"
     kind: Kind = "collusion" if len(users) > 1 else "narrow" if one is other else "differencing"
     return Finding(kind, severity, queries, users, records, places, (), inferred, view, (one, other))
 
 
-def _holds_it(one: QueryTotal, other: QueryTotal, larger: QueryTotal) -> bool:
-    """Is the extreme of the larger set that of the one person who is more in it?
+def _theirs(one: QueryTotal, other: QueryTotal) -> QueryTotal | None:
+    """The answer that is the value of somebody whom only one of two sets has.
 
-    A maximum that rises is. That of a median, or of sets neither of which holds the other, need not be anybody's.
+    The larger of two maxima is, whichever set is larger. A median that moves need not be anybody's.
     """
     if one is other:
-        return True
-    smaller = other if larger is one else one
-    return one.extreme in ("min", "max") and not (smaller.members & ~larger.members).any()
+        return one
+    lower, higher = (one, other) if (one.low or 0) < (other.low or 0) else (other, one)
+    return {"max": higher, "min": lower}.get(one.extreme)

@@ -11,6 +11,7 @@ found by linear programming, turned into fractions and checked in exact arithmet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -29,13 +30,16 @@ MOST_ROWS = (60, 400, 2_000)
 
 LARGEST_DENOMINATOR = 10_000
 
+LONGEST_S = 60.0
+"""Of one programme; what is not proved by then is not."""
+
 
 def combine(sets: Bools | Rows, target: Ints) -> Combination | None:
     """A combination of the sets (rows over atoms) that equals the target; None if there is none.
 
     One set, or the difference of two, is looked up. Everything else is a linear programme.
     """
-    sets, wanted = sets.astype(np.int8, copy=False), target.astype(np.int64)
+    sets, wanted = sets.astype(np.int16, copy=False), target.astype(np.int64)
     found = _looked_up(sets, wanted)
     if found is not None:
         return found
@@ -53,10 +57,10 @@ def combine(sets: Bools | Rows, target: Ints) -> Combination | None:
 def _looked_up(sets: Rows, target: Ints) -> Combination | None:
     by_set = {row.tobytes(): i for i, row in enumerate(sets)}
     for sign in (1, -1):
-        wanted = (sign * target).astype(np.int8)
+        wanted = (sign * target).astype(np.int16)
         if wanted.tobytes() in by_set:
             return {by_set[wanted.tobytes()]: Fraction(sign)}
-    wanted, where = target.astype(np.int8), target != 0
+    wanted, where = target.astype(np.int16), target != 0
     for larger in np.flatnonzero((sets[:, where] == wanted[where]).all(axis=1)).tolist():
         smaller = by_set.get((sets[larger] - wanted).tobytes())
         if smaller is not None:
@@ -79,7 +83,13 @@ def _programmed(sets: Rows, target: Ints) -> Combination | None:
     if (target[columns][~sets[:, columns].any(axis=0)] != 0).any():
         return None
     matrix = csr_matrix(sets[:, columns].T.astype(np.float64))
-    found = linprog(np.ones(2 * len(sets)), A_eq=hstack([matrix, -matrix], "csr"), b_eq=target[columns])
+    found = linprog(
+        np.ones(2 * len(sets)),
+        A_eq=hstack([matrix, -matrix], "csr"),
+        b_eq=target[columns],
+        method="highs",
+        options={"time_limit": LONGEST_S},
+    )
     if found.status != 0 or found.x is None:
         return None
     c = found.x[: len(sets)] - found.x[len(sets) :]
@@ -109,12 +119,10 @@ def _solved(sets: Rows, used: Sequence[int], target: Ints) -> Combination | None
 
 def is_combination(sets: Bools | Rows, coefficients: Mapping[int, Fraction], target: Ints) -> bool:
     """Does the combination leave exactly the target? In whole numbers, without rounding."""
-    denominator = 1
-    for c in coefficients.values():
-        denominator = denominator * c.denominator // np.gcd(denominator, c.denominator)
+    denominator = math.lcm(*(c.denominator for c in coefficients.values()))
     total = [0] * sets.shape[1]
     for i, c in coefficients.items():
-        factor = int(c * int(denominator))
+        factor = int(c * denominator)
         for a in np.flatnonzero(sets[i]).tolist():
             total[a] += factor * int(sets[i, a])
-    return total == [int(value) * int(denominator) for value in target]
+    return total == [int(value) * denominator for value in target]

@@ -7,7 +7,7 @@
 >>> laid = lay_out(totals, np.array([3, 2, 1]), 1)
 >>> laid.label[:, 0], laid.over
 (array([1, 1, 0]), array([[0, 1],
-       [1, 1]], dtype=int8))
+       [1, 1]], dtype=int16))
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy.typing as npt
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.totals import Pattern, QueryTotal
 
-Rows = npt.NDArray[np.int8]
-"""Totals over columns: what each is multiplied by."""
+Rows = npt.NDArray[np.int16]
+"""Totals over columns: what each is multiplied by. Differences of two are still far from the ends of 16 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +85,11 @@ def lay_out(totals: Sequence[QueryTotal], weights: Ints, minterms: int) -> Total
     found, first, inverse = np.unique(signatures[used].reshape(-1), return_index=True, return_inverse=True)
     label = np.full(signatures.shape, -1, dtype=np.int64)
     label[used] = inverse.reshape(-1, minterms)
-    over = np.zeros((len(totals), len(found)), dtype=np.int8)
+    over = np.zeros((len(totals), len(found)), dtype=np.int16)
     place, minterm = np.flatnonzero(used)[first // minterms], first % minterms
     for i, total in enumerate(totals):
         for pattern, members in total.cells:
-            over[i] += np.where(members[place], np.array(pattern, dtype=np.int8)[minterm], np.int8(0))
+            over[i] += np.where(members[place], np.array(pattern, dtype=np.int16)[minterm], np.int16(0))
         if not np.array_equal(over[i][label[used]], dense(total, minterms)[used]):
             raise ArithmeticError("two different columns have one signature")
     return TotalCells(label, over, np.bincount(inverse.reshape(-1), minlength=len(found)))
@@ -97,9 +97,9 @@ def lay_out(totals: Sequence[QueryTotal], weights: Ints, minterms: int) -> Total
 
 def dense(total: QueryTotal, minterms: int) -> Rows:
     """What each cell is multiplied by: places x minterms."""
-    found = np.zeros((len(total.members), minterms), dtype=np.int8)
+    found = np.zeros((len(total.members), minterms), dtype=np.int16)
     for pattern, members in total.cells:
-        found[members] = np.array(pattern, dtype=np.int8)
+        found[members] = np.array(pattern, dtype=np.int16)
     return found
 
 

@@ -143,6 +143,7 @@ class Finding:
     view: str = ""
     totals: tuple[QueryTotal, ...] = field(default=(), repr=False)  # one for each coefficient, in their order
     note: str = ""  # what a notice is about, in a sentence
+    rejected: Exception | None = field(default=None, repr=False)  # why the check of its proof failed: it is no finding
 
 
 def signs_left(finding: Finding, measure: str) -> dict[int, int]:

@@ -80,7 +80,11 @@ function summary(body) {
     card.append(make("p", `${body.dataset} has not been audited yet. See below how to run an audit.`));
     return card;
   }
-  const queries = counted(body.queries, "query", "queries");
+  if (!body.queries_audited) card.append(make("p", `Nothing was audited: 0 of ${counted(body.queries, "query", "queries")}.`, { class: "refusal" }));
+  for (const one of body.unproved) {
+    card.append(make("p", `A finding is unproved (incident ${one.incident}): ${one.queries.join(", ")} of ${one.users.join(", ")}.`));
+  }
+  const queries = `${body.queries_audited.toLocaleString("en")} of ${counted(body.queries, "query", "queries")}`;
   const when = `Audited ${body.audited} by ${body.by}: ${queries}, k = ${body.k ?? "–"}.`;
   card.append(make("p", when));
   const list = make("ul", undefined, { class: "tallies" });
@@ -91,7 +95,9 @@ function summary(body) {
     list.append(item);
   }
   card.append(list);
-  if (!body.cases.length) card.append(make("p", "Nothing about a group of fewer than k records can be worked out."));
+  if (!body.cases.length && !body.unproved.length && body.queries_audited) {
+    card.append(make("p", "Nothing about a group of fewer than k records can be worked out from what was audited."));
+  }
   if (body.not_audited.length) card.append(make("p", `${counted(body.not_audited.length, "query", "queries")} could not be audited.`));
   if (body.left_out.length) card.append(make("p", `${counted(body.left_out.length, "test was", "tests were")} left out.`));
   return card;

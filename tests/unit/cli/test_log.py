@@ -130,3 +130,23 @@ def test_reading_is_on_record_with_what_was_asked_and_not_what_was_seen(logged):
 
 def test_an_export_ends_with_the_entry_that_tells_of_it(logged):
     assert json.loads(logged("log", "export").stdout.splitlines()[-1])["kind"] == "log.export"
+
+
+def test_entries_of_every_kind_can_be_listed(logged):
+    logged("user", "add", "ann", "--role", "researcher")
+    queries = logged("log", "list")
+    assert "Only queries are listed." in queries.stderr
+    every = [
+        json.loads(line) for line in logged("log", "list", "--kind", "all", "--format", "jsonl").stdout.splitlines()
+    ]
+    kinds = {entry["kind"] for entry in every}
+    assert {"publish", "user.add", "query.intent", "query.outcome", "log.read"} <= kinds
+    assert [entry["seq"] for entry in every] == list(range(1, len(every) + 1))
+    users = [
+        json.loads(line) for line in logged("log", "list", "--kind", "user", "--format", "jsonl").stdout.splitlines()
+    ]
+    assert {entry["kind"].partition(".")[0] for entry in users} == {"user"}
+    table = logged("log", "list", "--kind", "all", "--limit", "3").stdout.splitlines()
+    assert table[0].split() == ["seq", "time", "kind", "user", "dataset", "query_id", "body"]
+    assert len(table) == 5
+    assert "no matching entries of kind nonsense" in logged("log", "list", "--kind", "nonsense").stdout

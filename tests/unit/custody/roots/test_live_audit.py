@@ -7,13 +7,15 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from querygate.control import Log, load_key, rotate
 from querygate.control.alerts import KIND, Alerts
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.live_audit import LiveAudit, explain_alert
+from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
+from querygate.custody.roots.live_audit import LiveAudit, LogLook, explain_alert
 from querygate.custody.roots.log_coalitions import views_of
 from querygate.custody.roots.outbox import MAIL, TRIES, WEBHOOK, NotSent, deliver, mail_by, post_to
 from querygate.site.layout import open_site
@@ -208,3 +210,22 @@ def test_views_are_users_projects_organisations_and_everybody(site: OpenSite) ->
     assert list(views)[-1] == "everybody"
     site.accounts.change_user("bob", project="")
     assert views_of(site)["project heart"] == ("ann", "zoe")
+
+
+def test_a_query_that_the_watch_fails_on_does_not_stop_it(site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault is planted; the queries after it are watched as ever, and the one before it is not forgotten."""
+    judge = AnswerLedger.judge
+
+    def failing(ledger: AnswerLedger, user: str, *more: Any) -> list[ViewFinding]:
+        if user == "bob":
+            raise ZeroDivisionError("planted: Smith")
+        return judge(ledger, user, *more)
+
+    monkeypatch.setattr(AnswerLedger, "judge", failing)
+    failed = ask(site, "bob", FORTIES).query_id
+    ask(site, "ann", AND_ONE_MORE)
+    seen = watch(site).look()
+    [(query, why)] = seen.unread
+    assert (query, why) == (failed, f"The auditor failed on it (incident {seen.incidents[0]}).")
+    assert {alert["with"] for alert in seen.alerts} == {failed}
+    assert watch(site).look() == LogLook((), 0, ())

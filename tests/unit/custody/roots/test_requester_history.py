@@ -36,7 +36,7 @@ def make_large_site(folder: Path) -> OpenSite:
 
 def test_the_history_of_a_project_is_audited(tmp_path: Path) -> None:
     opened = make_audited_site(tmp_path, "alert")
-    assert read_history(opened, "clinic", "ann") == RequesterHistory(3, 0, 0, AUDITED, 0, 0)
+    assert read_history(opened, "clinic", "ann") == RequesterHistory(3, 0, 0, AUDITED, 0, 0, 0)
     ask(opened, "ann", FORTIES)
     ask(opened, "bob", AND_ONE_MORE)
     ask(opened, "eve", AND_ONE_MORE)  # nobody of ann's
@@ -52,7 +52,7 @@ def test_a_history_that_is_too_large_is_told_and_holds_nothing_up(tmp_path: Path
         ask(opened, "ann", f"SELECT age, area, {measure} FROM clinic GROUP BY age, area")
     before = time.monotonic()
     history = read_history(opened, "clinic", "ann")
-    assert history == RequesterHistory(1, 2, 2, TOO_LARGE, None, None)
+    assert history == RequesterHistory(1, 2, 2, TOO_LARGE, None, None, None)
     assert time.monotonic() - before < HANG_S
 
 

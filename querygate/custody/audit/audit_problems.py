@@ -1,0 +1,28 @@
+"""Why something was not audited: it cannot be read, or the auditor failed on it. No failure stops the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from querygate.core.audit_records import Unanswerable
+from querygate.core.errors import ConfigError
+from querygate.gate.incidents import make_fault
+from querygate.sql.logged_statement import UnauditableStatement
+
+
+@dataclass(frozen=True, slots=True)
+class AuditProblem:
+    """The reason as it is told; with an incident, it is a fault of the auditor, and its log has kind and place."""
+
+    reason: str
+    incident: str | None = None
+
+
+def problem_of(error: Exception) -> AuditProblem:
+    """What may be told of an error. Texts of unexpected ones can quote values, and stay behind."""
+    if isinstance(error, (UnauditableStatement, Unanswerable)):
+        return AuditProblem(str(error))
+    if isinstance(error, ConfigError):
+        return AuditProblem(error.detail)
+    incident = make_fault(error).incident
+    return AuditProblem(f"The auditor failed on it (incident {incident}).", incident)
