@@ -6,6 +6,7 @@ where they meet others.
 
 from __future__ import annotations
 
+from querygate.methods.notes.finders.accessions import find_accessions
 from querygate.methods.notes.finders.addresses import find_addresses, find_postcodes
 from querygate.methods.notes.finders.ages import find_ages
 from querygate.methods.notes.finders.dates import find_dates, find_dates_in_words, find_days, find_japanese_dates
@@ -28,6 +29,7 @@ FINDERS: tuple[Finder, ...] = (
     find_vehicles,
     find_labelled,
     find_long_codes,
+    find_accessions,
     find_phones,
     find_ages,
     find_dates,
@@ -51,6 +53,7 @@ _ORDER = (
     ("japanese title and name", "japanese label and name", "japanese facility", "japanese name and honorific"),
     ("address", "corner of streets", "international phone", "labelled phone", "japanese town", "japanese postcode"),
     ("date in numbers", "date in words", "month and year", "compact date", "age over 89", "old year"),
+    ("accession number",),
     ("labelled account", "labelled other", "labelled device", "labelled record", "labelled plan", "labelled licence"),
     ("labelled ssn", "labelled vehicle", "ssn", "card", "vin", "iso date", "japanese date", "japanese address"),
     ("iban", "ip", "hardware address", "url"),
