@@ -47,7 +47,7 @@ JAPANESE_FINDERS: tuple[Finder, ...] = (find_japanese, find_japanese_dates)
 _ORDER = (
     ("unknown capitalised word", "capitalised in a sentence", "name in small letters", "long number", "long code"),
     ("number in groups", "flat", "day and month", "domain", "japanese reading"),
-    ("name in dictionary", "first and last name", "relation and name", "city", "town and state"),
+    ("name in dictionary", "first and last name", "relation and name", "name or city", "city", "town and state"),
     ("weekday", "holiday", "postcode", "phone in groups", "card without check", "street", "month"),
     ("title and name", "label and name", "name and degree", "facility", "phone", "local phone", "ssn-like number"),
     ("japanese title and name", "japanese label and name", "japanese facility", "japanese name and honorific"),

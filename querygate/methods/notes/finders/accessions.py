@@ -29,12 +29,13 @@ _SECTION_APART = re.compile(
     rf"{_BEGIN}(?P<section>[A-Z]{{1,6}})#?(?P<first> ){_YEAR}{_DASH}(?P<number>\d{{4,9}}){_PART}{_END}"
 )
 _YEAR_FIRST = re.compile(
-    rf"{_BEGIN}{_YEAR}(?P<first>{_DASH}(?:\d{{3}}{_DASH})?)?(?P<section>[A-Z]{{1,5}}|[a-z]{{1,2}})"
-    rf"(?P<second>{_DASH}(?:\d{{3}}[A-Z]{{1,3}})?)?(?P<number>\d{{3,9}}){_PART}{_END}"
+    rf"{_BEGIN}{_YEAR}(?P<first>[\-:/_.](?:\d{{3}}{_DASH})?)?(?P<section>[A-Z]{{1,5}}|[a-z]{{1,2}})"
+    rf"(?P<second>[\-:/_.](?:\d{{3}}[A-Z]{{1,3}})?)?(?P<number>\d{{3,9}}){_PART}{_END}"
 )
 _SECTION_LAST = re.compile(
     rf"{_BEGIN}{_YEAR}(?P<first>{_DASH})\d{{4,9}}(?P<second>{_DASH}?)(?P<section>[A-Z]{{1,3}}){_END}"
 )
+_SECTION_BETWEEN = re.compile(rf"{_BEGIN}\d{{4,7}}(?P<first>[\-/])(?P<section>[A-Z]{{1,4}})(?P<second>[\-/])\d\d{_END}")
 _BY_SPACES = re.compile(
     rf"{_BEGIN}(?:AUT?|CYT?O?|GC|GYN|HIST|HS|NG|NGYN|PATH|SC|SH|SP|SU|SURG) {_YEAR} \d{{3,9}}{_PART}{_END}"
 )
@@ -65,7 +66,7 @@ _UNIT = re.compile(
 def find_accessions(text: str) -> Iterator[TextSpan]:
     for pattern in (_SECTION_FIRST, _SECTION_APART):
         yield from (_span(match) for match in pattern.finditer(text) if not _is_range(text, match))
-    for pattern in (_YEAR_FIRST, _SECTION_LAST):
+    for pattern in (_YEAR_FIRST, _SECTION_LAST, _SECTION_BETWEEN):
         for match in pattern.finditer(text):
             section = match["section"].upper()
             if (match["first"] or match["second"]) and section not in _UNITS and not _MONTH.fullmatch(section):
