@@ -10,7 +10,7 @@ import pytest
 
 from querygate.cli.report import explain_body
 from querygate.custody.policy import parse_policy
-from querygate.custody.roots.publish_with_report import find_report, publish_with_report, read_report
+from querygate.custody.roots.publish_with_report import Kind, find_report, publish_with_report, read_report
 from tests.policies import AGE, make_policy, quasi
 from tests.unit.custody.publish.publications import new_site, write_parquet
 
@@ -33,10 +33,10 @@ def policy(lists: int = 1, k: int = 5, **protect: Any) -> str:
     return make_policy("t", columns | dict.fromkeys(("dx", "px")[:lists], codes), k=k, anonymise={"method": "mondrian"})
 
 
-def published(folder: Path, text: str, lists: int = 1) -> tuple[dict[str, Any], Path]:
+def published(folder: Path, text: str, lists: int = 1, kind: Kind = "json") -> tuple[dict[str, Any], Path]:
     opened = new_site(folder)
     source = write_parquet(folder / "source.parquet", study(lists))
-    done = publish_with_report(opened, parse_policy(text), str(source), user="tester")
+    done = publish_with_report(opened, parse_policy(text), str(source), user="tester", kind=kind)
     assert done.problem is None, done.problem
     where = find_report(opened, "t", 1)
     return read_report(where), where
@@ -44,7 +44,7 @@ def published(folder: Path, text: str, lists: int = 1) -> tuple[dict[str, Any], 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
-    return published(tmp_path_factory.mktemp("one"), policy())
+    return published(tmp_path_factory.mktemp("one"), policy(), kind="full")
 
 
 def of_codes(body: dict[str, Any]) -> list[dict[str, str]]:
@@ -101,6 +101,6 @@ def test_without_codes_there_is_no_such_figure(tmp_path: Path) -> None:
     body, where = published(tmp_path, policy(lists=0), lists=0)
     assert body["risk"]["codes"] is None
     assert not of_codes(body)
-    assert "codes" not in explain_body(body, where)
+    assert "all codes" not in explain_body(body, where)
     body["risk"].pop("codes")  # a report that was kept before
     assert "on average" in explain_body(body, where)
