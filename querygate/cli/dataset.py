@@ -257,7 +257,8 @@ def _told(one: CodeReport) -> str:
     found, whole = one.measures, one.measures.found[-1]
     return (
         f"; {found.kept:,} of {found.groups:,} {found.groups_are} counted exactly; of all people, {whole.before:.1%} "
-        f"shared all their codes with fewer than k records before, and {whole.after:.1%} do now"
+        f"shared all their codes with fewer than k records before, and {whole.after:.1%} do now; {one.alone:.1%} are "
+        "alone in their class with their codes"
     )
 
 

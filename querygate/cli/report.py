@@ -9,7 +9,7 @@ import click
 from querygate.cli.command import Command
 from querygate.cli.frame import format_option, new_file, open_here, site_option
 from querygate.cli.output import explain_problem, print_record, progress
-from querygate.custody.publish_report.kept_report import KeptReport
+from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport
 from querygate.custody.roots.publish_with_report import (
     FILES,
     ReportedPublication,
@@ -62,13 +62,15 @@ def tell_of_report(done: ReportedPublication) -> None:
 
 def explain_body(body: KeptReport, folder: Path) -> str:
     """What to look at first, and where the rest is."""
-    head = body["headline"]
+    head, with_codes = body["headline"], body["risk"].get("codes")
     lines = [
         f"{body['dataset']}, version {body['version']}, published {body['published']}",
         "",
         f"  rows      {head['rows']:,}",
         f"  classes   {head['classes']:,}",
         f"  k         {head['k']} (asked: {head['k_asked']})",
+        f"  risk      {_risk(body['risk']['prosecutor'])}",
+        *([f"            {_risk(with_codes)}, if all codes of a person are known too"] if with_codes else []),
         "",
         "Look at this first",
     ]
@@ -76,6 +78,10 @@ def explain_body(body: KeptReport, folder: Path) -> str:
         lines += [f"  {warning['text']}", *([f"    {warning['advice']}"] if warning["advice"] else [])]
     lines += [] if body["warnings"] else ["  No warnings."]
     return "\n".join([*lines, "", f"Full report: {folder}"])
+
+
+def _risk(found: KeptAttacker) -> str:
+    return f"{found['greatest']:.1%} at most, {found['average']:.1%} on average"
 
 
 def _copy(file: Path, out: Path) -> None:

@@ -226,7 +226,7 @@ def test_a_gate_without_an_auditor_answers_nothing_of_such_a_dataset(site: OpenS
 
 
 def test_without_the_vault_everything_is_refused(site: OpenSite) -> None:
-    for path in (site.site.vault / "clinic").iterdir():
+    for path in (site.site.vault / "clinic").glob("*.duckdb"):
         path.unlink()
     again = with_auditor(open_gate(open_site(site.site.folder)))
     refused(again, "ann", "SELECT COUNT(*) FROM clinic")

@@ -5,6 +5,8 @@ sentences of even templates or even number; those of odd templates and odd numbe
 their scores were watched, and some share their template with one that was read. Of the Japanese reports the even ones
 were read, and of the odd ones a few headers. The recall wanted is that of the design, met or not.
 
+Accession numbers are made here in the forms of laboratories, and stand in sentences without any word for them.
+
 The large file is made here: 100,000 people with six identifier columns, and notes of 100 words with their owner's name,
 number, telephone and date of birth inside; 10,000 notes are timed, and the time for 100,000 is ten times that.
 Processor time counts, since the machine may be shared.
@@ -20,6 +22,7 @@ from querygate.methods.notes import IdentifierKind, Scrubber, ScrubOptions
 from querygate.methods.notes.finders import FINDERS, JAPANESE_FINDERS, NameFinder
 from querygate.methods.notes.lexicon import _load
 from tests.report import row
+from tests.unit.methods.notes import test_accessions as accessions
 from tests.unit.methods.notes.brute import still_there
 from tests.unit.methods.notes.corpora import OWN, japanese, presidio
 from tests.unit.methods.notes.detection_score import Score, score
@@ -87,6 +90,22 @@ def found_in_texts() -> list[dict[str, Any]]:
         for half, part in ((0, "read"), (1, "held out")):
             rows += rows_of(f"{name}, {part}", score(reports[half::2]), {})
     return rows
+
+
+def accession_numbers() -> list[dict[str, Any]]:
+    """Numbers without a label in running text, by form, and what looks like one."""
+    shares = {form: accessions.gone(form, 100, seed=1) for form in accessions.FORMS}
+    worst = min(shares, key=lambda form: shares[form])
+    recall = sum(shares.values()) / len(shares)
+    alike = (*accessions.LOOKALIKES, *accessions.SPACED)
+    touched = sum(accessions.is_taken(text) for text in alike)
+    return [
+        row(f"Accession numbers, {len(shares)} forms: recall", recall, "", target=0.98, met=recall >= 0.98),
+        row(f"Accession numbers, worst form {worst}: recall", shares[worst], ""),
+        row(
+            f"Accession numbers: of {len(alike)} that look alike taken for one", touched, "", target=0, met=touched == 0
+        ),
+    ]
 
 
 def person(draw: random.Random, first: list[str], last: list[str], cities: list[str]) -> dict[str, str]:
@@ -157,4 +176,4 @@ def hostile() -> list[dict[str, Any]]:
 
 def run() -> list[dict[str, Any]]:
     """One row per figure, for the bench report."""
-    return [*found_in_texts(), *large_file(), *hostile()]
+    return [*found_in_texts(), *accession_numbers(), *large_file(), *hostile()]

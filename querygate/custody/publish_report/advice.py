@@ -64,6 +64,23 @@ def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
             "cost.",
         )
 
+    found = body.risk.codes
+    if found is not None and found.alone:
+        yield (
+            f"{found.alone:.1%} of the records are the only ones of their class with their codes "
+            f"({', '.join(found.columns)}): anyone who knows a person's class and all their codes finds the record. "
+            f"The risk is then {found.average:.1%} on average, not {body.risk.prosecutor.average:.1%}.",
+            _about_codes(body),
+        )
+
+
+def _about_codes(body: PublishReport) -> str:
+    column = max(body.codes, key=lambda one: one.alone).column
+    others = "choose a larger k, or leave out a quasi-identifier."
+    if any(one.method == "classes" for one in body.codes):
+        return f"Raise m in protect of [columns.{column}], {others}"
+    return f'Protect codes within classes: protect = {{ kind = "classes", m = 2 }} in [columns.{column}]. Or {others}'
+
 
 def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
     told = body.versions.together.came + body.versions.together.left if body.versions else 0

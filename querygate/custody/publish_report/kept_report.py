@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from querygate.core.json_body import JsonValue
 
@@ -16,8 +16,19 @@ class KeptReport(TypedDict):
     policy: dict[str, JsonValue]
     warnings: list[KeptWarning]
     headline: dict[str, float]
+    risk: KeptRisk
     widths: list[KeptWidth]
     statistics: list[KeptStatistic]
+
+
+class KeptRisk(TypedDict):
+    prosecutor: KeptAttacker
+    codes: NotRequired[KeptAttacker | None]
+
+
+class KeptAttacker(TypedDict):
+    greatest: float
+    average: float
 
 
 class KeptWarning(TypedDict):

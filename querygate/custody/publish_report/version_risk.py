@@ -35,8 +35,22 @@ class AttackerRisk:
 
 
 @dataclass(frozen=True, slots=True)
+class CodesRisk:
+    """Of the prosecutor who knows all codes of a person too. `alone` is the share of records with whose codes there is
+    no other in their class.
+    """
+
+    columns: tuple[str, ...]
+    greatest: float
+    average: float
+    above: tuple[ShareAbove, ...]
+    alone: float
+
+
+@dataclass(frozen=True, slots=True)
 class Risk:
     prosecutor: AttackerRisk
+    codes: CodesRisk | None  # None where no list of codes is published
     journalist: AttackerRisk | None
     marketer: float
 
@@ -93,9 +107,23 @@ def risk(case: ReportCase) -> Risk:
     found = attack(case.sizes, people, thresholds=THRESHOLDS)
     return Risk(
         prosecutor=_shown(found.prosecutor),
+        codes=_with_codes(case),
         journalist=None if found.journalist is None else _shown(found.journalist),
         marketer=found.marketer.average,
     )
+
+
+def _with_codes(case: ReportCase) -> CodesRisk | None:
+    """Whoever knows the codes of somebody knows the items that are published of them, in all lists together."""
+    lists = [column for column in case.catalog.columns if column.is_codes]
+    if not lists:
+        return None
+    seen = np.stack([case.box, *(np.asarray(case.cells[f"c{column.index}_items"]) for column in lists)], axis=1)
+    _, which = np.unique(seen, axis=0, return_inverse=True)
+    sizes = np.bincount(which.reshape(-1), case.counts).astype(np.int64)
+    found = _shown(attack(sizes, thresholds=THRESHOLDS).prosecutor)
+    alone = float((sizes == 1).sum() / case.counts.sum())
+    return CodesRisk(tuple(column.name for column in lists), found.greatest, found.average, found.above, alone)
 
 
 def _people(case: ReportCase, population: Population) -> Ints:

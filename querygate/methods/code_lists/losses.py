@@ -6,8 +6,8 @@
 >>> loss.total == (3 * 2 + 2 + 1 + 1 + 1) / (63 * 3)
 True
 >>> errors = workload_errors(baskets, joined, Baskets.of([[0, 2], [3]], size=6))
->>> errors.actual, errors.estimated, errors.mean
-(array([2, 1]), array([1., 1.]), 0.25)
+>>> errors.actual, errors.estimated
+(array([2, 1]), array([1.33333333, 1.        ]))
 """
 
 from __future__ import annotations

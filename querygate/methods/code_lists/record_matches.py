@@ -9,7 +9,7 @@ knows one goes by the others.
 array([1, 0, 3])
 >>> joined = PublishedRecords.of(baskets, Items(np.array([0, 0, 1, -1])))
 >>> matches(joined, known), estimates(joined, known)
-(array([2, 2, 3]), array([0.5, 0. , 3. ]))
+(array([2, 2, 3]), array([0.66666667, 0.        , 3.        ]))
 """
 
 from __future__ import annotations
@@ -65,23 +65,25 @@ def matches(published: PublishedRecords, known: Baskets) -> Ints:
     counts = np.zeros(known.records, dtype=np.int64)
     for first, last in _blocks(published.records, max(1, seen.items.size)):
         bits = seen.bits(published, first, last)
-        for chosen, held in _folded(seen, bits, np.bitwise_and):
+        for chosen, held in _folded(seen, bits):
             counts[chosen] += np.bitwise_count(held).sum(axis=1, dtype=np.int64)
         counts[seen.idle] += last - first
     return counts
 
 
 def estimates(published: PublishedRecords, asked: Baskets) -> Floats:
-    """For each set of codes, how many records may be expected to have them all if all codes of an item are alike.
+    """For each set of codes, how many records may be expected to have them all.
 
-    A record with an item of s codes has each of them with probability 1/s, independently; one that is suppressed it has
-    with probability 0.
+    An item of s codes stands for any of the 2^s - 1 sets of one or more of them, each as likely as another (Loukides et
+    al. 2010): a record with the item has one given code with probability 2^(s-1) / (2^s - 1), and, having some, each
+    further one with 1/2. Items are independent; a suppressed code a record has with probability 0.
     """
     seen = _Seen.of(published, asked, np.zeros_like(published.hidden))
+    chance = np.append(0, 0.5 / (1 - 0.5 ** published.sizes()[seen.items]))
     found = np.zeros(asked.records)
     for first, last in _blocks(published.records, 8 * max(1, seen.items.size)):
-        shares = seen.shares(published, first, last)
-        for chosen, held in _folded(seen, shares, np.multiply):
+        holder = seen.holders(published, first, last)
+        for chosen, held in _chances(seen, holder, chance):
             found[chosen] += held.sum(axis=1)
         found[seen.idle] += last - first
     return found
@@ -140,10 +142,10 @@ class _Seen:
         rows = self._united(packed, np.bitwise_or)
         return rows | np.packbits(published.silent[first:last])
 
-    def shares(self, published: PublishedRecords, first: int, last: int) -> Array:
-        """For each code that counts, the share of it that each record of a block has."""
-        sizes = published.sizes()[self.items]
-        return self._united(self.held(published, first, last) / sizes[:, None], np.add)
+    def holders(self, published: PublishedRecords, first: int, last: int) -> Array:
+        """For each code that counts, the item by which each record of a block has it, from 1 up; 0 where none does."""
+        number = np.arange(1, self.items.size + 1, dtype=np.int32)
+        return self._united(self.held(published, first, last) * number[:, None], np.add)
 
     def _united(self, rows: Array, union: np.ufunc) -> Array:
         made = np.zeros((self.begin.size - 1, rows.shape[1]), dtype=rows.dtype)
@@ -156,16 +158,37 @@ class _Seen:
         return made
 
 
-def _folded(seen: _Seen, rows: Array, join: np.ufunc) -> Iterator[tuple[Ints, Array]]:
-    """The rows of the codes of each set joined, some sets at a time, with the places of the sets."""
+def _folded(seen: _Seen, rows: Array) -> Iterator[tuple[Ints, Array]]:
+    """The records that match all codes of each set, some sets at a time, with the places of the sets."""
+    for sets, codes in _steps(seen, rows):
+        held = rows[codes[0]]
+        for more in codes[1:]:
+            held[: more.size] &= rows[more]
+        yield sets, held
+
+
+def _chances(seen: _Seen, holder: Array, chance: Floats) -> Iterator[tuple[Ints, Floats]]:
+    """With which probability each record has all codes of each set. A code that comes by the item of one before it in
+    the set adds a half.
+    """
+    shares = chance[holder]
+    for sets, codes in _steps(seen, shares):
+        held = shares[codes[0]]
+        for j, more in enumerate(codes[1:], start=1):
+            share, item = shares[more], holder[more]
+            for earlier in codes[:j]:
+                np.copyto(share, 0.5, where=item == holder[earlier[: more.size]])  # `held` is 0 where neither has one
+            held[: more.size] *= share
+        yield sets, held
+
+
+def _steps(seen: _Seen, rows: Array) -> Iterator[tuple[Ints, list[Ints]]]:
+    """Some sets at a time: their places, and their first codes, second codes and so on, longer sets in front."""
     step = max(1, _BLOCK_BYTES // max(1, rows.shape[1] * rows.itemsize))
     for at in range(0, seen.order.size, step):
         starts, lengths = seen.starts[at : at + step], seen.lengths[at : at + step]
-        held = rows[seen.members[starts]]
-        for j in range(1, int(lengths[0])):
-            more = int(np.searchsorted(-lengths, -j))  # sets with more than j codes stand in front
-            join(held[:more], rows[seen.members[starts[:more] + j]], out=held[:more])
-        yield seen.order[at : at + step], held
+        codes = [seen.members[starts[lengths > j] + j] for j in range(int(lengths[0]))]
+        yield seen.order[at : at + step], codes
 
 
 def _blocks(records: int, bytes_each: int) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ where they meet others.
 
 from __future__ import annotations
 
+from querygate.methods.notes.finders.accessions import find_accessions
 from querygate.methods.notes.finders.addresses import find_addresses, find_postcodes
 from querygate.methods.notes.finders.ages import find_ages
 from querygate.methods.notes.finders.dates import find_dates, find_dates_in_words, find_days, find_japanese_dates
@@ -28,6 +29,7 @@ FINDERS: tuple[Finder, ...] = (
     find_vehicles,
     find_labelled,
     find_long_codes,
+    find_accessions,
     find_phones,
     find_ages,
     find_dates,
@@ -45,12 +47,13 @@ JAPANESE_FINDERS: tuple[Finder, ...] = (find_japanese, find_japanese_dates)
 _ORDER = (
     ("unknown capitalised word", "capitalised in a sentence", "name in small letters", "long number", "long code"),
     ("number in groups", "flat", "day and month", "domain", "japanese reading"),
-    ("name in dictionary", "first and last name", "relation and name", "city", "town and state"),
+    ("name in dictionary", "first and last name", "relation and name", "name or city", "city", "town and state"),
     ("weekday", "holiday", "postcode", "phone in groups", "card without check", "street", "month"),
     ("title and name", "label and name", "name and degree", "facility", "phone", "local phone", "ssn-like number"),
     ("japanese title and name", "japanese label and name", "japanese facility", "japanese name and honorific"),
     ("address", "corner of streets", "international phone", "labelled phone", "japanese town", "japanese postcode"),
     ("date in numbers", "date in words", "month and year", "compact date", "age over 89", "old year"),
+    ("accession number",),
     ("labelled account", "labelled other", "labelled device", "labelled record", "labelled plan", "labelled licence"),
     ("labelled ssn", "labelled vehicle", "ssn", "card", "vin", "iso date", "japanese date", "japanese address"),
     ("iban", "ip", "hardware address", "url"),

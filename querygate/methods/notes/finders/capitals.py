@@ -37,6 +37,8 @@ _ABBREVIATED = frozenset(
 )  # their full stop ends no sentence
 _CONTRACTED = frozenset(listed("i'm i'd i'll i've c'mon o'clock y'all ma'am"))
 _SHORT_CAPITALS = 6  # letters of an abbreviation at most
+_PLACEHOLDERS = frozenset(listed("doe roe bloggs"))  # last names of whoever shall not be named
+_GLUED_PARTS = re.compile(r"[A-Z][a-z]{2,39}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ def kind_of(text: str) -> str:
 
     >>> [kind_of(word) for word in ("Elizabeth", "Will", "Yefremova", "Patient", "Estonia", "J", "XQZ", "Monday")]
     ['name', 'maybe', 'unknown', 'word', 'large', 'initial', 'acronym', 'calendar']
+    >>> kind_of("JohnSmith"), kind_of("CarePlan"), kind_of("DUDLEY")
+    ('name', 'unknown', 'unknown')
     """
     folded = fold(text).removesuffix("'s")
     if len(folded) == 1:
@@ -64,6 +68,7 @@ def kind_of(text: str) -> str:
     named = is_eponym(folded) or any(
         is_first_name(part) or is_last_name(part) for part in (folded, folded.replace("'", ""), *folded.split("-"))
     )
+    named = named or folded in _PLACEHOLDERS
     english = is_word(folded) and text.isascii()  # words with accents are rarely English
     if english or is_eponym(folded) or (named and len(folded) == 2 and text.isupper()):
         return "maybe" if named else "word"
@@ -71,14 +76,25 @@ def kind_of(text: str) -> str:
         return "large"
     if named:
         return "name"
+    if _is_glued_name(text):
+        return "name"
     parts = folded.split("-")
-    if text.isupper() and len(text) <= _SHORT_CAPITALS:
+    if text.isupper() and len(text) <= _SHORT_CAPITALS and not (len(text) > 4 and is_city(folded)):
         return "acronym"
     if len(parts) > 1 and all(is_word(p) or len(p) < 3 for p in parts):
         return "word"
     if "'" in folded and (is_word(folded.partition("'")[0]) or folded in _CONTRACTED):
         return "word"
     return "unknown"
+
+
+def _is_glued_name(text: str) -> bool:
+    """`JohnSmith`, `SmithDischarge`: capitalised words that have lost what stood between them, one of them a name."""
+    parts = _GLUED_PARTS.findall(text)
+    if len(parts) < 2 or "".join(parts) != text:
+        return False
+    kinds = [kind_of(part) for part in parts]
+    return "name" in kinds or kinds.count("maybe") > 1
 
 
 def runs(text: str) -> Iterator[list[Word]]:

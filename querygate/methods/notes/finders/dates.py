@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from querygate.methods.notes.finders.pattern import preceded_by, spans_of
 from querygate.methods.notes.spans import IdentifierKind, TextSpan
 
-_MONTHS = (
+MONTHS = (
     r"jan(?:uary|uar|vier)?|enero|feb(?:ruary|ruar)?|f[eé]vrier|febrero|mar(?:ch|s|zo)?|"
     r"märz|apr(?:il)?|avril|abril|may|mai|"
     r"mayo|june?|juin|junio|juni|july?|juillet|julio|juli|aug(?:ust)?|août|agosto|sept?(?:ember|embre)?|septiembre|"
@@ -59,17 +59,17 @@ _NUMERIC = re.compile(
 )
 _COMPACT = re.compile(r"(?<![\w.\-/])(?P<y>(?:19|20|21)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])(?!\w)")
 _MONTH_FIRST = re.compile(
-    rf"\b(?P<mon>{_MONTHS})\b\.?[ \-/]{{0,2}}(?P<d>{_ORDINAL})(?!\w|:\d|/\d)(?:(?:,? ?|"
+    rf"\b(?P<mon>{MONTHS})\b\.?[ \-/]{{0,2}}(?P<d>{_ORDINAL})(?!\w|:\d|/\d)(?:(?:,? ?|"
     rf"[\-/ ])(?P<y>{_YEAR}|'\d\d|(?<=-)\d\d)(?!\w))?{_CLOCK}",
     re.I,
 )
 _DAY_FIRST = re.compile(
-    rf"(?<![\w.])(?P<d>{_ORDINAL})(?: of)?[ \-/.]{{0,2}}(?P<mon>{_MONTHS})\b\.?(?:[ ,\-/.]{{0,2}}(?P<y>{_YEAR}|"
+    rf"(?<![\w.])(?P<d>{_ORDINAL})(?: of)?[ \-/.]{{0,2}}(?P<mon>{MONTHS})\b\.?(?:[ ,\-/.]{{0,2}}(?P<y>{_YEAR}|"
     rf"'?\d\d)(?!\w|:\d|[./]\d))?{_CLOCK}",
     re.I,
 )
-_GLUED = re.compile(rf"(?<!\w)(?P<d>{_DAY})(?P<mon>{_MONTHS})(?P<y>\d{{4}}|\d\d)(?!\w)", re.I)
-_MONTH_YEAR = re.compile(rf"\b(?P<mon>{_MONTHS})\b\.?(?:,? (?:of )?|[\-/])(?P<y>{_YEAR}|'\d\d)(?!\w)", re.I)
+_GLUED = re.compile(rf"(?<!\w)(?P<d>{_DAY})(?P<mon>{MONTHS})(?P<y>\d{{4}}|\d\d)(?!\w)", re.I)
+_MONTH_YEAR = re.compile(rf"\b(?P<mon>{MONTHS})\b\.?(?:,? (?:of )?|[\-/])(?P<y>{_YEAR}|'\d\d)(?!\w)", re.I)
 _MONTH_SLASH_YEAR = re.compile(rf"(?<![\w./\-])(?P<m>0?[1-9]|1[0-2])[/\-](?P<y>{_YEAR})(?![\w/\-])")
 _MONTH_ALONE = re.compile(
     r"\b(?:in|since|last|next|this|until|till|by|during|early|late|mid|of|from|between|"
@@ -149,7 +149,7 @@ def find_dates(text: str) -> Iterator[TextSpan]:
             yield TextSpan(match.start(), match.end(), IdentifierKind.DATE, "day and month")
 
 
-_ANY_MONTH = re.compile(rf"(?<![^\W\d_])(?:{_MONTHS})(?![^\W\d_])")
+_ANY_MONTH = re.compile(rf"(?<![^\W\d_])(?:{MONTHS})(?![^\W\d_])")
 
 
 def find_dates_in_words(text: str) -> Iterator[TextSpan]:

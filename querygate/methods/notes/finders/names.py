@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from querygate.methods.notes.finders.capitals import Word, begins_sentence, city_at, is_shouted, runs
+from querygate.methods.notes.finders.capitals import Word, begins_sentence, city_at, is_shouted, kind_of, runs
 from querygate.methods.notes.finders.pattern import preceded_by
 from querygate.methods.notes.lexicon import is_city, is_first_name, is_last_name, is_state_or_country, is_word
 from querygate.methods.notes.note_text import fold, listed
@@ -30,7 +30,8 @@ _TITLE_WORDS = frozenset(
 _TITLE = re.compile(
     r"(?:\b(?:dr|mr|mrs|ms|miss|mx|prof|professor|doctor|sir|madam|rev|reverend|nurse|"
     r"sgt|capt|captain|lt|col|herr|frau|mme|"
-    r"mlle|monsieur|madame|señora?|sra?|hr|fru|attending|surgeon|dda|m)\.?\s{1,3}|\bdr\.?)$",
+    r"mlle|monsieur|madame|señora?|sra?|hr|fru|attending|surgeon|dda|m)\.?\s{1,3}|\bdr\.?|"
+    r"(?-i:[a-z](?:Dr|Mr|Mrs|Ms|Prof)\.)\s{0,3})$",
     re.I,
 )
 _LABEL = re.compile(
@@ -78,6 +79,9 @@ _TOWN_CUE = re.compile(
     r"\b(?:from|in|near|(?:returned|moved|back|travel(?:l?ed)?|went|going|home|flight|"
     r"trip|taxi|transferred) to)\s{1,3}$",
     re.I,
+)
+_SPOKEN = re.compile(
+    r"\b(?:spoke|speaking|talk(?:ed|ing)?|listened|according|explained|written|wrote|referred) to\s{1,3}$", re.I
 )
 _NO_NAMES = ("word", "acronym", "large", "calendar")
 _HOUSE = re.compile(
@@ -132,7 +136,11 @@ class NameFinder:
 
     def __call__(self, text: str) -> Iterator[TextSpan]:
         latin = text.isascii() or not _BLANKED.search(text)
+        before: list[Word] = []
         for run in runs(text):
+            if before:
+                yield from _over_lines(text, before, run[0])
+            before = run
             for part in _parts(text, run):
                 if isinstance(part, TextSpan):
                     yield part
@@ -140,8 +148,51 @@ class NameFinder:
                 found = _judge(part) or (_judge_unknown(part) if self._unknown and latin else None)
                 if found is not None:
                     yield found
+        for match in _GLUED.finditer(text):
+            if kind_of(match.group()) == "name":
+                yield TextSpan(match.start(), match.end(), IdentifierKind.NAME, "name in dictionary")
         if latin:
             yield from _in_lower_case(text)
+
+
+_GLUED = re.compile(r"(?<=[a-z]{2})[A-Z][a-z]{2,39}(?![a-z])")  # seenJohn: a space or a line break was lost
+_LINE_BREAK = re.compile(r",?[ \t]{0,3}\r?\n[ \t]{0,3}")
+_HEADING = re.compile(r" ?[:：]| [A-Z][a-z]+ ?:")
+_OPENERS = frozenset(
+    listed(
+        "the a an this that there he she it they we i you his her patient pt plan assessment history exam labs imaging "
+        "no not on in at for to with and or but if when after before continue follow discharge admit please will has "
+        "was is denies reports seen called discussed"
+    )
+)
+
+
+def _over_lines(text: str, run: list[Word], right: Word) -> Iterator[TextSpan]:
+    """A first and a last name, in whichever order, that a line break divides.
+
+    What begins a line has a capital anyway. So one of the two is a name and no word, or the first does not begin a
+    sentence, or a title or a label stands before it.
+    """
+    middle = len(run) > 1 and len(run[-1].text) == 1
+    left = run[-2] if middle else run[-1]
+    gap = text[run[-1].end : right.start]
+    if not _LINE_BREAK.fullmatch(gap.removeprefix(".") if middle else gap):
+        return
+    one, other = is_first_name(fold(left.text)), is_first_name(fold(right.text))
+    titled = preceded_by(_TITLE, text, left.start, 14)
+    any_word = one and titled and right.kind == "word" and fold(right.text) not in _OPENERS
+    if _HEADING.match(text[right.end : right.end + 40]) or not (
+        any_word or (one and _may_be_last(right)) or (other and _may_be_last(left))
+    ):
+        return
+    cued = titled or preceded_by(_LABEL, text, left.start) or not begins_sentence(text, left.start)
+    if cued or "name" in (left.kind, right.kind):
+        for word in (*run[run.index(left) :], right):
+            yield TextSpan(word.start, word.end, IdentifierKind.NAME, "first and last name")
+
+
+def _may_be_last(word: Word) -> bool:
+    return word.kind in ("name", "maybe", "unknown") or is_last_name(fold(word.text))
 
 
 def _parts(text: str, run: list[Word]) -> Iterator[_Part | TextSpan]:
@@ -153,7 +204,7 @@ def _parts(text: str, run: list[Word]) -> Iterator[_Part | TextSpan]:
         titled = preceded_by(_TITLE, text, word.start, 14)
         many = 0 if titled else _as_city(text, run, at)
         if many:
-            yield TextSpan(word.start, run[at + many - 1].end, IdentifierKind.PLACE, "city")
+            yield _city(text, run[at : at + many])
         elif titled or not _is_title(word, text):
             many = _extent(run, at, titled or preceded_by(_LABEL, text, word.start))
             if many:
@@ -235,6 +286,20 @@ def _is_given(word: Word) -> bool:
     return word.kind == "name" and is_first_name(fold(word.text)) and not is_last_name(fold(word.text))
 
 
+def _city(text: str, words: list[Word]) -> TextSpan:
+    """A place, or somebody called like one: Dudley, unless somebody is in or from there."""
+    start, end = words[0].start, words[-1].end
+    is_place = len(words) > 1 or words[0].kind != "unknown" or _state_follows(text, end)
+    if is_place or (preceded_by(_PLACE_CUE, text, start) and not preceded_by(_SPOKEN, text, start)):
+        return TextSpan(start, end, IdentifierKind.PLACE, "city")
+    return TextSpan(start, end, IdentifierKind.NAME, "name or city")
+
+
+def _state_follows(text: str, end: int) -> bool:
+    state = re.match(r",? ([A-Z]\w+(?: [A-Z]\w+)?)", text[end : end + 40])
+    return state is not None and any(is_state_or_country(fold(name)) for name in (state[1], state[1].split()[0]))
+
+
 def _as_city(text: str, run: list[Word], at: int) -> int:
     """A city of two words or more; of one if it is nothing else, if a state follows or a place is spoken of."""
     many = city_at(run, at)
@@ -245,8 +310,7 @@ def _as_city(text: str, run: list[Word], at: int) -> int:
     if many > 1 and any(word.kind != "word" for word in words):
         return 0 if first_is_name and is_last_name(fold(words[-1].text)) else many
     cue = preceded_by(_TOWN_CUE if words[0].kind in ("name", "maybe") else _PLACE_CUE, text, words[0].start)
-    state = re.match(r",? ([A-Z]\w+(?: [A-Z]\w+)?)", text[words[-1].end : words[-1].end + 40])
-    if state and (is_state_or_country(fold(state[1])) or is_state_or_country(fold(state[1].split()[0]))):
+    if _state_follows(text, words[-1].end):
         return many
     if words[0].kind == "unknown" or (cue and words[0].kind in ("name", "maybe", "acronym")):
         alone = at + many == len(run) or run[at + many].kind in _NO_NAMES
@@ -281,7 +345,10 @@ def _in_lower_case(text: str) -> Iterator[TextSpan]:
             continue
         folded = fold(word)
         cued = preceded_by(_TITLE, text, match.start(), 14) or preceded_by(_NAMED, text, match.start())
-        named = len(folded) >= 4 and is_first_name(folded)
+        named = len(folded) >= 4 and (is_first_name(folded) or (uncased and is_last_name(folded)))
+        named = named or (
+            len(folded) >= 5 and is_city(folded) and (uncased or preceded_by(_BESIDE, text, match.start()))
+        )
         alien = uncased and len(folded) >= 3 and not is_state_or_country(folded)
         if not (named or alien or cued):
             continue
@@ -296,4 +363,5 @@ def _in_lower_case(text: str) -> Iterator[TextSpan]:
             yield TextSpan(match.start(), end, IdentifierKind.NAME, "name in small letters")
 
 
+_BESIDE = re.compile(r"\b(?:with|by|from|near|patient|pt|for)\s$", re.I)
 _NAMED = re.compile(r"\b(?:name is|name:|name's|named|last name\??|first name\??)\s{1,3}$", re.I)

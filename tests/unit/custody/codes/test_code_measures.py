@@ -70,7 +70,7 @@ def test_counts_are_those_of_frequent_sets() -> None:
     baskets = Baskets.of([[0, 1]] * 3 + [[2]] * 27, size=3)
     made = measured(baskets, Items(np.array([0, 0, 1])))
     assert made.counts == 4  # 0, 1, 2 and {0, 1}
-    assert made.error == pytest.approx((1 / 2 + 1 / 2 + 0 + 3 / 4) / 4)
+    assert made.error == pytest.approx((1 / 3 + 1 / 3 + 0 + 2 / 3) / 4)
 
 
 def test_records_that_are_told_nothing_may_have_any_code() -> None:

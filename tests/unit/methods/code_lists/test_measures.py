@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -45,6 +45,15 @@ def published_sets(records: list[set[int]], items: Items) -> list[list[set[int]]
     return [[group for group in groups if group & record] for record in records]
 
 
+def chance_of(query: set[int], groups: list[set[int]]) -> Fraction:
+    """The share of the records that may be meant, any codes of each item but none, that have all of a query."""
+    choices = [
+        [set(codes) for size in range(1, len(group) + 1) for codes in combinations(group, size)] for group in groups
+    ]
+    meant = [set().union(*chosen) for chosen in product(*choices)]
+    return Fraction(sum(query <= one for one in meant), len(meant))
+
+
 QUERIES = Baskets.of([(), *((c,) for c in range(SIZE)), *combinations(range(SIZE), 2), (0, 1, 2, 3)], SIZE)
 
 # -- matching and counts -----------------------------------------------------------------------------------------------
@@ -60,8 +69,7 @@ def test_matches_and_estimates_are_as_defined(world: tuple[list[set[int]], Items
     expected, shares = [], []
     for query in map(set, QUERIES.lists()):
         expected.append(sum(query - hidden <= cover for cover in covers))
-        chance = [math.prod(sum(1 / len(g) for g in groups if code in g) for code in query) for groups in told]
-        shares.append(sum(chance))
+        shares.append(float(sum(chance_of(query, groups) for groups in told)))
     assert matches(published, QUERIES).tolist() == expected
     assert estimates(published, QUERIES).tolist() == pytest.approx(shares)
 
@@ -76,12 +84,29 @@ def test_counts_add_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_errors_by_hand() -> None:
-    """Of (296.00, 296.01) each has half of two records; all else is as it was."""
+    """Of (296.00, 296.01) two records have each with 2/3 and both with 1/3; all else is as it was."""
     errors = workload_errors(GOLDEN, JOINED, Baskets.of([[0], [1], [0, 1], [2], [0, 3], [1, 2]], SIZE))
     assert errors.actual.tolist() == [2, 1, 1, 2, 0, 1]
-    assert errors.estimated.tolist() == [1, 1, 0.5, 2, 0, 1]
-    assert errors.relative.tolist() == [0.5, 0, 0.5, 0, 0, 0]
-    assert errors.mean == pytest.approx(1 / 6)
+    assert errors.estimated.tolist() == pytest.approx([4 / 3, 4 / 3, 2 / 3, 2, 0, 4 / 3])
+    assert errors.relative.tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0, 0, 1 / 3])
+    assert errors.mean == pytest.approx(4 / 18)
+
+
+def test_the_published_example() -> None:
+    """Gkoulalas-Divanis & Loukides 2012: one of three records with the item (401.1, 401.2) has 401.2; told 3 x 2/3."""
+    baskets = Baskets.of([[0], [1, 2], [0], [2]], 3)
+    errors = workload_errors(baskets, Items(np.array([0, 0, 1])), Baskets.of([[1]], 3))
+    assert errors.actual.tolist() == [1]
+    assert errors.estimated.tolist() == pytest.approx([2])
+    assert errors.mean == pytest.approx(1)
+
+
+def test_an_item_of_thousands_of_codes_tells_each_with_a_half() -> None:
+    baskets = Baskets.of([[i] for i in range(3000)], 3000)
+    found = estimates(
+        PublishedRecords.of(baskets, Items(np.zeros(3000, dtype=np.int64))), Baskets.of([[7], [7, 9]], 3000)
+    )
+    assert found.tolist() == pytest.approx([1500, 750])
 
 
 def test_nothing_asked_has_no_mean() -> None:
@@ -305,13 +330,32 @@ def test_measures_of_local_recoding() -> None:
     loss = published_loss(baskets, local)
     assert loss.suppressed == 1 / 5
     assert loss.total == pytest.approx((3 * 2 + 2 + 2) / 15 / 5 + 1 / 5)
-    errors = workload_errors(baskets, local, Baskets.of([[1], [1, 2], [3]], 4))
-    assert errors.actual.tolist() == [3, 1, 1]
-    assert errors.estimated.tolist() == [3, 1, 0]
+    errors = workload_errors(baskets, local, Baskets.of([[1], [1, 2], [3], [0, 1]], 4))
+    assert errors.actual.tolist() == [3, 1, 1, 0]
+    assert errors.estimated.tolist() == pytest.approx([2 * 2 / 3 + 2, 2 * 2 / 3, 0, 2 / 3])
     assert matches(PublishedRecords.of(baskets, local), Baskets.of([[1], [1, 2], [3]], 4)).tolist() == [5, 3, 1]
     assert not case_counts(baskets, local, Disease("one", (1,))).exact
     counted = case_counts(baskets, local, Disease("both", (0, 1)))
     assert (counted.cases, counted.least, counted.most) == (4, 4, 5)
+
+
+@given(st.integers(0, 10_000))
+def test_estimates_of_local_recoding_are_as_defined(seed: int) -> None:
+    """Any two items of all records may overlap; those of one record do not."""
+    rng = np.random.default_rng(seed)
+    groups: dict[tuple[int, ...], int] = {}
+    told: list[list[int]] = []
+    for _ in range(5):
+        parts = rng.integers(-1, 3, SIZE)
+        held = [tuple(np.flatnonzero(parts == part).tolist()) for part in set(parts.tolist()) - {-1}]
+        told.append([groups.setdefault(codes, len(groups)) for codes in held])
+    local = LocalItems(Baskets.of(told, len(groups)), tuple(groups), suppressed=0, loss=0.0)
+    found = estimates(PublishedRecords.of(Baskets.of([[0]] * 5, SIZE), local), QUERIES)
+    sets = [set(codes) for codes in groups]
+    expected = [
+        float(sum(chance_of(set(query), [sets[item] for item in items]) for items in told)) for query in QUERIES.lists()
+    ]
+    assert found.tolist() == pytest.approx(expected)
 
 
 def test_complete_k_anonymity_leaves_nobody_alone() -> None:

@@ -127,6 +127,73 @@ def test_unknown_words_and_weekdays_may_stay() -> None:
     assert SCRUBBER.scrub("Seen by Xyzzyq on Monday.").text == "Seen by [NAME] on [DATE]."
 
 
+def scrubbed(text: str) -> str:
+    return SCRUBBER.scrub(text).text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Seen by Dr. Jane\nDoe on the ward.", "Seen by Dr. [NAME]\n[NAME] on the ward."),
+        ("Seen by Dr. Jane A.\r\nDoe on the ward.", "Seen by Dr. [NAME] [NAME].\r\n[NAME] on the ward."),
+        ("Seen by Dr. Jane\n  House on the ward.", "Seen by Dr. [NAME]\n  [NAME] on the ward."),
+        ("Smith\nJohn", "[NAME]\n[NAME]"),
+        ("SMITH,\nJOHN was seen.", "[NAME],\n[NAME] was seen."),
+        ("Spoke with Will\nYoung today.", "Spoke with [NAME]\n[NAME] today."),
+        ("the patientJohn Smith was seen", "the patient[NAME] [NAME] was seen"),
+        ("Continue the planDr. Young will call.", "Continue the planDr. [NAME] will call."),
+    ],
+)
+def test_names_over_lines_and_without_what_divided_them(text: str, expected: str) -> None:
+    assert scrubbed(text) == expected
+
+
+def test_words_that_have_grown_together_are_a_name_without_unknown_words_too() -> None:
+    careful = Scrubber(b"0123456789abcdef", options=ScrubOptions(tags="kind", unknown_words=False))
+    assert careful.scrub("Seen by JohnSmith with a CarePlan.").text == "Seen by [NAME] with a CarePlan."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Continue.\nAssessment: stable.\nPlan: home.",
+        "No fever\nBlack stool\nPain in the knee",
+        "mmHg and mEq, pH and hCG of the patient",
+    ],
+)
+def test_lines_that_begin_with_words_stay(text: str) -> None:
+    assert scrubbed(text) == text
+
+
+def test_a_heading_behind_a_name_stays() -> None:
+    assert scrubbed("Seen by Jane\nPlan: continue.") == "Seen by [NAME]\nPlan: continue."
+    assert scrubbed("Seen by Dr. Jane\nThe wound is dry.") == "Seen by Dr. [NAME]\nThe wound is dry."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dudley came to the clinic.",
+        "Her son Dudley came.",
+        "Spoke to Dudley about it.",
+        "Dudley's wife called.",
+        "DUDLEY was seen today.",
+        "PATIENT DUDLEY WAS SEEN IN THE CLINIC.",
+        "I spoke with dudley on the phone",
+        "dudley was seen today",
+        "Dudley\nJohn",
+        "DUDLEY, JOHN",
+    ],
+)
+def test_somebody_called_like_a_place_is_a_name(text: str) -> None:
+    assert {span.kind for span in SCRUBBER.find(text)} == {IdentifierKind.NAME}
+    assert "dudley" not in scrubbed(text).lower()
+
+
+def test_the_place_of_that_name_is_a_place() -> None:
+    assert scrubbed("Dudley lives in Dudley, near Dudley, Ohio.") == "[NAME] lives in [PLACE], near [PLACE], Ohio."
+
+
 # Each 30,000 characters; the benchmark takes 100,000.
 HOSTILE = {
     "letters": "a" * 30_000,
@@ -157,6 +224,9 @@ HOSTILE = {
     "accents": "é" * 30_000,
     "prefectures": "県山" * 15_000,
     "brackets": "(1" * 15_000,
+    "names and lines": "Jane\n" * 6_000,
+    "grown together": "aaBbb" * 6_000,
+    "accessions": "S19-12" * 5_000,
 }
 
 
