@@ -21,6 +21,7 @@ from querygate.core.errors import ExtractRefused
 Kind = Literal["k-anonymous", "condensed", "release", "same-disease"]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
+Times = Literal["drawn", "kept"]
 
 LONGEST_TEXT = 4000
 LARGEST_K = 100_000
@@ -61,6 +62,8 @@ class ExtractSpec:
     range may be (`mean(age)` ...).
     `suppress` is the share of records that may be left out, `suppress_cells` that of cells that may be replaced by `*`
     to keep records that would be left out.
+    `times` says whether condensed records have survival times that are drawn like other numbers, or the patients' own,
+    by rank (the published method).
     """
 
     dataset: str
@@ -75,6 +78,7 @@ class ExtractSpec:
     models: tuple[RecipientModel, ...] = ()
     tolerances: tuple[tuple[str, float], ...] = ()
     formats: tuple[Format, ...] = ("csv", "parquet")
+    times: Times = "drawn"
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> ExtractSpec:
@@ -88,7 +92,14 @@ class ExtractSpec:
             if getattr(found, key):
                 kind = A_KIND[found.kind]
                 raise invalid(key, f"cannot be set for {kind}, because the policy says how its records are protected")
+        if found.times == "kept" and not found._may_keep_times:
+            raise invalid("times", "can be kept only in improved condensed records whose first model is a Cox model")
         return replace(found, tolerances=tuple(sorted(found.tolerances)))
+
+    @property
+    def _may_keep_times(self) -> bool:
+        is_cox = bool(self.models) and self.models[0].family == "cox"
+        return self.kind == "condensed" and self.method in ("", "improved") and is_cox
 
     def to_dict(self) -> dict[str, Any]:
         body = asdict(self)
@@ -176,4 +187,5 @@ _READERS: dict[str, Any] = {
     "models": lambda key, value: tuple(RecipientModel.of(text) for text in _texts(key, value)),
     "tolerances": _tolerances,
     "formats": _formats,
+    "times": _choice(*get_args(Times)),
 }

@@ -1,7 +1,7 @@
 """Condensed extracts: synthetic records, made cluster by cluster, that keep what the recipient's models need.
 
-Every cluster has at least k records and keeps its means and covariances; nobody's record is in the extract except by
-chance. What the models are decides how clusters are made, so the request names them.
+Every cluster has at least k records and keeps its means and covariances. What the models are decides how clusters are
+made, so the request names them. Survival times are drawn like other numbers, unless the request wants them kept.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Recipe:
     weight: float = 0.5
     response: str | None = None
     status: str | None = None
+    keep_times: bool = False
 
     def __str__(self) -> str:
         return f"{self.method}, weight {self.weight:g}" if self.method == "improved" else self.method
@@ -68,6 +69,7 @@ class Material:
                 response=recipe.response,
                 status=recipe.status,
                 weight=recipe.weight,
+                keep_times=recipe.keep_times,
                 rng=rng,
             )
         except Uncondensable as problem:
@@ -90,7 +92,7 @@ def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: f
     formula = parse_formula(spec.models[0])
     if formula.family == "logistic":
         return Recipe(method, k, weight, None, formula.response)
-    return Recipe(method, k, weight, formula.response, formula.status)
+    return Recipe(method, k, weight, formula.response, formula.status, spec.times == "kept")
 
 
 def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> ProtectedRecords:
@@ -115,6 +117,7 @@ def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> ProtectedR
         fields=tuple(_field(material, name) for name in table.column_names),
         rows=material.raw.num_rows,
         parameters={"weight": recipe.weight, "response": recipe.response, "status": recipe.status}
+        | {"times": "kept" if recipe.keep_times else "drawn", "kept": list(made.kept)}
         | {"rare": list(rare_columns(material.data, recipe.k))},
     )
 

@@ -133,7 +133,7 @@ def fitted(model: RecipientModel, columns: Mapping[str, Any], levels: Mapping[st
 
 
 def _recipes(spec: ExtractSpec, policy: Policy) -> list[Recipe]:
-    methods = [spec.method] if spec.method else ["improved", "condensation"]
+    methods = [spec.method] if spec.method else ["improved"] if spec.times == "kept" else ["improved", "condensation"]
     tuned = any(name in SHARES for name, _ in spec.tolerances)
     sizes = [policy.k] if spec.k is not None or not tuned else [policy.k * times for times in LARGER]
     found = []

@@ -35,6 +35,7 @@ from querygate.custody.extract.extract_report import make_report
 from querygate.custody.extract.extract_scope import make_catalog, narrowed, read_filter
 from querygate.custody.extract.free_texts import with_texts
 from querygate.custody.extract.k_anonymous import METHODS, RecordReader, make_k_anonymous
+from querygate.custody.extract.leaving_figures import leaving_figures
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import check_looked_up
 from querygate.custody.extract.recipe_trials import RecipeTrial, methods_to_try, models_changed, refuse_models, tune
@@ -209,7 +210,7 @@ def open_case(
 
 @dataclass(frozen=True)
 class Extract:
-    """Records that may leave, the policy of their columns alone, and what is to be said of them."""
+    """Records that may leave, the policy of their columns alone, and what those who decide are told of them."""
 
     policy: Policy
     protected: ProtectedRecords
@@ -244,7 +245,8 @@ def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
 def write(case: ExtractCase, extract: Extract, spec: ExtractSpec, folder: Path) -> None:
     """Write the files of what was made into the folder."""
     case.progress("writing")
-    files = {**make_files(extract.protected, spec.formats), **make_report(extract.protected, extract.body)}
+    told = leaving_figures(extract.protected, extract.policy, spec, extract.body)
+    files = {**make_files(extract.protected, spec.formats), **make_report(told)}
     for name, content in files.items():
         (folder / name).write_bytes(content)
 
@@ -273,6 +275,7 @@ def _k_anonymous(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: st
         changed.append(trial)
     else:
         raise refuse_models(spec, changed)
+    protected = protected.shuffled(draw("order"))
     protected = with_texts(protected, policy, case.policy.person, case.rows.selected, draw, case.progress)
     return protected, risk_of_classes(protected, policy, case.population), []
 
