@@ -29,6 +29,15 @@ _POLICY_SAYS = ("method", "suppress", "suppress_cells", "tolerances")
 _NOT_WITH: Mapping[str, tuple[str, ...]] = {"release": ("k", *_POLICY_SAYS), "same-disease": _POLICY_SAYS}
 """Keys that do not go with a kind, because the policy says how its records are protected."""
 
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "k-anonymous": (
+        *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished", "univariate", "boxes", "top-down"),
+        *("bottom-up", "full-domain", "full-subtree", "local"),
+    ),
+    "condensed": ("improved", "condensation", "tfrp", "mdav"),
+}
+"""By kind: a request is read where the methods themselves are not."""
+
 A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-disease file"}
 """What records are called that are looked up in the policy's population."""
 
@@ -92,6 +101,8 @@ class ExtractSpec:
             if getattr(found, key):
                 kind = A_KIND[found.kind]
                 raise invalid(key, f"cannot be set for {kind}, because the policy says how its records are protected")
+        if found.method and found.method not in METHODS[found.kind]:
+            raise invalid("method", f"is not a method for {found.kind} extracts", *METHODS[found.kind])
         if found.times == "kept" and not found._may_keep_times:
             raise invalid("times", "can be kept only in improved condensed records whose first model is a Cox model")
         return replace(found, tolerances=tuple(sorted(found.tolerances)))

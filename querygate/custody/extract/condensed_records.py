@@ -6,21 +6,21 @@ made, so the request names them. Survival times are drawn like other numbers, un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import ExtractSpec, RecipientModel, invalid
+from querygate.core.extract_spec import ExtractSpec
+from querygate.core.model_formula import parse_formula
 from querygate.core.vault_ports import Source
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of
 from querygate.custody.policy import Policy
 from querygate.methods.anonymise import partition_check
-from querygate.methods.model_fit import check_columns, parse_formula
-from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Uncondensable, condense, rare_columns
+from querygate.methods.synthesis import CondensedRecords, Microdata, Uncondensable, condense, rare_columns
 
 Draw = Callable[[str], np.random.Generator]
 """Random numbers for a purpose: the same for the same purpose, and nobody else's."""
@@ -76,17 +76,8 @@ class Material:
             raise ExtractRefused("QG605", problem.reason, problem.remedy) from None
 
 
-def check_models(policy: Policy, models: Sequence[RecipientModel]) -> None:
-    """Every model is of columns that leave, of types that it can have."""
-    types = {column.name: column.type or "category" for column in out_of(policy)}
-    for model in models:
-        check_columns(parse_formula(model), types)
-
-
 def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
     """The response and the status that the first model has: it is the one that clusters are made for."""
-    if method not in METHODS.names():
-        raise invalid("method", "is not a method for condensing records", *METHODS.names())
     if not spec.models:
         return Recipe(method, k, weight)
     formula = parse_formula(spec.models[0])

@@ -52,8 +52,6 @@ from querygate.methods.anonymise import (
     partition_check,
 )
 
-METHODS = (*ANONYMISERS.names(), *RECODERS.names())
-
 
 class RecordReader(Protocol):
     """The raw records of the dataset."""

@@ -17,12 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.extract_spec import ExtractSpec, RecipientModel
+from querygate.core.model_formula import parse_formula
 from querygate.custody.codes.code_items import CodeReport, explain_codes
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import model_columns, model_levels
 from querygate.custody.extract.recipe_trials import fitted
 from querygate.custody.policy import Policy
-from querygate.methods.model_fit import INTERCEPT, LEVEL, Fit, Unfit, correlations_of, design, parse_formula
+from querygate.methods.model_fit import INTERCEPT, LEVEL, Fit, Unfit, correlations_of, design
 from querygate.methods.risk import KeptValues, explain_kept
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -93,7 +94,7 @@ def _coarse_codes(report: CodeReport, step: float) -> CodeReport:
     if measures is None:
         return report
     shares = [name for name in asdict(measures) if name.endswith(("_of_codes", "_of_entries", "_before", "_after"))]
-    rounded = {name: coarse(getattr(measures, name), step) for name in shares}
+    rounded: dict[str, Any] = {name: coarse(getattr(measures, name), step) for name in shares}
     found = [replace(one, before=coarse(one.before, step), after=coarse(one.after, step)) for one in measures.found]
     others = {name: _short(getattr(measures, name), 2) for name in ("log2_loss", "codes_in_item", "error")}
     return replace(report, measures=replace(measures, **rounded, **others, found=tuple(found)))

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from querygate.core.errors import ExtractRefused
+from querygate.core.extract_checks import SHARES
 from querygate.core.extract_spec import ExtractSpec, RecipientModel
 from querygate.core.progress import Progress
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe, recipe_for
-from querygate.custody.extract.extract_scope import SHARES
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import model_columns, model_levels, table_of
 from querygate.custody.policy import Policy

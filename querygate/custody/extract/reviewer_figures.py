@@ -199,7 +199,9 @@ def risk_of_synthetic(
 def _kept(policy: Policy, protected: ProtectedRecords) -> list[KeptValues]:
     """Who can be found by each column whose values were given back."""
     levels = model_levels(policy, protected.raw)
-    places = {name: {text: float(i) for i, text in enumerate(texts)} for name, texts in levels.items()}
+    places: dict[str, dict[str | None, float]] = {
+        name: {text: float(i) for i, text in enumerate(texts)} for name, texts in levels.items()
+    }
 
     def floats(table: pa.Table) -> dict[str, Floats]:
         return {

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from querygate.core.errors import ExtractRefused, QueryGateError
-from querygate.core.extract_spec import A_KIND, ExtractSpec, invalid
+from querygate.core.extract_checks import check_wish
+from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Native
 from querygate.core.progress import Progress, no_progress
@@ -29,15 +30,16 @@ from querygate.custody.assess.risk_files import make_files as make_risk_files
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.columns.population import Population, read_population, read_register
 from querygate.custody.columns.source_joins import Beside
-from querygate.custody.extract.condensed_records import Material, check_models, make_condensed
+from querygate.custody.extract.condensed_records import Material, make_condensed
 from querygate.custody.extract.extract_files import make_files
 from querygate.custody.extract.extract_report import make_report
-from querygate.custody.extract.extract_scope import make_catalog, narrowed, read_filter
+from querygate.custody.extract.extract_scope import make_catalog, narrowed
 from querygate.custody.extract.free_texts import with_texts
-from querygate.custody.extract.k_anonymous import METHODS, RecordReader, make_k_anonymous
+from querygate.custody.extract.k_anonymous import RecordReader, make_k_anonymous
 from querygate.custody.extract.leaving_figures import leaving_figures
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import check_looked_up
+from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.recipe_trials import RecipeTrial, methods_to_try, models_changed, refuse_models, tune
 from querygate.custody.extract.release_extract import make_release
 from querygate.custody.extract.reviewer_figures import make_figures, risk_of_classes, risk_of_synthetic
@@ -50,6 +52,7 @@ from querygate.custody.roots.risk_assessment import assess_extract
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.custody.roots.vault_keys import vault_key
 from querygate.site.open_gate import OpenSite
+from querygate.sql.extract_condition import read_condition
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import version_file
@@ -224,8 +227,8 @@ Made = tuple[ProtectedRecords, dict[str, Any], list[RecipeTrial]]
 def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
     """The records that would leave, and what is to be said of them."""
     policy = narrowed(case.policy, spec)
-    check_models(policy, spec.models)
-    where, named = read_filter(spec.where, case.catalog, case.native)
+    check_wish(spec, {column.name: column.type or "category" for column in out_of(policy)})
+    where, named = read_condition(spec.where, case.catalog, case.native)
     if spec.kind in A_KIND:
         check_looked_up(case.policy, spec.kind, named)
     protected, risk, trials = _WAYS[spec.kind](case, spec, policy, where, _Draw(case.secret, request_id))
@@ -252,8 +255,6 @@ def write(case: ExtractCase, extract: Extract, spec: ExtractSpec, folder: Path) 
 
 
 def _k_anonymous(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
-    if spec.method and spec.method not in METHODS:
-        raise invalid("method", "is not a method for making classes", *METHODS)
     changed = []
     for method in methods_to_try(spec):
         if method:

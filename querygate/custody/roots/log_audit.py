@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from querygate.core.bodies import AnswerBody
+from querygate.core.csv_text import unescape
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit
@@ -104,9 +105,14 @@ def read_log(path: Path) -> Iterator[LogStatement]:
         raise ConfigError("QG802", f"The log {path.name} cannot be read.", "Use a file of JSON lines or CSV.") from None
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
-    records = _json_lines(lines) if first.lstrip().startswith("{") else enumerate(csv.DictReader(lines), 2)
+    records = _json_lines(lines) if first.lstrip().startswith("{") else enumerate(_csv_rows(lines), 2)
     for number, record in records:
         yield _entry(number, record)
+
+
+def _csv_rows(lines: list[str]) -> Iterator[dict[str, JsonValue]]:
+    for row in csv.DictReader(lines):
+        yield {name: unescape(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
 
 
 def _json_lines(lines: list[str]) -> Iterator[tuple[int, dict[str, JsonValue]]]:
