@@ -113,7 +113,10 @@ class ExtractSpec:
         return self.kind == "condensed" and self.method in ("", "improved") and is_cox
 
     def to_dict(self) -> dict[str, Any]:
+        """As `of` reads it. Times that are drawn go without saying, as in requests from before there was a choice."""
         body = asdict(self)
+        if self.times == "drawn":
+            del body["times"]
         return {**body, "models": [str(model) for model in self.models], "tolerances": dict(self.tolerances)} | {
             name: list(body[name]) for name in ("columns", "formats")
         }

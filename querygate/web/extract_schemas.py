@@ -36,7 +36,6 @@ EXPORT_EXAMPLE = {
         "suppress": 0.0,
         "suppress_cells": 0.0,
         "formats": ["csv", "parquet"],
-        "times": "drawn",
     },
     "summary": None,
     "manifest": None,

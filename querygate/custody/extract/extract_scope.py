@@ -9,6 +9,7 @@ from querygate.core.extract_checks import widths_of
 from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Column, folded
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
+from querygate.custody.policy.column_rules import DEFAULT_WEIGHT
 from querygate.methods.anonymise import RECODERS
 
 
@@ -73,6 +74,9 @@ def _check_texts(wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
 
 
 def _as_it_is(column: ColumnPolicy) -> ColumnPolicy:
+    """Without bins, and without the weight that numbers have for the conditions of statements."""
+    if column.weight == DEFAULT_WEIGHT[column.is_numeric]:
+        column = replace(column, weight=1.0)
     return replace(column, carry="hull") if column.role == "sensitive" and column.is_numeric else column
 
 
