@@ -127,6 +127,7 @@ def extract(case: Case, way: str, repetition: int) -> Columns:
         case.k,
         method=way,
         **_told(case) if METHODS.get(way).tailored else {},
+        keep_times=True,  # as published
         rng=np.random.default_rng([SEED, repetition]),
     )
     return {
