@@ -25,10 +25,10 @@ CARL, DORA = Principal("carl", "custodian"), Principal("dora", "admin")
 
 
 class CsvBuilder:
-    """Rows of classes, as a real one would write. A method called `impossible` is refused, `broken` fails."""
+    """Rows of classes, as a real one would write. What is `impossible` is refused, `broken` fails."""
 
     def preview(self, wish: ExtractSpec, *, requester: str) -> Mapping[str, Any]:
-        if wish.method == "impossible":
+        if wish.purpose == "impossible":
             raise ExtractRefused("QG605", "There are too few records.", "Ask for a smaller k.")
         return {
             "method": "mondrian",
@@ -43,9 +43,9 @@ class CsvBuilder:
 
     def build(self, wish: ExtractSpec, folder: Path, *, request_id: str, requester: str) -> Mapping[str, Any]:
         (folder / "data.csv").write_text("age,sbp\n30-34,120-130\n" * 3)
-        if wish.method == "impossible":
+        if wish.purpose == "impossible":
             raise ExtractRefused("QG605", "There are too few records.", "Ask for a smaller k.")
-        if wish.method == "broken":
+        if wish.purpose == "broken":
             raise ValueError("Smith, 51")
         (folder / "report.html").write_text(f"<p>{request_id}</p>")
         (folder / "figures").mkdir()

@@ -66,8 +66,10 @@ def _with_kind(body: dict[str, Any]) -> dict[str, Any]:
 def _explain(body: dict[str, Any], out: Path) -> str:
     left = f", {body['left_out']:,} left out" if body["left_out"] else ""
     at_least = f" of at least {body['k']}" if body["k_asked"] else ""
-    lines = [f"{counted(body['records'], 'record')} in {counted(body['classes'], 'class', 'classes')}{at_least}{left}."]
-    lines += [*body["before"]["words"], *body["risk"]["words"]]
+    what = f"{counted(body['records'], 'record')} in {counted(body['classes'], 'class', 'classes')}{at_least}{left}."
+    first, *others = body["risk"]["words"]
+    lines = [first, what] if body["kind"] == "condensed" else [what, first]
+    lines += [*others, *body["before"]["words"]]
     lines += [sentence for line in (*body["notes"], *body["sequences"]) for sentence in line["words"]]
     for model in body["utility"]["models"]:
         shares = ", ".join(f"{name} {model[name]:.1%}" for name in ("significance", "sign", "outside"))

@@ -101,6 +101,6 @@ def show(alert: Alert, form: str) -> None:
     if form == "table":
         click.echo(f"{alert['time']}  {explain_alert(alert)}")
     elif form == "csv":
-        print_csv(["" if alert[name] is None else str(alert[name]) for name in COLUMNS], ())
+        print_csv(None, [[alert[name] for name in COLUMNS]])
     else:
         click.echo(json.dumps(dict(alert), ensure_ascii=False))

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from querygate.core.csv_text import escape
 from querygate.core.errors import QueryGateError, Span
 from querygate.core.progress import Progress
 
@@ -50,12 +51,18 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def print_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def print_csv(names: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> None:
+    """Headings, unless they were printed before, and rows; no text is a formula to a spreadsheet."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([json.dumps(v) if isinstance(v, (dict, list)) else v for v in row] for row in rows)
+    writer.writerows([_cell(value) for value in row] for row in (*([names] if names else []), *rows))
     click.echo(stream.getvalue(), nl=False)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return escape(value)
+    return json.dumps(value) if isinstance(value, (dict, list)) else value
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

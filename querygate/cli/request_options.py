@@ -10,7 +10,7 @@ from typing import Any, get_args
 import click
 
 from querygate.cli.frame import F
-from querygate.core.extract_spec import Format, Kind, invalid
+from querygate.core.extract_spec import Format, Kind, Times, invalid
 
 LISTS = ("columns", "formats")
 
@@ -42,6 +42,11 @@ def spec_options(command: F) -> F:
             metavar="NAME=NUMBER",
             callback=read_tolerances,
             help="Largest acceptable loss. May be repeated.",
+        ),
+        click.option(
+            "--times",
+            type=click.Choice(get_args(Times)),
+            help="Survival times of condensed records: drawn, or the patients' own.  [default: drawn]",
         ),
         click.option(
             "--formats", metavar="A,B", help=f"One or more of {', '.join(get_args(Format))}.  [default: csv,parquet]"

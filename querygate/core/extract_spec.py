@@ -21,12 +21,22 @@ from querygate.core.errors import ExtractRefused
 Kind = Literal["k-anonymous", "condensed", "release", "same-disease"]
 Family = Literal["cox", "linear", "logistic"]
 Format = Literal["csv", "parquet", "arrow", "stata"]
+Times = Literal["drawn", "kept"]
 
 LONGEST_TEXT = 4000
 LARGEST_K = 100_000
 _POLICY_SAYS = ("method", "suppress", "suppress_cells", "tolerances")
 _NOT_WITH: Mapping[str, tuple[str, ...]] = {"release": ("k", *_POLICY_SAYS), "same-disease": _POLICY_SAYS}
 """Keys that do not go with a kind, because the policy says how its records are protected."""
+
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "k-anonymous": (
+        *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished", "univariate", "boxes", "top-down"),
+        *("bottom-up", "full-domain", "full-subtree", "local"),
+    ),
+    "condensed": ("improved", "condensation", "tfrp", "mdav"),
+}
+"""By kind: a request is read where the methods themselves are not."""
 
 A_KIND: Mapping[str, str] = {"release": "a release", "same-disease": "a same-disease file"}
 """What records are called that are looked up in the policy's population."""
@@ -61,6 +71,8 @@ class ExtractSpec:
     range may be (`mean(age)` ...).
     `suppress` is the share of records that may be left out, `suppress_cells` that of cells that may be replaced by `*`
     to keep records that would be left out.
+    `times` says whether condensed records have survival times that are drawn like other numbers, or the patients' own,
+    by rank (the published method).
     """
 
     dataset: str
@@ -75,6 +87,7 @@ class ExtractSpec:
     models: tuple[RecipientModel, ...] = ()
     tolerances: tuple[tuple[str, float], ...] = ()
     formats: tuple[Format, ...] = ("csv", "parquet")
+    times: Times = "drawn"
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> ExtractSpec:
@@ -88,10 +101,22 @@ class ExtractSpec:
             if getattr(found, key):
                 kind = A_KIND[found.kind]
                 raise invalid(key, f"cannot be set for {kind}, because the policy says how its records are protected")
+        if found.method and found.method not in METHODS[found.kind]:
+            raise invalid("method", f"is not a method for {found.kind} extracts", *METHODS[found.kind])
+        if found.times == "kept" and not found._may_keep_times:
+            raise invalid("times", "can be kept only in improved condensed records whose first model is a Cox model")
         return replace(found, tolerances=tuple(sorted(found.tolerances)))
 
+    @property
+    def _may_keep_times(self) -> bool:
+        is_cox = bool(self.models) and self.models[0].family == "cox"
+        return self.kind == "condensed" and self.method in ("", "improved") and is_cox
+
     def to_dict(self) -> dict[str, Any]:
+        """As `of` reads it. Times that are drawn go without saying, as in requests from before there was a choice."""
         body = asdict(self)
+        if self.times == "drawn":
+            del body["times"]
         return {**body, "models": [str(model) for model in self.models], "tolerances": dict(self.tolerances)} | {
             name: list(body[name]) for name in ("columns", "formats")
         }
@@ -176,4 +201,5 @@ _READERS: dict[str, Any] = {
     "models": lambda key, value: tuple(RecipientModel.of(text) for text in _texts(key, value)),
     "tolerances": _tolerances,
     "formats": _formats,
+    "times": _choice(*get_args(Times)),
 }

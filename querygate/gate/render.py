@@ -13,6 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from querygate.core.bodies import AnswerBody, GroupBody, NoisyBody, RangeBody, Row
+from querygate.core.csv_text import escape
 from querygate.core.range_ends import shown
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, Group, Range, Scalar
@@ -129,7 +130,7 @@ def _csv_cell(value: Scalar) -> str:
     """RFC 4180. NULL is empty and the empty text is `""`; what a spreadsheet would run gets an apostrophe."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
-    safe = f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) and value != "-inf" else value
+    safe = value if value == "-inf" else escape(value)  # the low end of an open range is a number
     return '"' + safe.replace('"', '""') + '"' if not safe or any(sign in safe for sign in '",\r\n') else safe
 
 

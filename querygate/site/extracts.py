@@ -36,11 +36,13 @@ from querygate.core.approval import (
     roles_of,
 )
 from querygate.core.errors import ExtractRefused, Fault, NotPermitted, QueryGateError
+from querygate.core.extract_checks import check_wish
 from querygate.core.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
 from querygate.gate.incidents import make_problem
 from querygate.site.extract_package import ExtractFiles
 from querygate.site.open_gate import OpenSite
+from querygate.sql.extract_condition import read_condition
 
 REPORT = "report.html"
 CHANNELS = {"webhook": "extract_webhook", "mail": "extract_mail_command"}
@@ -67,6 +69,7 @@ class Extracts:
         channels = [channel for channel, setting in CHANNELS.items() if settings[setting]]
         self._log, self._store, self._open_builder, self._notify = site.log, site.store, open_builder, notify
         self._requests = SqliteRequests(site.log.database, site.log, secrets.token_bytes, channels, via)
+        self._native = site.gate.native
         self._files = ExtractFiles(site.site.vault, site.site.extracts)
         self._reviewers: int = settings["extract_reviewers"]
         self._days: int = settings["extract_days"]
@@ -333,7 +336,7 @@ class Extracts:
         return self._store.current(dataset).catalog
 
     def _read_spec(self, body: Mapping[str, Any]) -> ExtractSpec:
-        """What is asked for, of a dataset that there is and columns that it has."""
+        """What is asked for, of a dataset that there is, columns that it has, and a condition that can be read."""
         spec = ExtractSpec.of(body)
         if not is_text(json.dumps(spec.to_dict(), ensure_ascii=False)):
             raise invalid("purpose", "must be valid Unicode, like all other keys")
@@ -343,6 +346,9 @@ class Extracts:
             if catalog.column(name) is None and folded(name) not in apart:
                 there = (*(column.name for column in catalog.columns), *catalog.in_extracts)
                 raise invalid("columns", f"{name[:63]} is not a column", *there)
+        wanted = {folded(name) for name in spec.columns} or {folded(column.name) for column in catalog.columns}
+        check_wish(spec, {column.name: column.type for column in catalog.columns if folded(column.name) in wanted})
+        read_condition(spec.where, catalog, self._native)
         return spec
 
     def _body(self, by: Principal, request: ExtractRequest, *, events: bool = True) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from querygate.core.approval import ACTIONS, STATES
-from querygate.core.extract_spec import Format, Kind
+from querygate.core.extract_spec import Format, Kind, Times
 from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, WHOLE, Schema, array, record, ref
 
 WISH_EXAMPLE = {
@@ -97,6 +97,11 @@ WISH: Schema = {
     "formats": {
         **array({"enum": list(get_args(Format))}),
         "description": f"One or more of {', '.join(get_args(Format))}. The default is csv and parquet.",
+    },
+    "times": {
+        "enum": list(get_args(Times)),
+        "description": "Survival times of condensed records: drawn like other numbers (the default), or kept, which "
+        "are the patients' own.",
     },
 }
 

@@ -223,11 +223,11 @@ def test_a_gate_without_a_vault_builds_nothing_and_gives_out_what_was_released(c
 
 
 def test_a_build_that_fails_is_a_refusal(call):
-    ident = call("ann", "POST", body={**WISH, "method": "impossible"}).json["id"]
+    ident = call("ann", "POST", body={**WISH, "purpose": "impossible"}).json["id"]
     bring(call, ident, *APPROVED)
     refused = act(call, "carl", ident, "build")
     assert (refused.status_code, refused.json["code"]) == (422, "QG605")
-    broken = call("ann", "POST", body={**WISH, "method": "broken"}).json["id"]
+    broken = call("ann", "POST", body={**WISH, "purpose": "broken"}).json["id"]
     bring(call, broken, *APPROVED)
     failed = act(call, "carl", broken, "build")
     assert (failed.status_code, failed.json["code"]) == (500, "QG900")
@@ -276,12 +276,40 @@ def test_bodies_that_cannot_be_read(call, ident, body):
         ({**WISH, "kind": ["k-anonymous"]}, "kind"),
         ({**WISH, "state": "approved"}, "state"),
         ({**WISH, "purpose": "\ud800"}, "purpose"),
+        ({**WISH, "method": "improved"}, "method"),  # it condenses
+        ({**WISH, "tolerances": {"mean(nothing)": 5}}, "tolerances"),
+        ({**WISH, "tolerances": {"mean(sex)": 5}}, "tolerances"),
+        ({**WISH, "models": [], "tolerances": {"sign": 0.1}}, "tolerances"),
+        ({**WISH, "models": ["linear: sbp ~ nothing"]}, "formula"),
+        ({**WISH, "models": ["linear: sbp ~ sex"]}, "formula"),  # it does not leave
+        ({**WISH, "models": ["linear: sbp ~ log(age"]}, "formula, character 14"),
+        ({**WISH, "where": "age > 30 LIMIT 3"}, "where"),
     ],
 )
 def test_wishes_that_cannot_be(call, wish, key):
     response = call("ann", "POST", body=wish)
     assert (response.status_code, response.json["code"]) == (422, "QG604")
     assert response.json["detail"].startswith(f"{key}:")
+
+
+@pytest.mark.parametrize(
+    ("where", "code"),
+    [
+        ("age >", "QG101"),
+        ("nothing > 3", "QG203"),
+        ("mrn = 'p1'", "QG203"),
+        ("age > (SELECT max(age) FROM clinic)", None),
+        ("age > 30; DROP TABLE rows", None),
+    ],
+)
+def test_a_bad_condition_is_refused_when_the_request_is_drafted(call, ident, where, code):
+    """And in an edit, so that nobody approves what cannot be built."""
+    for method, path in (("POST", ""), ("PUT", f"/{ident}")):
+        response = call("ann", method, path, {**WISH, "where": where})
+        assert response.status_code in (400, 422), response.json
+        assert response.json["code"] == (code or response.json["code"])
+        assert response.json["code"] not in ("QG605", "QG900")
+    assert call("ann", "GET", f"/{ident}").json["wish"]["where"] == ""
 
 
 @pytest.mark.parametrize(

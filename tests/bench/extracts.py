@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.extract_spec import Family, RecipientModel
+from querygate.core.model_formula import Formula
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Intervals, Table, boxes, partition_check
 from querygate.methods.model_fit import (
     Fit,
@@ -28,7 +29,6 @@ from querygate.methods.model_fit import (
     fit,
     parse_formula,
 )
-from querygate.methods.model_fit.formula import Formula
 from querygate.methods.synthesis import METHODS, Microdata, Variable, condense
 from tests.places import ROOT
 from tests.report import row
@@ -127,6 +127,7 @@ def extract(case: Case, way: str, repetition: int) -> Columns:
         case.k,
         method=way,
         **_told(case) if METHODS.get(way).tailored else {},
+        keep_times=True,  # as published
         rng=np.random.default_rng([SEED, repetition]),
     )
     return {

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from querygate.core.bodies import AnswerBody
+from querygate.core.csv_text import unescape
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
 from querygate.custody.audit.audit import LogStatement
@@ -65,7 +66,10 @@ def _csv_lines(text: str) -> Iterator[tuple[int, Record]]:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     try:
         for record in reader:
-            yield reader.line_num, {**record}
+            yield (
+                reader.line_num,
+                {name: unescape(cell) if isinstance(cell, str) else cell for name, cell in record.items()},
+            )
     except csv.Error:
         raise ConfigError(
             "QG802", f"Line {reader.line_num} of the log is not CSV.", "Write the log as JSON lines instead."

@@ -1,26 +1,26 @@
 """Condensed extracts: synthetic records, made cluster by cluster, that keep what the recipient's models need.
 
-Every cluster has at least k records and keeps its means and covariances; nobody's record is in the extract except by
-chance. What the models are decides how clusters are made, so the request names them.
+Every cluster has at least k records and keeps its means and covariances. What the models are decides how clusters are
+made, so the request names them. Survival times are drawn like other numbers, unless the request wants them kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import ExtractSpec, RecipientModel, invalid
+from querygate.core.extract_spec import ExtractSpec
+from querygate.core.model_formula import parse_formula
 from querygate.core.vault_ports import Source
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of
 from querygate.custody.policy import Policy
 from querygate.methods.anonymise import partition_check
-from querygate.methods.model_fit import check_columns, parse_formula
-from querygate.methods.synthesis import METHODS, CondensedRecords, Microdata, Uncondensable, condense, rare_columns
+from querygate.methods.synthesis import CondensedRecords, Microdata, Uncondensable, condense, rare_columns
 
 Draw = Callable[[str], np.random.Generator]
 """Random numbers for a purpose: the same for the same purpose, and nobody else's."""
@@ -35,6 +35,7 @@ class Recipe:
     weight: float = 0.5
     response: str | None = None
     status: str | None = None
+    keep_times: bool = False
 
     def __str__(self) -> str:
         return f"{self.method}, weight {self.weight:g}" if self.method == "improved" else self.method
@@ -68,29 +69,21 @@ class Material:
                 response=recipe.response,
                 status=recipe.status,
                 weight=recipe.weight,
+                keep_times=recipe.keep_times,
                 rng=rng,
             )
         except Uncondensable as problem:
             raise ExtractRefused("QG605", problem.reason, problem.remedy) from None
 
 
-def check_models(policy: Policy, models: Sequence[RecipientModel]) -> None:
-    """Every model is of columns that leave, of types that it can have."""
-    types = {column.name: column.type or "category" for column in out_of(policy)}
-    for model in models:
-        check_columns(parse_formula(model), types)
-
-
 def recipe_for(spec: ExtractSpec, policy: Policy, method: str, k: int, weight: float = 0.5) -> Recipe:
     """The response and the status that the first model has: it is the one that clusters are made for."""
-    if method not in METHODS.names():
-        raise invalid("method", "is not a method for condensing records", *METHODS.names())
     if not spec.models:
         return Recipe(method, k, weight)
     formula = parse_formula(spec.models[0])
     if formula.family == "logistic":
         return Recipe(method, k, weight, None, formula.response)
-    return Recipe(method, k, weight, formula.response, formula.status)
+    return Recipe(method, k, weight, formula.response, formula.status, spec.times == "kept")
 
 
 def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> ProtectedRecords:
@@ -115,6 +108,7 @@ def make_condensed(material: Material, recipe: Recipe, draw: Draw) -> ProtectedR
         fields=tuple(_field(material, name) for name in table.column_names),
         rows=material.raw.num_rows,
         parameters={"weight": recipe.weight, "response": recipe.response, "status": recipe.status}
+        | {"times": "kept" if recipe.keep_times else "drawn", "kept": list(made.kept)}
         | {"rare": list(rare_columns(material.data, recipe.k))},
     )
 

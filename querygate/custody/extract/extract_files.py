@@ -11,10 +11,12 @@ import re
 from collections.abc import Callable, Mapping
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
+from querygate.core.csv_text import FORMULA, escape
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import Format
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
@@ -31,8 +33,17 @@ def make_files(protected: ProtectedRecords, formats: tuple[Format, ...]) -> dict
 
 def _csv(protected: ProtectedRecords) -> bytes:
     stream = io.BytesIO()
-    pyarrow.csv.write_csv(protected.table, stream)
+    pyarrow.csv.write_csv(_escaped(protected.table), stream)
     return stream.getvalue()
+
+
+def _escaped(table: pa.Table) -> pa.Table:
+    """The table with texts that no spreadsheet runs, its headings among them."""
+    arrays = [
+        pc.replace_substring_regex(column, FORMULA, r"'\1") if pa.types.is_string(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(arrays, names=[escape(name) for name in table.column_names])
 
 
 def _parquet(protected: ProtectedRecords) -> bytes:
@@ -115,7 +126,8 @@ def _dictionary(protected: ProtectedRecords) -> bytes:
     writer.writerow(["name", "type", "column", "title", "meaning", "values"])
     for field in protected.fields:
         kind = str(protected.table.schema.field(field.name).type)
-        writer.writerow([field.name, kind, field.of, field.title, field.meaning, "; ".join(field.labels[:200])])
+        texts = [field.name, kind, field.of, field.title, field.meaning, "; ".join(field.labels[:200])]
+        writer.writerow([escape(text) for text in texts])
     return stream.getvalue().encode()
 
 

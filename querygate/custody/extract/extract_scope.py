@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from querygate.core.errors import ExtractRefused, Refusal
+from querygate.core.extract_checks import widths_of
 from querygate.core.extract_spec import ExtractSpec, invalid
-from querygate.core.ports import Native
 from querygate.core.types import Catalog, Column, folded
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
+from querygate.custody.policy.column_rules import DEFAULT_WEIGHT
 from querygate.methods.anonymise import RECODERS
-from querygate.sql.noisy_plan import understand_noisy
-
-SHARES = ("significance", "sign", "outside")
-"""Tolerances that are about models; every other one is the width of a range."""
-
-_STATISTIC = re.compile(r"(mean|var|sd|median|cov|corr)\(([^(),]+)(?:,([^(),]+))?\)")
 
 
 def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
@@ -81,6 +74,9 @@ def _check_texts(wanted: Sequence[ColumnPolicy], spec: ExtractSpec) -> None:
 
 
 def _as_it_is(column: ColumnPolicy) -> ColumnPolicy:
+    """Without bins, and without the weight that numbers have for the conditions of statements."""
+    if column.weight == DEFAULT_WEIGHT[column.is_numeric]:
+        column = replace(column, weight=1.0)
     return replace(column, carry="hull") if column.role == "sensitive" and column.is_numeric else column
 
 
@@ -88,42 +84,9 @@ def _wanted(
     policy: Policy, spec: ExtractSpec
 ) -> tuple[tuple[StatisticPolicy, ...], tuple[tuple[StatisticPolicy, float], ...]]:
     """Statistics that are to stay sharp, and how wide their ranges may be."""
-    found = []
-    for name, width in spec.tolerances:
-        if name in SHARES:
-            if not spec.models:
-                raise invalid("tolerances", f"{name} is about models, but the request names none")
-            continue
-        match = _STATISTIC.fullmatch(name.replace(" ", ""))
-        if match is None or spec.kind != "k-anonymous":
-            accepted = (*SHARES, "mean(column)", "var(column)", "corr(column,column)")
-            raise invalid("tolerances", f"{name} is not a tolerance that can be kept", *accepted)
-        names = tuple(filter(None, match.groups()[1:]))
-        for column in names:
-            if not policy.column(column).is_numeric:
-                raise invalid("tolerances", f"{column} is not a number column of this dataset")
-        found.append((StatisticPolicy(match[1], names), width))  # type: ignore[arg-type]
-    return tuple(statistic for statistic, _ in found), tuple(found)
-
-
-def read_filter(where: str, catalog: Catalog, native: Native) -> tuple[str, frozenset[str]]:
-    """The condition in the gate's own words, and the columns it speaks of; a refusal where it is none of this dataset's
-    columns alone.
-    """
-    if not where:
-        return "", frozenset()
-    statement = f"SELECT COUNT(*) FROM {catalog.dataset} WHERE {where}"  # noqa: S608 - it is read, and never run
-    try:
-        plan = understand_noisy(statement, catalog, native)
-    except Refusal:
-        lists = [column.name for column in catalog.columns if column.is_codes and folded(column.name) in folded(where)]
-        if lists:
-            raise invalid("where", f"extracts cannot be selected by code lists ({lists[0]})") from None
-        raise
-    asked = plan.plan
-    if plan.terms or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
-        raise ExtractRefused("QG604", "where: must be a single condition.", "Correct where in the request.")
-    return plan.where, asked.columns
+    types = {column.name: column.type or "category" for column in policy.columns if column.is_published}
+    found = tuple((StatisticPolicy(w.statistic, w.columns), w.limit) for w in widths_of(spec, types))
+    return tuple(statistic for statistic, _ in found), found
 
 
 def make_catalog(policy: Policy) -> Catalog:

@@ -1,7 +1,6 @@
 """Notes and sequences of an extract: made when everything else is, from texts that were carried beside it.
 
-They are no quasi-identifiers. Records are put into an order that tells nothing, because the raw texts of others would
-tell in which order they stood.
+They are no quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -53,9 +52,7 @@ def with_texts(
     wanted = [column for column in policy.columns if column.is_transformed]
     if not wanted or protected.beside is None:
         return protected
-    protected = _reordered(protected, draw("order of texts").permutation(protected.records))
     raw = protected.beside
-    assert raw is not None  # noqa: S101 - for the type checker
     table, fields, notes, sequences = protected.table, list(protected.fields), [], []
     identifiers = _identifiers(policy, person, raw, selected) if policy.named("note") else None
     for column in wanted:
@@ -71,18 +68,6 @@ def with_texts(
         table = table.append_column(made.name, texts)
     return replace(
         protected, table=table, fields=tuple(fields), notes=tuple(notes), sequences=tuple(sequences), beside=None
-    )
-
-
-def _reordered(protected: ProtectedRecords, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> ProtectedRecords:
-    rows = pa.array(order)
-    return replace(
-        protected,
-        table=protected.table.take(rows),
-        raw=protected.raw.take(rows),
-        usable=protected.usable.take(rows),
-        classes=protected.classes[order],
-        beside=None if protected.beside is None else protected.beside.take(rows),
     )
 
 

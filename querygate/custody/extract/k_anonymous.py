@@ -52,8 +52,6 @@ from querygate.methods.anonymise import (
     partition_check,
 )
 
-METHODS = (*ANONYMISERS.names(), *RECODERS.names())
-
 
 class RecordReader(Protocol):
     """The raw records of the dataset."""
@@ -86,7 +84,7 @@ def make_k_anonymous(
     if method in ANONYMISERS.names():
         chosen: Any = method
         policy = replace(policy, anonymise=replace(policy.anonymise, method=chosen))
-    state = PublicationState(policy, rows.staging(), StepProgress(progress))
+    state = PublicationState(policy, rows.staging(), StepProgress(progress), is_extract=True)
     try:
         state = _load(state, rows.selected(where))
         if recoder or suppress or cells:

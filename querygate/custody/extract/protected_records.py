@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from querygate.core.extract_spec import Kind
@@ -67,3 +68,16 @@ class ProtectedRecords:
     @property
     def left_out(self) -> int:
         return self.rows - self.records
+
+    def shuffled(self, rng: np.random.Generator) -> ProtectedRecords:
+        """The records in an order that tells nothing: the vault gives them in the order of their raw values."""
+        order = rng.permutation(self.records)
+        rows = pa.array(order)
+        return replace(
+            self,
+            table=self.table.take(rows),
+            raw=self.raw.take(rows),
+            usable=self.usable.take(rows),
+            classes=self.classes[order],
+            beside=None if self.beside is None else self.beside.take(rows),
+        )

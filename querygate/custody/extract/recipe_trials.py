@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from querygate.core.errors import ExtractRefused
+from querygate.core.extract_checks import SHARES
 from querygate.core.extract_spec import ExtractSpec, RecipientModel
 from querygate.core.progress import Progress
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe, recipe_for
-from querygate.custody.extract.extract_scope import SHARES
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import model_columns, model_levels, table_of
 from querygate.custody.policy import Policy
@@ -133,7 +133,7 @@ def fitted(model: RecipientModel, columns: Mapping[str, Any], levels: Mapping[st
 
 
 def _recipes(spec: ExtractSpec, policy: Policy) -> list[Recipe]:
-    methods = [spec.method] if spec.method else ["improved", "condensation"]
+    methods = [spec.method] if spec.method else ["improved"] if spec.times == "kept" else ["improved", "condensation"]
     tuned = any(name in SHARES for name, _ in spec.tolerances)
     sizes = [policy.k] if spec.k is not None or not tuned else [policy.k * times for times in LARGER]
     found = []

@@ -1,6 +1,7 @@
 """What a reviewer is shown of an extract, as one JSON object: the promise, the risk, and what it is still good for.
 
-Figures are aggregates of the raw records and of the extract; there is no record and no identifier in them.
+Figures are aggregates of the raw records and of the extract; there is no record and no identifier in them. Some are
+about few people: what leaves with the extract is picked from them in leaving_figures.py.
 """
 
 from __future__ import annotations
@@ -21,22 +22,25 @@ from querygate.custody.codes.code_items import explain_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe
 from querygate.custody.extract.protected_records import ProtectedRecords
-from querygate.custody.extract.raw_tables import floats_of, model_columns, model_levels, out_of, table_of
+from querygate.custody.extract.raw_tables import floats_of, model_columns, model_levels, out_of, table_of, texts_of
 from querygate.custody.extract.recipe_trials import RecipeTrial, fits, fitted
 from querygate.custody.policy import Policy
 from querygate.methods.anonymise import partition_check
 from querygate.methods.model_fit import ModelComparison, compare, conditional_privacy, similarity
 from querygate.methods.risk import (
+    KeptValues,
     PointRecords,
     attack,
     class_sizes,
     explain_attackers,
     explain_drivers,
+    explain_kept,
     explain_membership,
     explain_nearness,
     explain_numbers_told,
     explain_uniqueness,
     explain_values_told,
+    kept_values,
     leave_one_out,
     linkage,
     membership,
@@ -181,13 +185,35 @@ def risk_of_synthetic(
     rows = _drawn(len(original))
     near = nearness(original.take(rows), synthetic.take(rows))
     links = linkage(original.take(rows), synthetic.take(rows), protected.classes[rows], protected.classes[rows])
-    words = [explain_nearness(near)]
-    found: dict[str, Any] = {"nearness": near.to_dict(), "linkage": links.to_dict(), "membership": None}
+    kept = _kept(policy, protected)
+    words = [*explain_kept(kept), explain_nearness(near)]
+    found: dict[str, Any] = {"kept": [one.to_dict() for one in kept]}
+    found |= {"nearness": near.to_dict(), "linkage": links.to_dict(), "membership": None}
     guess = _membership(policy, material, recipe, draw)
     if guess is not None:
         found["membership"] = guess.to_dict()
         words.append(explain_membership(guess))
     return {**found, "words": words}
+
+
+def _kept(policy: Policy, protected: ProtectedRecords) -> list[KeptValues]:
+    """Who can be found by each column whose values were given back."""
+    levels = model_levels(policy, protected.raw)
+    places: dict[str, dict[str | None, float]] = {
+        name: {text: float(i) for i, text in enumerate(texts)} for name, texts in levels.items()
+    }
+
+    def floats(table: pa.Table) -> dict[str, Floats]:
+        return {
+            name: np.array([place.get(text, np.nan) for text in texts_of(table[name])])
+            if (place := places.get(name)) is not None
+            else floats_of(table[name])
+            for name in table.column_names
+        }
+
+    original, released = floats(protected.raw), floats(protected.table)
+    numbers = original.keys() - levels.keys()
+    return [kept_values(original, released, name, policy.k, numbers) for name in protected.parameters["kept"]]
 
 
 def _membership(policy: Policy, material: Material, recipe: Recipe, draw: Draw) -> Any:

@@ -22,6 +22,9 @@ from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, liste
 
 NUMBERS = ("integer", "number", "date", "timestamp")
 TEXT_INSTEAD = "role withheld; or map it to a few categories, or give it a hierarchy, with type category"
+DEFAULT_WEIGHT = {True: 2.0, False: 1.0}
+"""Of a quasi-identifier, by whether it is a number: most conditions of statements are about numbers."""
+
 SHOWN = ("quasi-identifier", "sensitive", "public")
 
 APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -102,8 +105,7 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
     if "diversity" in table and role == "sensitive":
         column = replace(column, diversity=read_diversity(table, column))
     if role == "quasi-identifier":
-        default = 2.0 if column.is_numeric else 1.0
-        column = replace(column, weight=table.number("weight", POSITIVE) or default)
+        column = replace(column, weight=table.number("weight", POSITIVE) or DEFAULT_WEIGHT[column.is_numeric])
     return column
 
 

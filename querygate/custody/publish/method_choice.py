@@ -1,8 +1,9 @@
 """Which partition is published: the method of the policy, or the best of several; and the k that keeps ranges narrow.
 
 `auto` makes several partitions, each of which keeps every promise, and takes the one whose ranges of the policy's
-statistics are narrowest. The choice looks at the data, so it tells something of it: which of a short public list of
-methods did best, and nothing else. The comparison itself is for the custodian alone.
+statistics are narrowest; of an extract that names none, the one with the least loss. The choice looks at the data, so
+it tells something of it: which of a short public list of methods did best, and nothing else. The comparison itself is
+for the custodian alone.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from querygate.methods.anonymise import (
     Unsuitable,
     blind,
     directed,
+    loss_by_attribute,
     ncp,
     statistic_weights,
 )
@@ -38,7 +40,14 @@ COMPARED_ROWS = 200_000
 """With more records `auto` is Mondrian alone: comparing would take longer than the rest of the publication."""
 
 POLISHED_ROWS = 5_000
-"""With more records the polish is left out of the comparison: it alone would take longer than all the others."""
+"""With more records slow methods are left out of the comparison: the polish alone would take longer than all others."""
+
+SEARCHED_ROWS = 1_000
+"""With more records slow methods are left out of the search for the largest k, which makes some twenty partitions."""
+
+QUICK = ("mondrian", "mondrian-relaxed", "snake")
+SLOW = ("snake-polished", "bottom-up", "top-down", "boxes")
+"""Each of these takes longer than all quick ones together, on tables of ten thousand records and more."""
 
 MARGIN = {True: 0.97, False: 0.9}
 """Mondrian stays unless the mean width of another method is below this share of its own: its boxes do not overlap,
@@ -59,7 +68,9 @@ def needs_records(policy: Policy, rows: int) -> bool:
 def choose(state: PublicationState, guards: Sequence[Guard], clock_s: Clock) -> tuple[Ints, tuple[Trial, ...]]:
     """The class of each row of the state's table, and how the choice was made, the chosen one first."""
     table = _table(state)
-    measured = is_measured(state.policy) or (state.policy.anonymise.method == "auto" and state.rows <= COMPARED_ROWS)
+    measured = is_measured(state.policy) or (
+        state.policy.anonymise.method == "auto" and state.rows <= COMPARED_ROWS and not state.is_extract
+    )
     maker = PartitionMaker(
         state, guards, ExpectedWidths(state, statistics_of(state.policy)) if measured else None, clock_s
     )
@@ -71,19 +82,34 @@ def choose(state: PublicationState, guards: Sequence[Guard], clock_s: Clock) -> 
         found.append(
             (way, *maker.made(way, table, state.policy.k, partial(_part, state.progress.within, i, len(ways))))
         )
-    best = _best([tried for _, _, tried in found], limits, MARGIN[is_measured(state.policy)])
-    way, labels, tried = found.pop(best)
-    others = tuple(other for _, _, other in found)
-
-    def again(k: int, reduced: Table = table) -> tuple[Ints, Trial]:
-        return maker.made(way, reduced, k)
-
+    costs = _costs(state, table, [(labels, tried) for _, labels, tried in found])
+    order = sorted(range(len(found)), key=lambda i: (limits.excess(found[i][2]), costs[i]))
+    found = [found[i] for i in order]
+    way, labels, tried = found[0]
     if limits.excess(tried) > 1:
-        raise limits.refusal(table, tried, again)
+        raise limits.refusal(table, tried, partial(_made_again, maker, way, table))
     if state.policy.anonymise.largest_k:
         state.progress.say("looking for the largest k")
-        labels, tried = limits.largest(table.records, labels, tried, again)
-    return labels, (replace(tried, chosen=True), *others)
+        way, labels, tried = _largest(maker, table, found, limits)
+    return labels, (replace(tried, chosen=True), *(other for one, _, other in found if one is not way))
+
+
+def _largest(
+    maker: PartitionMaker, table: Table, found: Sequence[tuple[MethodWeights, Ints, Trial]], limits: WidthLimits
+) -> tuple[MethodWeights, Ints, Trial]:
+    """The largest k with which any of the ways keeps the limits; of equal ones, that of the better way: it is first."""
+    searched = [
+        (way, *limits.largest(table.records, labels, tried, partial(_made_again, maker, way, table)))
+        for way, labels, tried in found
+        if limits.excess(tried) <= 1 and (way.method not in SLOW or table.records <= SEARCHED_ROWS)
+    ]
+    return max(searched or found[:1], key=lambda made: made[2].k)
+
+
+def _made_again(
+    maker: PartitionMaker, way: MethodWeights, whole: Table, k: int, table: Table | None = None
+) -> tuple[Ints, Trial]:
+    return maker.made(way, whole if table is None else table, k)
 
 
 def is_measured(policy: Policy) -> bool:
@@ -125,19 +151,26 @@ def _ways(state: PublicationState, utility: ExpectedWidths | None) -> list[Metho
         return [MethodWeights("mondrian", "mondrian", note=f"not compared: more than {COMPARED_ROWS:,} records")]
     ways = [MethodWeights("mondrian", "mondrian")]
     numbers = [a for a in _table(state).attributes if a.ordered and a.tree is None]
-    for weight in (2.0, 4.0):
+    for weight in () if state.is_extract else (2.0, 4.0):
         if any(a.weight != weight for a in numbers):
             name = f"mondrian, numbers weigh {weight:g}"
             ways.append(MethodWeights(name, "mondrian", {a.name: weight for a in numbers}))
-    ways.append(MethodWeights("mondrian-relaxed", "mondrian-relaxed"))
-    if state.rows <= POLISHED_ROWS and "snake-polished" in ANONYMISERS:
-        ways.append(MethodWeights("snake-polished", "snake-polished"))
+    ways += [MethodWeights(name, name) for name in _others(state)]
     if pull:
+        ways = [way for way in ways if way.name != "boxes"]
         ways.append(MethodWeights("mondrian, directed", "mondrian", pull, is_directed=True))
         ways.append(MethodWeights("boxes", "boxes", pull, is_directed=True))
     if len(numbers) == len(_table(state).attributes) == 1:
         ways.append(MethodWeights("univariate", "univariate"))
     return ways
+
+
+def _others(state: PublicationState) -> Sequence[str]:
+    """Methods beside Mondrian. Boxes of an extract may overlap: nobody asks it for ranges, so all methods are tried."""
+    if not state.is_extract:
+        named = ("snake",) if is_measured(state.policy) else ()
+        return ("mondrian-relaxed", *named, *(("snake-polished",) if state.rows <= POLISHED_ROWS else ()))
+    return (*QUICK[1:], *(SLOW if state.rows <= POLISHED_ROWS else ()))
 
 
 def _pull(state: PublicationState, utility: ExpectedWidths | None) -> dict[str, float]:
@@ -208,10 +241,15 @@ def divided(
         raise ConfigError("QG803", f"The method cannot be used: {unsuitable}.", remedy) from None
 
 
-def _best(tried: Sequence[Trial], limits: WidthLimits, margin: float) -> int:
-    """The place of the narrowest among those that keep the limits, or come nearest to it; the first has a lead."""
-    scores = [margin, *(_score(tried[0], other) for other in tried[1:])]
-    return min(range(len(tried)), key=lambda i: (limits.excess(tried[i]), scores[i]))
+def _costs(state: PublicationState, table: Table, made: Sequence[tuple[Ints, Trial]]) -> list[float]:
+    """What is to be least: the widths of ranges, with a lead for the first of a publication; or the loss of an extract,
+    by the weights of the policy."""
+    if state.is_extract and not is_measured(state.policy):
+        weights = [attribute.weight for attribute in table.attributes]
+        return [float(loss_by_attribute(table, labels) @ weights) for labels, _ in made]
+    first = made[0][1]
+    lead = 1.0 if state.is_extract else MARGIN[is_measured(state.policy)]
+    return [lead, *(_score(first, other) for _, other in made[1:])]
 
 
 def _score(first: Trial, tried: Trial) -> float:

@@ -75,6 +75,7 @@ class PublicationState:
     staging: StagingTables
     progress: StepProgress
     references: tuple[Reference, ...] = ()
+    is_extract: bool = False  # do the records leave as they are? Then nobody asks for ranges, and boxes may overlap
     # read and coded
     rows: int = 0
     profiles: Mapping[str, Profile] = field(default_factory=dict)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from querygate.core.errors import ExtractRefused, QueryGateError
-from querygate.core.extract_spec import A_KIND, ExtractSpec, invalid
+from querygate.core.extract_checks import check_wish
+from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Native
 from querygate.core.progress import Progress, no_progress
@@ -28,14 +29,16 @@ from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files as make_risk_files
 from querygate.custody.columns.population import Population, read_population, read_register
 from querygate.custody.columns.source_joins import Beside
-from querygate.custody.extract.condensed_records import Material, check_models, make_condensed
+from querygate.custody.extract.condensed_records import Material, make_condensed
 from querygate.custody.extract.extract_files import make_files
 from querygate.custody.extract.extract_report import make_report
-from querygate.custody.extract.extract_scope import make_catalog, narrowed, read_filter
+from querygate.custody.extract.extract_scope import make_catalog, narrowed
 from querygate.custody.extract.free_texts import with_texts
-from querygate.custody.extract.k_anonymous import METHODS, RecordReader, make_k_anonymous
+from querygate.custody.extract.k_anonymous import RecordReader, make_k_anonymous
+from querygate.custody.extract.leaving_figures import leaving_figures
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.public_cells import check_looked_up
+from querygate.custody.extract.raw_tables import out_of
 from querygate.custody.extract.recipe_trials import RecipeTrial, methods_to_try, models_changed, refuse_models, tune
 from querygate.custody.extract.release_extract import make_release
 from querygate.custody.extract.reviewer_figures import make_figures, risk_of_classes, risk_of_synthetic
@@ -47,6 +50,7 @@ from querygate.custody.roots.risk_assessment import assess_extract
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.custody.roots.vault_keys import vault_key
 from querygate.site.open_gate import OpenSite
+from querygate.sql.extract_condition import read_condition
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import version_file
@@ -184,7 +188,7 @@ def open_case(
 
 @dataclass(frozen=True)
 class Extract:
-    """Records that may leave, the policy of their columns alone, and what is to be said of them."""
+    """Records that may leave, the policy of their columns alone, and what those who decide are told of them."""
 
     policy: Policy
     protected: ProtectedRecords
@@ -198,8 +202,8 @@ Made = tuple[ProtectedRecords, dict[str, Any], list[RecipeTrial]]
 def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
     """The records that would leave, and what is to be said of them."""
     policy = narrowed(case.policy, spec)
-    check_models(policy, spec.models)
-    where, named = read_filter(spec.where, case.catalog, case.native)
+    check_wish(spec, {column.name: column.type or "category" for column in out_of(policy)})
+    where, named = read_condition(spec.where, case.catalog, case.native)
     if spec.kind in A_KIND:
         check_looked_up(case.policy, spec.kind, named)
     protected, risk, trials = _WAYS[spec.kind](case, spec, policy, where, _Draw(case.secret, request_id))
@@ -219,14 +223,13 @@ def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
 def write(case: ExtractCase, extract: Extract, spec: ExtractSpec, folder: Path) -> None:
     """Write the files of what was made into the folder."""
     case.progress("writing")
-    files = {**make_files(extract.protected, spec.formats), **make_report(extract.protected, extract.body)}
+    told = leaving_figures(extract.protected, extract.policy, spec, extract.body)
+    files = {**make_files(extract.protected, spec.formats), **make_report(told)}
     for name, content in files.items():
         (folder / name).write_bytes(content)
 
 
 def _k_anonymous(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: str, draw: _Draw) -> Made:
-    if spec.method and spec.method not in METHODS:
-        raise invalid("method", "is not a method for making classes", *METHODS)
     changed = []
     for method in methods_to_try(spec):
         if method:
@@ -248,6 +251,7 @@ def _k_anonymous(case: ExtractCase, spec: ExtractSpec, policy: Policy, where: st
         changed.append(trial)
     else:
         raise refuse_models(spec, changed)
+    protected = protected.shuffled(draw("order"))
     protected = with_texts(protected, policy, case.policy.person, case.rows.selected, draw, case.progress)
     return protected, risk_of_classes(protected, policy, case.population), []
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.control import stamp
+from querygate.core.csv_text import unescape
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Catalog, Ints
@@ -250,7 +251,19 @@ def _read_release(path: Path) -> pa.Table:
         file = found[0]
     source = open_source(str(file))
     with source.reading():
-        return source.batches(source.columns()).read_all()
+        table = source.batches(source.columns()).read_all()
+    return _unescaped(table) if file.name == FILES[1] else table
+
+
+def _unescaped(table: pa.Table) -> pa.Table:
+    """A CSV of an extract as the extract was: its texts were made so that no spreadsheet runs them."""
+    arrays = [
+        pa.array([None if text is None else unescape(text) for text in column.to_pylist()], column.type)
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(arrays, names=[unescape(name) for name in table.column_names])
 
 
 def _check_not_synthetic(report: Path) -> None:
@@ -261,8 +274,8 @@ def _check_not_synthetic(report: Path) -> None:
     if isinstance(body, Mapping) and body.get("kind") == "condensed":
         raise ConfigError(
             "QG802",
-            "The records of this extract are synthetic: they belong to nobody, so nobody can be found through them.",
-            "See the extract's own report: it shows how close they are to real records.",
+            "The records of this extract are synthetic, so they cannot be compared with raw records one by one.",
+            "See the extract's own report: it says who can be found by values that were kept.",
         )
 
 

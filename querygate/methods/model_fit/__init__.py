@@ -16,15 +16,15 @@ Pure: arrays in, figures out. Formulas are read here and never evaluated; lifeli
 from __future__ import annotations
 
 from querygate.methods.model_fit.conditional_privacy import conditional_privacy
-from querygate.methods.model_fit.design_matrix import Unfit
-from querygate.methods.model_fit.fitter import Fit, fit
-from querygate.methods.model_fit.formula import check_columns, parse_formula
+from querygate.methods.model_fit.design_matrix import Unfit, design
+from querygate.methods.model_fit.fitter import INTERCEPT, LEVEL, Fit, fit
 from querygate.methods.model_fit.model_comparison import ModelComparison, average, compare
-from querygate.methods.model_fit.similarity import similarity
+from querygate.methods.model_fit.similarity import correlations_of, similarity
 
 __all__ = [
-    "parse_formula",
-    "check_columns",
+    "INTERCEPT",
+    "LEVEL",
+    "design",
     "Fit",
     "Unfit",
     "fit",
@@ -32,5 +32,6 @@ __all__ = [
     "compare",
     "average",
     "similarity",
+    "correlations_of",
     "conditional_privacy",
 ]

@@ -4,7 +4,7 @@ Categories become treatment-coded dummies: one per level but the first. The call
 data, so that the same coefficients are asked of every extract.
 
 >>> from querygate.core.extract_spec import RecipientModel
->>> from querygate.methods.model_fit.formula import parse_formula
+>>> from querygate.core.model_formula import parse_formula
 >>> columns = {"y": np.array([1.0, 2.0, 3.0]), "sex": np.array(["F", "M", None], dtype=object)}
 >>> made = design(parse_formula(RecipientModel.of("linear: y ~ sex")), columns, {"sex": ("F", "M")})
 >>> made.names, made.matrix.tolist(), made.left_out
@@ -20,8 +20,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from querygate.core.model_formula import Factor, Formula, Term
 from querygate.core.types import Array, Bools, Floats
-from querygate.methods.model_fit.formula import Factor, Formula, Term
 
 Columns: TypeAlias = Mapping[str, Array]
 """By name: numbers (NaN is missing), or texts (None or an empty text is missing)."""

@@ -19,9 +19,9 @@ from scipy.stats import norm
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import Family, RecipientModel
+from querygate.core.model_formula import parse_formula
 from querygate.core.types import Floats
 from querygate.methods.model_fit.design_matrix import Columns, DesignMatrix, Levels, Unfit, design
-from querygate.methods.model_fit.formula import parse_formula
 
 if TYPE_CHECKING:
     import pandas

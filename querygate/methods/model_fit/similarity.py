@@ -57,6 +57,13 @@ def similarity(before: Columns, after: Columns, levels: Levels, names: Sequence[
     return Similarity(distances, labels, correlations(old), correlations(new))
 
 
+def correlations_of(columns: Columns, levels: Levels) -> tuple[tuple[str, ...], Floats]:
+    """Names and correlations of numbers and of the frequent levels of categories, of one table alone."""
+    shown = {name: _frequent(columns[name], levels[name]) for name in columns if name in levels}
+    labels, values = _numbers(columns, levels, shown, tuple(columns))
+    return labels, correlations(values)
+
+
 def ks_distance(before: Array, after: Array) -> float:
     """Kolmogorov-Smirnov: the largest distance of the distribution functions. A missing value is above all others."""
     sides = [np.sort(np.nan_to_num(x.astype(np.float64), nan=np.inf)) for x in (before, after)]

@@ -23,6 +23,7 @@ from querygate.methods.risk.attribute_disclosure import (
     values_told,
 )
 from querygate.methods.risk.drivers import Driver, class_labels, class_sizes, explain_drivers, leave_one_out
+from querygate.methods.risk.kept_values import KeptValues, explain_kept, kept_values
 from querygate.methods.risk.linkage import linkage
 from querygate.methods.risk.membership_inference import explain_membership, membership
 from querygate.methods.risk.nearest import explain_nearness, nearness
@@ -66,4 +67,7 @@ __all__ = [
     "explain_membership",
     "membership",
     "linkage",
+    "KeptValues",
+    "explain_kept",
+    "kept_values",
 ]

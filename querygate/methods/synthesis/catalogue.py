@@ -23,7 +23,7 @@ class SynthesisMethod:
     """How to condense.
 
     `drawn`: records are drawn at random with the cluster's mean and covariance; else all become its centroid.
-    `tailored`: distances weigh the response, and survival times are given back by rank.
+    `tailored`: distances weigh the response, and survival times can be given back by rank.
     A part has at most `records` points or `clusters` times k, whichever is more.
     """
 

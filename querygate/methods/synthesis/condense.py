@@ -12,7 +12,7 @@ from querygate.methods.synthesis.cluster_synthesis import synthesise
 from querygate.methods.synthesis.encoder import EncodedMicrodata, encode
 from querygate.methods.synthesis.microdata import CondensedRecords, Microdata, Uncondensable, check_microdata
 from querygate.methods.synthesis.parts import parts
-from querygate.methods.synthesis.permitted_values import permissible
+from querygate.methods.synthesis.permitted_values import has_few_values, permissible
 
 
 def condense(
@@ -23,15 +23,17 @@ def condense(
     response: str | None = None,
     status: str | None = None,
     weight: float = 0.5,
+    keep_times: bool = False,
     rng: np.random.Generator,
 ) -> CondensedRecords:
     """As many records as there are, made from clusters of at least k of them.
 
     Records of different `status` are never in one cluster, and each keeps its own. The `response` has the share
-    `weight` of the distance under a tailored method ("improved"). With both, the data are survival times: the times of
-    each cluster are given back by rank of the drawn ones, so risk sets stay (Gal et al. 2014, step 5). With a response
-    alone its draws stay too: the covariance with it, and so a linear model, is then kept. Drawn methods keep mean and
-    covariance of every cluster in `raw`; permissible.py says what mapping to permissible values does to them.
+    `weight` of the distance under a tailored method ("improved"). With both, the data are survival times. They are
+    drawn like every other number, unless `keep_times`: then those of each cluster are given back by rank of the drawn
+    ones, so that risk sets stay (Gal et al. 2014, step 5), and every time in the extract is a patient's own. Drawn
+    methods keep mean and covariance of every cluster in `raw`; permitted_values.py says what mapping to permissible
+    values does to them.
 
     Requires: numbers within the bounds of their variable, codes below its size.
     Ensures:  every cluster has at least k records; the same state of `rng` gives the same records.
@@ -43,15 +45,15 @@ def condense(
     encoded = encode(data)
     clusters = Clusters(_cluster(_points(encoded, chosen, response, status, weight), data, k, chosen, status, rng))
     if not chosen.drawn:
-        return CondensedRecords(
-            masked(data, clusters), clusters.labels, clusters.means(encoded.matrix)[clusters.labels]
-        )
+        centres = clusters.means(encoded.matrix)[clusters.labels]
+        return CondensedRecords(masked(data, clusters), clusters.labels, centres, ())
     raw = synthesise(encoded.matrix, clusters, rng)
-    returned = response if chosen.tailored and status is not None else None
+    returned = response if keep_times and chosen.tailored and status is not None else None
     made = permissible(data, encoded, raw, clusters, k, returned)
     if status is not None:
         made = Microdata(data.variables, {**made.columns, status: data.columns[status].copy()})
-    return CondensedRecords(made, clusters.labels, raw)
+    kept = tuple(v.name for v in data.variables if v.name in (returned, status) or not v.is_number or has_few_values(v))
+    return CondensedRecords(made, clusters.labels, raw, kept)
 
 
 def _check_request(data: Microdata, k: int, method: SynthesisMethod, response: str | None, weight: float) -> None:

@@ -90,6 +90,7 @@ class CondensedRecords:
     data: Microdata
     labels: Ints  # cluster of each record, 0..c-1
     raw: Floats  # features before they became permissible values
+    kept: tuple[str, ...]  # variables of which a cluster's own values were given back, in another order
 
     def shuffled(self, rng: np.random.Generator) -> Microdata:
         """The records in an order that tells nothing."""

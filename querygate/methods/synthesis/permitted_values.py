@@ -35,7 +35,7 @@ def permissible(
         column = data.columns[block.variable.name]
         if not block.variable.is_number:
             columns[block.variable.name] = _categories(block, column.astype(np.int64), raw, clusters)
-        elif block.variable.name == returned or _has_few_values(block.variable):
+        elif block.variable.name == returned or has_few_values(block.variable):
             columns[block.variable.name] = _by_rank(block, column.astype(np.float64), raw, clusters)
         else:
             columns[block.variable.name] = _numbers(block, column.astype(np.float64), raw, clusters, k)
@@ -78,7 +78,8 @@ def _highest_of(scores: Floats, labels: Ints, wanted: Ints) -> Bools:
     return Clusters(compact).highest(scores, wanted[present])
 
 
-def _has_few_values(variable: Variable) -> bool:
+def has_few_values(variable: Variable) -> bool:
+    """Is it a whole number of which the cluster's own values are given back?"""
     low, high = variable.bounds
     return variable.kind == "integer" and high - low < FEW
 

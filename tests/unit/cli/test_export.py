@@ -125,6 +125,9 @@ def test_an_edit_changes_what_is_given(run, site, ident):
         (("--dataset", "clinic", "--purpose", "p", "--tolerance", "5"), 2, "mean(age)=5"),
         (("--dataset", "clinic", "--purpose", "p", "--tolerance", "mean(age)=x"), 2, "mean(age)=5"),
         (("--dataset", "clinic", "--purpose", "p", "--suppress", "2"), 1, "suppress: must be a number"),
+        (("--dataset", "clinic", "--purpose", "p", "--where", "nothing > 3"), 1, "QG203"),
+        (("--dataset", "clinic", "--purpose", "p", "--model", "linear: sbp ~ nothing"), 1, "no column 'nothing'"),
+        (("--dataset", "clinic", "--purpose", "p", "--method", "magic"), 1, "method: is not a method"),
         (("--file", "nothing.toml"), 2, "nothing.toml"),
     ],
 )

@@ -13,6 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from querygate.core.csv_text import unescape
 from querygate.core.types import Answer, AnswerColumn, Group, Range
 from querygate.gate.render import FORMATS, make_body, range_text, readable, table, to_csv
 
@@ -177,6 +178,7 @@ def test_csv_gives_a_spreadsheet_nothing_to_run(text: str) -> None:
     for body in (keyed(text), keyed("a", name=text)):
         cells = [cell for row in csv.reader(io.StringIO(to_csv(body).decode(), newline="")) for cell in row]
         assert f"'{text}" in cells
+        assert text in map(unescape, cells)
         assert not any(cell.startswith(("=", "+", "@", "\t", "\r", "\n")) for cell in cells)
 
 

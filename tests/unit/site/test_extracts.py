@@ -118,7 +118,7 @@ def test_two_reviewers_where_the_site_wants_two(open_with):
     assert extracts.act(CARL, ident, "approve")["state"] == "in_review"
     assert code_of(extracts.act, CARL, ident, "approve") == "QG602"
     extracts.act(DORA, ident, "return", "Why so many columns?")
-    extracts.edit(ANN, ident, {**WISH, "columns": ["age"]})
+    extracts.edit(ANN, ident, {**WISH, "columns": ["age"], "models": []})
     extracts.act(ANN, ident, "submit", "Only age, then.")
     extracts.act(DORA, ident, "take")
     assert extracts.act(DORA, ident, "approve")["state"] == "in_review"  # what carl approved was another wish
@@ -176,7 +176,7 @@ def test_figures_are_for_reviewers_and_the_report_for_all_once_it_is_released(ex
 
 
 def test_a_preview_says_what_cannot_be(extracts):
-    ident = extracts.request(ANN, {**WISH, "method": "impossible"})["id"]
+    ident = extracts.request(ANN, {**WISH, "purpose": "impossible"})["id"]
     assert extracts.show(CARL, ident, preview=True)["preview"]["refused"]["code"] == "QG605"
 
 
@@ -211,7 +211,7 @@ def test_of_a_dataset_that_there_is(extracts):
 
 
 def test_a_build_that_fails_leaves_it_approved_and_says_why(extracts, site, caplog):
-    ident = extracts.request(ANN, {**WISH, "method": "impossible"})["id"]
+    ident = extracts.request(ANN, {**WISH, "purpose": "impossible"})["id"]
     approve(extracts, ident, CARL)
     assert code_of(extracts.act, CARL, ident, "build") == "QG605"
     shown = extracts.show(CARL, ident)
@@ -220,7 +220,7 @@ def test_a_build_that_fails_leaves_it_approved_and_says_why(extracts, site, capl
     last = list(site.log.events())[-1]
     assert (last["kind"], last["body"]["to"], last["body"]["failed"]) == ("export.build", "approved", "QG605")
 
-    broken = extracts.request(ANN, {**WISH, "method": "broken"})["id"]
+    broken = extracts.request(ANN, {**WISH, "purpose": "broken"})["id"]
     approve(extracts, broken, CARL)
     with pytest.raises(Fault) as fault:
         extracts.act(CARL, broken, "build")

@@ -38,6 +38,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def short(body: Any) -> Any:
+    """Without the digits that follow the order in which numbers were summed."""
+    return json.loads(json.dumps(body), parse_float=lambda digits: round(float(digits), 9))
+
+
 @pytest.mark.parametrize(("k", "form"), [(5, "csv"), (12, "parquet")])
 def test_of_an_extract(folder: Path, tmp_path: Path, k: int, form: Any) -> None:
     policy, source = MAPPED.parsed(), open_source(str(folder / "trial.parquet"))
@@ -45,10 +50,9 @@ def test_of_an_extract(folder: Path, tmp_path: Path, k: int, form: Any) -> None:
     own = make_extract(policy, source, wish, tmp_path, secret=b"s", base_dir=folder)
     body = to_json(assess_source(policy, source, RiskOptions(released=tmp_path), beside=folder))
     assert body["after"] == "release"
-    after = json.loads(json.dumps(body["sides"]["after"]["attackers"]))
-    assert after == json.loads(json.dumps(own["risk"]["attackers"]))
+    assert short(body["sides"]["after"]["attackers"]) == short(own["risk"]["attackers"])
     told = {line["column"]: line for line in own["risk"]["told"]}
-    assert {line["column"]: line for line in body["sides"]["after"]["told"]} == told
+    assert short({line["column"]: line for line in body["sides"]["after"]["told"]}) == short(told)
     assert_monotone(body)
 
 

@@ -33,9 +33,43 @@ def test_records_are_synthetic_and_permissible(tmp_path: Path) -> None:
     sbp = np.array([x for x in found["sbp"].to_pylist() if x is not None])
     assert sbp.min() >= 40
     assert sbp.max() <= 300
-    # who died when is kept, by rank
-    truth = sorted(zip(table["time"].to_pylist(), table["status"].to_pylist(), strict=True))
-    assert sorted(zip(found["time"].to_pylist(), found["status"].to_pylist(), strict=True)) == truth
+    assert sorted(found["status"].to_pylist()) == sorted(table["status"].to_pylist())
+
+
+def test_survival_times_are_nobodys_unless_they_are_kept(tmp_path: Path) -> None:
+    """Who died when is a patient's own pair; by default few pairs are, and a time leads to nobody."""
+    table = records()
+    table = table.set_column(2, "sex", pa.compute.fill_null(table["sex"], "F"))
+    truth = list(zip(table["time"].to_pylist(), table["status"].to_pylist(), strict=True))
+    wish: dict[str, Any] = {"table": table, "kind": "condensed", "k": 20, "models": [COX], "columns": COLUMNS}
+    bodies = {times: extract(tmp_path / times, times=times, **wish) for times in ("drawn", "kept")}
+    pairs = {}
+    for times in bodies:
+        found = read(tmp_path / times)
+        pairs[times] = list(zip(found["time"].to_pylist(), found["status"].to_pylist(), strict=True))
+    assert sorted(pairs["kept"]) == sorted(truth)
+    assert np.mean([pair in set(truth) for pair in pairs["drawn"]]) < 0.35  # by chance: times are whole and close
+    nobody = "no record belongs to a real person, except by chance"
+    assert nobody in bodies["drawn"]["risk"]["words"][0]
+    assert "time" not in bodies["drawn"]["parameters"]["kept"]
+    assert bodies["kept"]["risk"]["words"][0].startswith("Real values of time were kept: ")
+    [line] = [line for line in bodies["kept"]["risk"]["kept"] if line["column"] == "time"]
+    assert line["alone"] > 0.9
+    assert line["beside"] > line["by_chance"] + 0.1
+    pages = {times: (tmp_path / times / "out" / "report.html").read_text() for times in bodies}
+    assert nobody in pages["drawn"]
+    assert nobody not in pages["kept"]
+    assert "Real values of time were kept" in pages["kept"].partition("<h2>")[0]
+
+
+@pytest.mark.parametrize(
+    "change", [{"kind": "k-anonymous"}, {"method": "condensation"}, {"models": []}, {"models": ["linear: sbp ~ age"]}]
+)
+def test_times_are_kept_only_where_there_are_some(change: dict[str, Any], tmp_path: Path) -> None:
+    wish: dict[str, Any] = {"kind": "condensed", "models": [COX], "times": "kept", **change}
+    with pytest.raises(ExtractRefused) as refused:
+        extract(tmp_path, **wish)
+    assert refused.value.code == "QG604"
 
 
 def test_the_same_secret_draws_the_same_records(tmp_path: Path) -> None:

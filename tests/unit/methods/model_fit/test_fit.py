@@ -11,10 +11,10 @@ import pytest
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import RecipientModel
-from querygate.methods.model_fit import Fit, Unfit, fit, parse_formula
+from querygate.core.model_formula import Factor, Formula, parse_formula
+from querygate.methods.model_fit import Fit, Unfit, fit
 from querygate.methods.model_fit import fitter as fitting
 from querygate.methods.model_fit.design_matrix import design, is_numeric, missing, texts
-from querygate.methods.model_fit.formula import Factor, Formula
 from tests.unit.methods.model_fit.survival import survival
 
 

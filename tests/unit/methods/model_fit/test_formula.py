@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from querygate.core.errors import ExtractRefused
 from querygate.core.extract_spec import Family, RecipientModel
+from querygate.core.model_formula import MOST_TERMS, Factor, check_columns, parse_formula
 from querygate.core.types import Type
-from querygate.methods.model_fit import check_columns, parse_formula
-from querygate.methods.model_fit.formula import MOST_TERMS, Factor
 
 
 def test_a_cox_model() -> None:

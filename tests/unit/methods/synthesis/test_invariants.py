@@ -94,15 +94,25 @@ def test_status_is_never_mixed_and_never_changed(method: str) -> None:
     assert np.array_equal(result.data.columns["status"], data.columns["status"])
 
 
-def test_survival_times_of_a_cluster_are_its_own() -> None:
+def test_survival_times_are_drawn_and_keep_the_mean_of_each_cluster() -> None:
     data, result = made("improved", 20, **COX)
+    assert np.isin(result.data.columns["time"], data.columns["time"]).mean() < 0.3  # whole numbers meet by chance
+    assert "time" not in result.kept
+    for label in np.unique(result.labels):
+        rows = result.labels == label
+        assert result.data.columns["time"][rows].mean() == pytest.approx(data.columns["time"][rows].mean(), abs=0.5)
+
+
+def test_survival_times_of_a_cluster_are_its_own_where_they_are_kept() -> None:
+    data, result = made("improved", 20, **COX, keep_times=True)
+    assert "time" in result.kept
     times = by_cluster(result.labels, data.columns["time"])
     assert by_cluster(result.labels, result.data.columns["time"]) == times
     assert not np.array_equal(result.data.columns["time"], data.columns["time"])
 
 
 def test_survival_times_follow_the_ranks_of_the_draws() -> None:
-    data, result = made("improved", 20, **COX)
+    data, result = made("improved", 20, **COX, keep_times=True)
     block = next(b for b in encode(data).blocks if b.variable.name == "time")
     drawn, given = block.numbers(result.raw), result.data.columns["time"]
     for label in np.unique(result.labels):
@@ -113,7 +123,7 @@ def test_survival_times_follow_the_ranks_of_the_draws() -> None:
 def test_missing_survival_times_stay_missing() -> None:
     data = cohort()
     data.columns["time"][::9] = np.nan
-    result = condense(data, 20, **COX, rng=np.random.default_rng(1))
+    result = condense(data, 20, **COX, keep_times=True, rng=np.random.default_rng(1))
     assert by_cluster(result.labels, result.data.columns["time"]) == by_cluster(result.labels, data.columns["time"])
 
 
