@@ -41,7 +41,7 @@ def choose(
         raise ValueError(f"epsilon is a number above 0, not {epsilon}")
     if not (math.isfinite(sensitivity) and sensitivity > 0):
         raise ValueError(f"sensitivity is a number above 0, not {sensitivity}")
-    if not np.isfinite(np.asarray(scores, dtype=np.float64)).all():
+    if any(not isinstance(score, int) and not math.isfinite(score) for score in scores):
         raise ValueError("a score is not a finite number")
     rate = exact(epsilon) / (exact(sensitivity) * (1 if monotonic else 2))
     numbers = [score if isinstance(score, int) else Fraction(score) for score in scores]
@@ -83,10 +83,8 @@ def noisy_quantile(
     if rows_per_person < 1:
         raise ValueError(f"a person has at least one row, not {rows_per_person}")
     a, b = exact(q).as_integer_ratio()
-    to_here = np.cumsum(rows)
     wanted = a * int(rows.sum())
-    if b * int(rows.sum()) >= 2**62:
-        raise ValueError(f"{q} has too many decimals for so many rows")
-    off = np.maximum(0, np.maximum(wanted - b * to_here, b * (to_here - rows) - wanted))
-    scores: list[int] = (-off).tolist()
+    below_or_at: list[int] = np.cumsum(rows).tolist()  # whole numbers of any size: none of them can be too many
+    below_it = [0, *below_or_at[:-1]]
+    scores = [-max(0, wanted - b * to, b * up - wanted) for to, up in zip(below_or_at, below_it, strict=True)]
     return choose(scores, sensitivity=max(a, b - a) * rows_per_person, epsilon=epsilon, entropy=entropy)
