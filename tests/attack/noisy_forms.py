@@ -85,7 +85,9 @@ class Pair:
 
     @staticmethod
     def _counted(way: Way, sql: str, rows: int) -> NoisyState:
-        state = begin(find(State("q", Request(Principal("ann", "researcher"), "visits", sql), way.gate.clock_s()), way.gate))
+        state = begin(
+            find(State("q", Request(Principal("ann", "researcher"), "visits", sql), way.gate.clock_s()), way.gate)
+        )
         for step in (understand, price, count):
             state = step(state, way)
         figures = tuple(replace(figure, rows=min(rows, figure.rows)) for figure in state.figures)
@@ -105,10 +107,19 @@ def _quiet(figure: Figures) -> Figures:
 
 
 def make_pair(folder: Path) -> Pair:
-    """Sixty visits, and three more of somebody with the highest costs."""
+    """Sixty visits, of each of which something may be missing, and three more of somebody with the highest costs."""
     rng = random.Random(3)
+
+    def perhaps(value: Any) -> Any:
+        return None if rng.random() < 0.1 else value
+
     rows: list[dict[str, Any]] = [
-        {"patient": f"p{i}", "age": rng.randint(20, 60), "ward": rng.choice("ABC"), "cost": float(rng.randint(0, 100))}
+        {
+            "patient": perhaps(f"p{i}"),
+            "age": perhaps(rng.randint(20, 60)),
+            "ward": perhaps(rng.choice("ABC")),
+            "cost": perhaps(float(rng.randint(0, 100))),
+        }
         for i in range(60)
     ]
     somebody = [{"patient": "x", "age": age, "ward": "A", "cost": 100.0} for age in (91, 92, 93)]

@@ -10,58 +10,20 @@ import re
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
 from querygate.core.errors import Fault, Refusal
-from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, price, understand
-from querygate.custody.roots.noisy_path import open_noise
-from querygate.custody.roots.open_custody import with_vault
-from querygate.custody.roots.publish_version import publish_to
-from querygate.gate.answer import Gate, State, ask, check, find
-from querygate.site.layout import init_site
-from querygate.site.open_gate import OpenSite, open_gate
+from querygate.core.types import QueryOptions
+from querygate.custody.noise.noisy_answer import count
+from querygate.gate.answer import Gate, ask, check
+from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.vault import row_columns
-from tests.policies import make_policy, quasi, sensitive
-
-LOW, HIGH = 120, 280
-"""The target's blood pressure, in one table and in the other."""
-
-POLICY = make_policy(
-    "people",
-    {
-        "age": quasi("integer", (0, 99)),
-        "ward": quasi("category", values=["A", "B"]),
-        "sbp": sensitive("integer", (40, 300)),
-        "married": sensitive("boolean"),
-    },
-    k=2,
-    answers={"modes": ["laplace"]},
-    laplace=dict.fromkeys(("epsilon_per_query", "epsilon_total", "epsilon_per_user"), 100.0),
-)
-
-
-def long_text(letter: str, times: int) -> str:
-    """Of any pressure a text of 24 ** times letters, more or less."""
-    text = f"CONCAT(sbp, '{letter}')"
-    for _ in range(times):
-        text = f"REPLACE({text}, '{letter}', '{letter * 24}')"
-    return text
-
-
-def dear(letters: str) -> str:
-    """It takes the database some tenths of a second for one person, if the pressure is high; else nothing."""
-    long = " AND ".join(f"LEVENSHTEIN({long_text(letter, 3)}, {long_text('z', 3)}) > 0" for letter in letters)
-    inner = f"CASE WHEN sbp = {HIGH} THEN {long} ELSE FALSE END"
-    return f"SELECT COUNT(*) FROM people WHERE CASE WHEN age = 93 THEN {inner} END"
-
+from tests.attack.dear_statements import HIGH, LOW, TARGET, Neighbour, dear, make_site
 
 DEAR = dear("a")
 STATEMENTS = (
@@ -72,39 +34,10 @@ STATEMENTS = (
 )
 
 
-@dataclass(frozen=True)
-class Neighbour:
-    """A site, and its way to noisy answers."""
-
-    opened: OpenSite
-    way: Way
-
-    def request(self, sql: str) -> Request:
-        return Request(Principal("ann", "researcher"), "people", sql, QueryOptions("laplace"))
-
-    def priced(self, sql: str) -> NoisyState:
-        state = begin(find(State("q", self.request(sql), self.way.gate.clock_s()), self.way.gate))
-        for step in (understand, price):
-            state = step(state, self.way)
-        return replace(state, began_s=self.way.gate.clock_s())
-
-
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Neighbour, Neighbour]:
     folder = tmp_path_factory.mktemp("channels")
-    return make_site(folder, sbp=LOW), make_site(folder, sbp=HIGH)
-
-
-def make_site(folder: Path, *, sbp: int, rows: int = 500) -> Neighbour:
-    people: list[dict[str, Any]] = [
-        {"age": 20 + i % 50, "ward": "AB"[i % 2], "sbp": 100 + i % 80, "married": i % 3 == 0} for i in range(rows - 1)
-    ]
-    people.append({"age": 93, "ward": "A", "sbp": sbp, "married": True})
-    name = f"{sbp}_{rows}"
-    pyarrow.parquet.write_table(pa.Table.from_pylist(people), folder / f"{name}.parquet")
-    opened = with_vault(open_gate(init_site(folder / name)))
-    publish_to(opened, POLICY.parsed(), str(folder / f"{name}.parquet"), user="custodian")
-    return Neighbour(opened, Way(opened.gate, open_noise(opened)))
+    return make_site(folder, {TARGET: LOW}), make_site(folder, {TARGET: HIGH})
 
 
 def seconds(site: Neighbour, sql: str) -> float:
@@ -144,7 +77,7 @@ def test_how_many_there_are_fails_no_quantile(tmp_path: Path) -> None:
     """A share with many decimals failed from one number of rows on: a fault told it exactly."""
     outcomes = []
     for rows in (461, 462):
-        site = make_site(tmp_path, sbp=LOW, rows=rows)
+        site = make_site(tmp_path, {TARGET: LOW}, rows)
         try:
             ask(site.request("SELECT QUANTILE_CONT(sbp, 0.1234567890123457) FROM people"), site.opened.gate)
             outcomes.append("answered")
@@ -185,7 +118,6 @@ def test_the_same_is_done_whatever_the_rows_hold(sql: str, pair: tuple[Neighbour
 def test_the_vault_is_asked_for_whole_columns_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No word of a statement reaches the raw rows."""
     asked: list[str] = []
-    connect = row_columns.connect
 
     class Listening:
         def __init__(self, database: Any) -> None:
@@ -195,7 +127,12 @@ def test_the_vault_is_asked_for_whole_columns_and_nothing_else(tmp_path: Path, m
             found = getattr(self._database, name)
             if name not in ("sql", "execute"):
                 return found
-            return lambda text, *more: (asked.append(text), found(text, *more))[1]
+
+            def passed_on(text: str) -> Any:
+                asked.append(text)
+                return found(text)
+
+            return passed_on
 
         def __enter__(self) -> Listening:
             return self
@@ -204,7 +141,7 @@ def test_the_vault_is_asked_for_whole_columns_and_nothing_else(tmp_path: Path, m
             self._database.close()
 
     monkeypatch.setattr(row_columns, "connect", lambda *args, **more: Listening(connect(*args, **more)))
-    site = make_site(tmp_path, sbp=LOW)
+    site = make_site(tmp_path, {TARGET: LOW})
     for sql in STATEMENTS:
         count(site.priced(sql), site.way)
     assert len(asked) == 5  # how many rows, and each of four columns once
@@ -237,7 +174,7 @@ def ticking(site: Neighbour, clock: Clock, *, vault: Path | None = None) -> Gate
 
 
 def test_answers_and_refusals_leave_at_ticks(tmp_path: Path) -> None:
-    site, clock = make_site(tmp_path, sbp=LOW), Clock()
+    site, clock = make_site(tmp_path, {TARGET: LOW}), Clock()
     began = clock.now
     body = ask(site.request("SELECT COUNT(*) FROM people"), ticking(site, clock))
     assert "elapsed_ms" not in body
@@ -255,13 +192,16 @@ def test_answers_and_refusals_leave_at_ticks(tmp_path: Path) -> None:
 
 
 def test_what_is_nearly_free_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
-    site = make_site(tmp_path, sbp=LOW)
+    site = make_site(tmp_path, {TARGET: LOW})
     request = site.request("SELECT COUNT(*) FROM people WHERE age = 93")
     cheap = replace(request, options=QueryOptions("laplace", epsilon=1e-9))
     for front_door in (ask, check):
         with pytest.raises(Refusal) as refused:
-            front_door(cheap, site.opened.gate)  # type: ignore[operator]
-        assert (refused.value.code, refused.value.detail) == ("QG306", "epsilon must be at least 0.001 and at most 100.")
+            front_door(cheap, site.opened.gate)
+        assert (refused.value.code, refused.value.detail) == (
+            "QG306",
+            "epsilon must be at least 0.001 and at most 100.",
+        )
     told = check(request, site.opened.gate)
     assert told["cost"]["epsilon_least"] == 0.001
     assert told["budget"]["user"] == 100.0

@@ -162,7 +162,8 @@ def _text_codes(found: pa.Array, values: Sequence[str]) -> Array:
     place = {value: i for i, value in enumerate(values)}
     table = [place.get(text, len(values)) for text in coded.dictionary.to_pylist()]
     codes = np.array([*table, len(values)], dtype=np.min_scalar_type(len(values)))
-    return codes[coded.indices.fill_null(-1).to_numpy()]
+    found_codes: Array = codes[coded.indices.fill_null(-1).to_numpy()]
+    return found_codes
 
 
 def _bytes(kept: RowColumn | RowOrder) -> int:

@@ -50,7 +50,8 @@ def first_rows(selected: Bools, persons: Ints, most: int) -> Bools:
     """
     before = np.concatenate([[0], np.cumsum(selected)])
     begin = np.searchsorted(persons, persons, side="left")
-    return selected & (before[1:] - before[begin] <= most) & (persons >= 0)
+    kept: Bools = selected & (before[1:] - before[begin] <= most) & (persons >= 0)
+    return kept
 
 
 def _kept(tally: Tally, rows: Rows, most: int, check: Callable[[], None]) -> Bools:

@@ -19,6 +19,7 @@ from querygate.core.plan import GroupKey
 from querygate.core.predicate import And, Atom, Comparison, Const, HasAny, Or, Predicate, Truth
 from querygate.core.tally import RowCodes, Rows
 from querygate.core.types import Array, Bools, Floats, Ints, Scalar, SqlValue
+from querygate.core.valueset import Point
 
 Truths: TypeAlias = NDArray[np.int8]
 FALSE, NULL, TRUE = 0, 1, 2
@@ -82,7 +83,9 @@ class RowValues:
         column = self._rows.columns[name]
         if isinstance(column, RowCodes):
             pieces = np.searchsorted(inner, column.values, side="right")
-            return results[np.append(pieces, len(results) - 1)][column.codes]
+            table: Array = results[np.append(pieces, len(results) - 1)]
+            found: Array = table[column.codes]
+            return found
         place = places(inner, column.numbers)
         return results[np.where(column.missing, len(results) - 1, place)]
 
@@ -119,10 +122,11 @@ class RowValues:
         if isinstance(column, RowCodes) and column.values.dtype == object:
             truths = [p.at(value) for value in column.values]
             return self._of_texts(p.column, _table([_RANK[truth] for truth in (*truths, p.null)], np.int8))
-        cuts: list[Scalar] = sorted({cut for values in (p.true, p.false) for cut, _ in values.cuts})  # type: ignore[type-var]
+        cuts = sorted({cut for values in (p.true, p.false) for cut, _ in values.cuts})
         truths = [p.at(value) for value in (-np.inf, *cuts)]  # from a cut to the next one it does not change
         results = _table([_RANK[truth] for truth in (*truths, p.null)], np.int8)
-        return self._looked_up(p.column, _starts(cuts, column.values if isinstance(column, RowCodes) else column.numbers), results)
+        like = column.values if isinstance(column, RowCodes) else column.numbers
+        return self._looked_up(p.column, _starts(cuts, like), results)
 
     def _comparison(self, p: Comparison) -> Truths:
         left, right = self.numbers(p.left), self.numbers(p.right)  # type: ignore[arg-type]
@@ -203,12 +207,12 @@ def places(starts: Array, numbers: Array) -> Ints:
     return found
 
 
-def _starts(cuts: Sequence[Scalar], like: Array) -> Array:
+def _starts(cuts: Sequence[Point], like: Array) -> Array:
     """Where pieces begin, in the type of the numbers they are compared with; beyond it there is no number."""
     if like.dtype != np.int64:
         return np.array(cuts, dtype=np.float64)
     most = np.iinfo(np.int64)
-    return np.array([min(max(int(cut), most.min), most.max) for cut in cuts], dtype=np.int64)  # type: ignore[arg-type]
+    return np.array([min(max(int(cut), most.min), most.max) for cut in cuts], dtype=np.int64)
 
 
 def _all(combine: np.ufunc, parts: list[Truths]) -> Truths:

@@ -14,7 +14,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.core.bodies import NoisyBody
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, perturb, price, understand
 from querygate.custody.noise.noisy_groups import make_rows
@@ -55,14 +54,12 @@ class Clinic:
             state = step(state, self.way)
         return state
 
-    def released(self, state: NoisyState, entropy: random.Random) -> list[list[NoisyBody]]:
+    def released(self, state: NoisyState, entropy: random.Random) -> list[list[dict[str, Any]]]:
         """One release of the numbers, as no gate would make a second one."""
         way = replace(self.way, noise=replace(self.way.noise, entropy=entropy))
         state = perturb(replace(state, began_s=way.gate.clock_s()), way)
         assert state.told is not None
-        return [
-            [cell for cell in row.values() if isinstance(cell, dict)] for row in make_rows(state.plan, state.told)
-        ]
+        return [[cell for cell in row.values() if isinstance(cell, dict)] for row in make_rows(state.plan, state.told)]
 
 
 def make_clinic(folder: Path, rows: int = 600, missing: float = 0.1, seed: int = 7) -> Clinic:

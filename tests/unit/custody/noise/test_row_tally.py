@@ -15,8 +15,8 @@ from querygate.core.errors import Refusal
 from querygate.core.expression import told_key
 from querygate.core.tally import ExactNumber
 from querygate.core.types import Scalar
-from querygate.custody.noise.noisy_groups import Figures
 from querygate.custody.noise import row_tally
+from querygate.custody.noise.noisy_groups import Figures
 from querygate.custody.noise.row_tally import first_rows
 from querygate.custody.noise.row_values import places
 from querygate_adapters.vault.row_columns import VaultColumns
@@ -26,9 +26,11 @@ from tests.unit.custody.noise.exact_numbers import exact_numbers, priced, with_n
 STUDY = with_noise(CATALOG)
 MORE = (
     "SELECT COUNT(*), COUNT(sbp), COUNT(DISTINCT sbp), SUM(sbp), AVG(sbp), MEDIAN(sbp) FROM patients",
-    "SELECT city, COUNT(*), COUNT(weight), SUM(weight), AVG(weight), COUNT(DISTINCT weight) FROM patients GROUP BY city",
-    "SELECT smoker, AVG(sbp), MEDIAN(age), QUANTILE_CONT(weight, 0.25) FROM patients WHERE sbp IS NULL OR sbp > 119 GROUP BY 1",
-    "SELECT COUNT(*) FILTER (WHERE weight / 2 + sbp > age), SUM(CASE WHEN weight < sbp THEN age ELSE sbp END) FROM patients",
+    "SELECT city, COUNT(*), COUNT(weight), SUM(weight), COUNT(DISTINCT weight) FROM patients GROUP BY city",
+    "SELECT city, AVG(weight), MEDIAN(weight) FROM patients GROUP BY city",
+    "SELECT smoker, AVG(sbp), QUANTILE_CONT(weight, 0.25) FROM patients WHERE sbp IS NULL OR sbp > 119 GROUP BY 1",
+    "SELECT COUNT(*) FILTER (WHERE weight / 2 + sbp > age) FROM patients",
+    "SELECT SUM(CASE WHEN weight < sbp THEN age ELSE sbp END) FROM patients",
     "SELECT COUNT(DISTINCT age + sbp), COUNT(DISTINCT city), COUNT(DISTINCT YEAR(born)) FROM patients WHERE NOT smoker",
     "SELECT YEAR(born), COUNT(*) FROM patients WHERE pulse > -1 AND pulse < 9007199254740993 GROUP BY 1",
     "SELECT CASE WHEN weight > 0.1 THEN 'high' WHEN age > 40 THEN 'old' END AS what, COUNT(*) FROM patients GROUP BY 1",
