@@ -13,6 +13,7 @@ from querygate.core.types import Catalog, Column, folded
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
 from querygate.methods.anonymise import RECODERS
 from querygate.sql.noisy_plan import understand_noisy
+from querygate.sql.row_condition import row_condition
 
 SHARES = ("significance", "sign", "outside")
 """Tolerances that are about models; every other one is the width of a range."""
@@ -121,9 +122,9 @@ def read_filter(where: str, catalog: Catalog, native: Native) -> tuple[str, froz
             raise invalid("where", f"extracts cannot be selected by code lists ({lists[0]})") from None
         raise
     asked = plan.plan
-    if plan.terms or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
+    if asked.keys or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
         raise ExtractRefused("QG604", "where: must be a single condition.", "Correct where in the request.")
-    return plan.where, asked.columns
+    return row_condition(statement, catalog), asked.columns
 
 
 def make_catalog(policy: Policy) -> Catalog:
