@@ -33,11 +33,12 @@ def tally_rows(tally: Tally, rows: Rows, rows_per_person: int, check: Callable[[
         for wanted, total in zip(tally.wanted, totals, strict=True):
             check()
             if wanted.figure != "distinct":
-                total += _added(wanted, values, cells[chosen], len(groups))
+                total += _added(wanted, values, _meant(tally, wanted, values, cells[chosen], len(groups)), len(groups))
     for wanted, total in zip(tally.wanted, totals, strict=True):
         check()
         if wanted.figure == "distinct":  # equal values may be anywhere
-            total += _distinct(wanted, RowValues(rows), cells, len(groups))
+            values = RowValues(rows)
+            total += _distinct(wanted, values, _meant(tally, wanted, values, cells, len(groups)), len(groups))
     told = [_told(wanted, total) for wanted, total in zip(tally.wanted, totals, strict=True)]
     return {group: tuple(numbers[i] for numbers in told) for i, group in enumerate(groups)}
 
@@ -79,6 +80,13 @@ def _cells(tally: Tally, values: RowValues, outside: int) -> Ints:
     return np.where(lost, outside, cells)
 
 
+def _meant(tally: Tally, wanted: WantedTally, values: RowValues, cells: Ints, outside: int) -> Ints:
+    """The groups of the rows that one number is about; those that the statement selects are told already."""
+    if wanted.where == tally.where:
+        return cells
+    return np.where(values.truth(wanted.where) == TRUE, cells, outside)
+
+
 # -- one wanted number of all groups ---------------------------------------------------------------------------
 
 
@@ -89,7 +97,6 @@ def _lanes(wanted: WantedTally) -> int:
 
 def _added(wanted: WantedTally, values: RowValues, cells: Ints, groups: int) -> Ints:
     """What some rows add to each lane of each group."""
-    cells = np.where(values.truth(wanted.where) == TRUE, cells, groups)
     if wanted.figure == "histogram":
         lanes = _lanes(wanted)
         places = _steps(wanted, values).astype(np.int64) * (groups + 1) + cells
@@ -111,7 +118,6 @@ def _steps(wanted: WantedTally, values: RowValues) -> Floats:
 def _distinct(wanted: WantedTally, values: RowValues, cells: Ints, groups: int) -> Ints:
     if wanted.value is None:
         raise TypeError("what is distinct is a value")
-    cells = np.where(values.truth(wanted.where) == TRUE, cells, groups)
     codes, size = values.distinct_codes(wanted.value)
     return np.bincount(np.unique(cells * size + codes) // max(size, 1), minlength=groups + 1)[None, :groups]
 

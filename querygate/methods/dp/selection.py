@@ -39,9 +39,9 @@ def choose(
         raise ValueError("there is no candidate to choose from")
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon is a number above 0, not {epsilon}")
-    if not (math.isfinite(sensitivity) and sensitivity > 0):
+    if not (_is_finite(sensitivity) and sensitivity > 0):
         raise ValueError(f"sensitivity is a number above 0, not {sensitivity}")
-    if any(not isinstance(score, int) and not math.isfinite(score) for score in scores):
+    if not all(map(_is_finite, scores)):
         raise ValueError("a score is not a finite number")
     rate = exact(epsilon) / (exact(sensitivity) * (1 if monotonic else 2))
     numbers = [score if isinstance(score, int) else Fraction(score) for score in scores]
@@ -55,6 +55,11 @@ def choose(
         if flip_exp(rate.numerator * gap.numerator, rate.denominator * gap.denominator, entropy):
             return candidate
     raise AssertionError("the best candidate is always taken")
+
+
+def _is_finite(number: float) -> bool:
+    """Whole numbers are, however large: no float need hold them."""
+    return isinstance(number, int) or math.isfinite(number)
 
 
 def noisy_quantile(
