@@ -1,8 +1,9 @@
 """A noisy grouped count of a million rows: the gate's whole path over the raw query, beside smartnoise-sql.
 
 Raw is DuckDB's own GROUP BY on the vault's table. The gate understands the statement, puts intent and spend on disk,
-counts, draws noise, and puts the answer on disk; that it then waits for a tick of the clock is not measured. smartnoise-sql runs in an environment of its own, on a pandas frame
-as its documentation has it, and its raw query is the same GROUP BY by pandas.
+counts, draws noise, and puts the answer on disk; that it then waits for a tick of the clock is not measured.
+smartnoise-sql runs in an environment of its own, on a pandas frame as its documentation has it, and its raw query is
+the same GROUP BY by pandas.
 """
 
 from __future__ import annotations
