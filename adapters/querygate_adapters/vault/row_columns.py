@@ -157,7 +157,7 @@ def _column(found: pa.Array, column: Column, places: Ints | None) -> RowColumn:
 
 
 def _text_codes(found: pa.Array, values: Sequence[str]) -> Array:
-    """The place of each text among the public ones; behind the last for a missing text."""
+    """The place of each text among the public ones; behind the last for one that is missing, or not public."""
     coded = found.cast(pa.string()).dictionary_encode()
     place = {value: i for i, value in enumerate(values)}
     table = [place.get(text, len(values)) for text in coded.dictionary.to_pylist()]
