@@ -127,14 +127,30 @@ class VaultColumns:
 
 
 def _order(database: duckdb.DuckDBPyConnection, person: str) -> RowOrder:
-    """Rows of one person together, in an order of chance that stays: by the hash of their number in the vault."""
+    """Rows of one person together, in an order of chance that stays: by the person and the place among their own rows.
+
+    It depends on nobody else. A number in the whole table would not do: without somebody, other rows of others would be
+    kept, and one person would change what many contribute.
+    """
     if not person:
         return RowOrder(int(database.execute("SELECT count(*) FROM rows").fetchall()[0][0]))
     row = quoted(str(database.execute("SELECT column_name FROM (DESCRIBE rows) LIMIT 1").fetchall()[0][0]))
-    table = database.sql(f"SELECT {quoted(person)} AS who, hash({row}) AS h, {row} AS r FROM rows").to_arrow_table()
+    who = quoted(person)
+    table = database.sql(f"SELECT {who} AS who, hash({who}) AS h, {row} AS r FROM rows").to_arrow_table()
     persons = table.column("who").combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
-    places = np.lexsort((table.column("r").to_numpy(), table.column("h").to_numpy(), persons))
+    places = np.lexsort((table.column("r").to_numpy(), persons))
+    own = persons[places]
+    nth = np.arange(len(own)) - np.searchsorted(own, own, side="left")
+    chance = _mixed(table.column("h").to_numpy()[places] + nth.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    places = places[np.lexsort((chance, own))]
     return RowOrder(len(persons), places, persons[places])
+
+
+def _mixed(numbers: Array) -> Array:
+    """Neighbouring numbers far from each other: the last step of SplitMix64 (Steele, Lea and Flood 2014)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+    return numbers ^ (numbers >> np.uint64(31))
 
 
 def _column(found: pa.Array, column: Column, places: Ints | None) -> RowColumn:
