@@ -150,7 +150,8 @@ def _mixed(numbers: Array) -> Array:
     """Neighbouring numbers far from each other: the last step of SplitMix64 (Steele, Lea and Flood 2014)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
-    return numbers ^ (numbers >> np.uint64(31))
+    found: Array = numbers ^ (numbers >> np.uint64(31))
+    return found
 
 
 def _column(found: pa.Array, column: Column, places: Ints | None) -> RowColumn:
