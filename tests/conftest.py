@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 
 from querygate.control import accounts
 from tests import postgres as postgres_server
+
+# Noisy answers leave at ticks of a clock; tests that are not about that do not wait for it.
+os.environ["QUERYGATE_NOISE_TICK_MS"] = "0"
 
 # A busy machine is no fault of the code.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])

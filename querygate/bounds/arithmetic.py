@@ -178,13 +178,13 @@ def round_to(a: Box, digits: Box) -> Box:
 
     def rounded(values: Floats) -> Floats:
         # the database multiplies by a power of ten for digits after the point, and divides for digits before it
-        found: Floats = _half_away(values * scale) / scale if places > 0 else _half_away(values / scale) * scale
+        found: Floats = half_away(values * scale) / scale if places > 0 else half_away(values / scale) * scale
         return found
 
-    return _rising(rounded, 2)(a) if places else _rising(_half_away)(a)
+    return _rising(rounded, 2)(a) if places else _rising(half_away)(a)
 
 
-def _half_away(values: Floats) -> Floats:
+def half_away(values: Floats) -> Floats:
     whole: Floats = np.trunc(values)
     with np.errstate(invalid="ignore"):  # infinities stay what they are
         away: Floats = whole + np.where(np.abs(values - whole) >= 0.5, np.sign(values), 0.0)

@@ -105,7 +105,8 @@ def print_answer(body: AnswerBody, form: str) -> None:
             click.echo(note)
         if "budget" in body:
             click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} left.")
-        click.echo(f"\n{body['dataset']}, version {body['version']}; {body['query_id']}; {body['elapsed_ms']} ms")
+        took = f"; {body['elapsed_ms']} ms" if "elapsed_ms" in body else ""
+        click.echo(f"\n{body['dataset']}, version {body['version']}; {body['query_id']}{took}")
 
 
 def explain_verdict(verdict: Verdict) -> str:
@@ -132,7 +133,7 @@ def explain_price(verdict: Verdict, columns: str) -> str:
         "columns": columns,
         "groups": f"{verdict['groups_at_most']:,}",
         "precise": f"{', '.join(precise)}, in 95 of 100 answers" if precise else "depends on the data",
-        "epsilon": f"{verdict['cost']['epsilon']:g}",
+        "epsilon": f"{verdict['cost']['epsilon']:g}, at least {verdict['cost']['epsilon_least']:g}",
         "left": left,
     }
     return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])

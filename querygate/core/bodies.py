@@ -101,12 +101,13 @@ class AnswerBody(TypedDict):
     rows: list[Row]
     budget: NotRequired[SpentBody]
     notes: list[str]
-    elapsed_ms: float
+    elapsed_ms: NotRequired[float]  # of ranges: how long raw rows took is nobody's business
     readable: NotRequired[ReadableBody]
 
 
 class CostBody(TypedDict):
     epsilon: float
+    epsilon_least: NotRequired[float]
     delta: NotRequired[float]
 
 
@@ -135,6 +136,7 @@ class SpenderBody(TypedDict):
 class BudgetBody(TypedDict):
     dataset: str
     epsilon_per_query: float
+    epsilon_least: float
     delta: float
     limits: dict[str, float]
     left: dict[str, float]

@@ -24,7 +24,10 @@ import numpy as np
 from querygate.core.predicate import (
     FALSE,
     TRUE,
+    And,
     Atom,
+    Comparison,
+    Or,
     Predicate,
     Truth,
     both,
@@ -243,6 +246,27 @@ class Choice:
 def size_of(e: Expression) -> int:
     """How many pieces an expression has when it is written out."""
     return e.size if isinstance(e, Call | Choice) else 1
+
+
+def value_size(e: Expression) -> int:
+    """How many operations give the value of one record, if every branch is calculated."""
+    match e:
+        case Call(_, arguments):
+            return 1 + sum(map(value_size, arguments))
+        case Choice(branches, otherwise):
+            return value_size(otherwise) + sum(condition_size(p) + value_size(value) for p, value in branches)
+    return 1
+
+
+def condition_size(p: Predicate) -> int:
+    """How many operations give the truth of a condition for one record, if every part is calculated."""
+    match p:
+        case And(parts) | Or(parts):
+            return sum(map(condition_size, parts))
+        case Comparison(left, _, right):
+            sides = value_size(left) + value_size(right)  # type: ignore[arg-type]  # operands are expressions
+            return 1 + sides + condition_size(p.when)
+    return 1
 
 
 def choices_in(e: Expression) -> int:

@@ -116,12 +116,17 @@ class Reference:
         return hashlib.sha256(body.encode()).hexdigest()
 
 
+USUAL_LEAST = 0.001
+"""Epsilon that a noisy answer costs at least, unless a policy says otherwise or allows less."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoiseOptions:
     """The privacy budget of a dataset, and whom it protects. All of it is public.
 
     A person has at most `rows_per_person` rows in what an answer is computed from; without a column that tells persons
-    apart each row is a person. Limits hold for all versions together: the same people are in them.
+    apart each row is a person. Limits hold for all versions together: the same people are in them. A statement costs at
+    least `epsilon_least`: what is nearly free could be asked without end, and whatever else an answer shows with it.
     """
 
     epsilon_per_query: float
@@ -132,6 +137,10 @@ class NoiseOptions:
     mechanism: str = "geometric"
     person: str = ""
     rows_per_person: int = 1
+    epsilon_least: float = USUAL_LEAST
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon_least", min(self.epsilon_least, self.epsilon_per_query))
 
 
 @dataclass(frozen=True, slots=True)

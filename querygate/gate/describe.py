@@ -140,8 +140,9 @@ def explain_policy(catalog: Catalog) -> list[str]:
         noise = catalog.noise
         how = "Or with noise (mode laplace)" if "interval" in catalog.modes else "Numbers are answered with noise"
         said.append(
-            f"{how}: a statement costs at most epsilon {noise.epsilon_per_query:g}, out of {noise.epsilon_per_user:g} "
-            f"for each user and {noise.epsilon_total:g} for all users."
+            f"{how}: a statement costs at least epsilon {noise.epsilon_least:g} and at most "
+            f"{noise.epsilon_per_query:g}, out of {noise.epsilon_per_user:g} for each user and {noise.epsilon_total:g} "
+            "for all users."
         )
     return said
 

@@ -59,6 +59,13 @@ SETTINGS: tuple[Setting, ...] = (
         64,
         1_000_000,
     ),
+    Setting(
+        "noise_tick_ms",
+        250,
+        "Noisy answers, and refusals of them, leave at multiples of this after the request came, in milliseconds.",
+        0,
+        60_000,
+    ),
     Setting("max_groups", 10_000, "Maximum number of groups in one answer.", 1, 1_000_000),
     Setting("max_answer_kb", 8192, "Maximum size of one answer, in kilobytes.", 16, 1_000_000),
     Setting("max_sql_chars", 20_000, "Maximum length of a statement, in characters.", 100, 1_000_000),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from querygate.core.errors import ExtractRefused, Refusal
 from querygate.core.extract_spec import invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog, folded
+from querygate.sql.allow import allow
+from querygate.sql.compose import compose
 from querygate.sql.noisy_plan import understand_noisy
+from querygate.sql.parse import parse
+from querygate.sql.restatement import own_wording
 
 
 def read_condition(where: str, catalog: Catalog, native: Native) -> tuple[str, frozenset[str]]:
@@ -24,6 +30,23 @@ def read_condition(where: str, catalog: Catalog, native: Native) -> tuple[str, f
             raise invalid("where", f"extracts cannot be selected by code lists ({lists[0]})") from None
         raise
     asked = plan.plan
-    if plan.terms or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
+    if asked.keys or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:
         raise ExtractRefused("QG604", "where: must be a single condition.", "Correct where in the request.")
-    return plan.where, asked.columns
+    return _worded(statement, catalog), asked.columns
+
+
+_NEVER_FAILS = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren),
+    *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is),
+)
+
+
+def _worded(sql: str, catalog: Catalog) -> str:
+    """The WHERE of a statement that has been understood, written out from the tree.
+
+    It is NULL for a row for which it has no result: an error would tell that there is such a row. Columns compared with
+    constants have a result always, and are read faster as they are.
+    """
+    condition = compose(allow(parse(sql)), catalog)[0].tree.args["where"].this
+    text = own_wording(condition)
+    return text if all(isinstance(part, _NEVER_FAILS) for part in condition.walk()) else f"TRY({text})"

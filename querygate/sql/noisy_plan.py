@@ -1,6 +1,6 @@
-"""Text to what a noisy answer needs: the plan, and the pieces of SQL that count the raw rows for it.
+"""Text to what a noisy answer needs: the plan, and which rows and values each of its numbers is made of.
 
-The pieces are written out from the tree that was allowed, never copied from the statement. What is refused here has no
+No text of the statement goes on from here: conditions and values are those of the plan. What is refused here has no
 known sensitivity, or would need a release that the policy's budget does not pay for.
 """
 
@@ -12,17 +12,16 @@ from typing import Literal
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.expression import Expression, Ref
+from querygate.core.expression import Expression, Ref, condition_size, value_size
 from querygate.core.plan import Aggregate, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import Predicate
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.aggregates import AggregateCall, read_aggregate
+from querygate.sql.aggregates import read_aggregate
 from querygate.sql.allow import allow
 from querygate.sql.code_tests import is_code_test
 from querygate.sql.compose import Query, compose, schema_notes
 from querygate.sql.group_keys import grouping_sets
-from querygate.sql.measures import as_filter
 from querygate.sql.parse import parse, span_of
 from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
@@ -40,26 +39,23 @@ _KINDS: dict[tuple[str, str], Kind] = {
     ("column", "quantile_cont"): "quantile",
     ("column", "quantile_disc"): "quantile",
 }
-_NEVER_FAILS = (
-    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren),
-    *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is),
-)
+MOST_OPERATIONS = 2_000
+"""Tables that each record is looked up in, and numbers that are calculated from it, for one statement."""
+
 _REMEDY = "Use COUNT, COUNT(DISTINCT column), SUM, AVG, MEDIAN or QUANTILE_CONT, or ask for guaranteed ranges."
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyNumber:
-    """One number of each group that is told with noise. `of` is the expression of its value, `given` its condition.
+    """One number of each group that is told with noise, of the records for which `where` is TRUE and so `value` known.
 
     `id` is equal for numbers that mean the same, whatever the words.
     """
 
     id: str
     kind: Kind
-    value: str  # SQL; empty for COUNT(*)
-    where: str  # SQL of its own condition; empty if it has none
-    of: Expression | None = None
-    given: Predicate | None = None
+    where: Predicate
+    value: Expression | None = None  # what is added, ranked or told apart; None for a count of records
     share: float = 0.5  # which quantile
     persons: bool = False  # it counts persons, however many rows they have
 
@@ -69,10 +65,21 @@ class NoisyPlan:
     """A statement understood. `items` tell for each shown output its release, None for a key."""
 
     plan: Plan
-    where: str
-    terms: tuple[str, ...]
     releases: tuple[NoisyNumber, ...]
     items: tuple[int | None, ...]
+
+    @property
+    def where(self) -> Predicate:
+        """The selection of the statement itself."""
+        return self.plan.measures[0].where
+
+    @property
+    def operations(self) -> int:
+        """How much is done for each record, whatever it holds."""
+        each = [condition_size(self.where), *(value_size(key.by) for key in self.plan.keys)]
+        for release in self.releases:
+            each.append(condition_size(release.where) + (value_size(release.value) if release.value is not None else 0))
+        return sum(each) * len(self.plan.sets)
 
     @property
     def number(self) -> int:
@@ -140,46 +147,31 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
         raise _refused(
             "The select list shows a function of a group key next to the key.", "Show only the keys themselves."
         )
-    clause = tree.args.get("where")
-    where = unfailing(clause.this) if clause is not None else ""
-    return NoisyPlan(plan, where, tuple(unfailing(term) for term in terms), tuple(releases), tuple(items))
+    found = NoisyPlan(plan, tuple(releases), tuple(items))
+    if found.operations > MOST_OPERATIONS:
+        raise _refused(
+            "The statement asks for too much of each record.", "Use fewer conditions, branches and numbers at once."
+        )
+    return found
 
 
 def _release(item: exp.Expr, formula: Expression, plan: Plan, person: str) -> NoisyNumber:
     node = (item.this if isinstance(item, exp.Alias) else item).unnest()
-    asked = read_aggregate(node)
     found = next((a for a in plan.aggregates if isinstance(formula, Ref) and formula.column == a.id), None)
     kind = _KINDS.get((found.family, found.statistic)) if found is not None else None
-    if asked is None or found is None or kind is None:
+    if read_aggregate(node) is None or found is None or kind is None:
         raise _refused("It is not known how much one person can change this number.", _REMEDY, node)
-    return _of(as_filter(asked), found, kind, plan, person)
+    return _of(found, kind, plan, person, node)
 
 
-def _of(asked: AggregateCall, found: Aggregate, kind: Kind, plan: Plan, person: str) -> NoisyNumber:
-    given = [argument for argument in asked.arguments if not isinstance(argument, exp.Star)]
-    value = given[0].unnest() if given and given[0].find(exp.Column) else None
-    where = unfailing(asked.condition) if asked.condition is not None else ""
-    if asked.name == "count_if" and value is not None:
-        where = " AND ".join(f"({text})" for text in (where, unfailing(value)) if text)
-        value = None
-    text = unfailing(value) if value is not None else ""
+def _of(found: Aggregate, kind: Kind, plan: Plan, person: str, node: exp.Expr) -> NoisyNumber:
     measure = plan.measures[found.measure]
-    of = measure.values[0] if measure.values and kind in ("sum", "avg", "quantile") else None
-    if of is not None and of.type not in ("integer", "number"):
-        raise _refused("Noise can be added to numbers only.", _REMEDY, value)
+    value = measure.values[0] if kind != "count" else None
+    if value is not None and kind != "distinct" and value.type not in ("integer", "number"):
+        raise _refused("Noise can be added to numbers only.", _REMEDY, node)
     share = float(found.parameters[0]) if found.parameters else 0.5
-    persons = isinstance(value, exp.Column) and kind == "distinct" and folded(value.name) == folded(person)
-    return NoisyNumber(found.id, kind, text, where, of, measure.where if of is not None else None, share, persons)
-
-
-def unfailing(node: exp.Expr) -> str:
-    """The SQL of an expression that is NULL for a row for which it has no result.
-
-    An error would tell, without noise, that there is such a row. Columns compared with constants have a result always,
-    and are counted faster as they are.
-    """
-    text = own_wording(node)
-    return text if all(isinstance(part, _NEVER_FAILS) for part in node.walk()) else f"TRY({text})"
+    persons = isinstance(value, Ref) and kind == "distinct" and folded(value.column) == folded(person)
+    return NoisyNumber(found.id, kind, measure.where, value, share, persons)
 
 
 def _refused(detail: str, remedy: str, node: exp.Expr | None = None) -> UnsupportedSQL:

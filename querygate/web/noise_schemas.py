@@ -44,7 +44,8 @@ NOISE_SCHEMAS: dict[str, Schema] = {
         "What is left for noisy answers, under the limits of the dataset, the user and the group (a project).",
         {
             "dataset": TEXT,
-            "epsilon_per_query": NUMBER,
+            "epsilon_per_query": {**NUMBER, "description": "What one statement may cost at most."},
+            "epsilon_least": {**NUMBER, "description": "What one statement costs at least."},
             "delta": NUMBER,
             "limits": {"type": "object", "additionalProperties": NUMBER},
             "left": {"type": "object", "additionalProperties": NUMBER},
@@ -62,6 +63,7 @@ NOISE_SCHEMAS: dict[str, Schema] = {
         example={
             "dataset": "patients",
             "epsilon_per_query": 0.1,
+            "epsilon_least": 0.001,
             "delta": 0,
             "limits": {"dataset": 10.0, "user": 1.0},
             "left": {"dataset": 9.9, "user": 0.9},

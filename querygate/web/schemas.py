@@ -95,7 +95,11 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "Make noisy counts consistent: none negative, and parts that add up to a "
                 "total in the same answer.",
             },
-            "epsilon": {**NUMBER, "description": "Maximum epsilon to spend on noise. The default is the policy's."},
+            "epsilon": {
+                **NUMBER,
+                "description": "Epsilon to spend on noise, between the least and the most of the policy. The default "
+                "is the most.",
+            },
         },
         optional=("mode", "readable", "epsilon", "consistent"),
     ),
@@ -111,10 +115,10 @@ SCHEMAS: dict[str, Schema] = {
             "rows": array(ref("Group")),
             "budget": ref("Spent"),
             "notes": array(TEXT),
-            "elapsed_ms": NUMBER,
+            "elapsed_ms": {**NUMBER, "description": "How long it took. Not told of noisy answers."},
             "readable": ref("Readable"),
         },
-        optional=("budget", "readable"),
+        optional=("budget", "elapsed_ms", "readable"),
         example=ANSWER_EXAMPLE,
     ),
     "AnswerColumn": record(
@@ -173,7 +177,9 @@ SCHEMAS: dict[str, Schema] = {
             },
             "canonical": {**TEXT, "description": "The same for statements with the same meaning."},
             "cost": record(
-                "Privacy budget that the query would use.", {"epsilon": NUMBER, "delta": NUMBER}, optional=("delta",)
+                "Privacy budget that the query would use, and the least that a noisy answer costs.",
+                {"epsilon": NUMBER, "epsilon_least": NUMBER, "delta": NUMBER},
+                optional=("epsilon_least", "delta"),
             ),
             "mode": {**TEXT, "description": "laplace, if the answer would be noisy."},
             "budget": {

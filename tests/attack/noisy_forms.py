@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from querygate.core.deadline import Deadline
 from querygate.core.types import Principal, Request
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, price, understand
 from querygate.custody.noise.noisy_groups import Figures, perturbed
@@ -84,7 +85,9 @@ class Pair:
 
     @staticmethod
     def _counted(way: Way, sql: str, rows: int) -> NoisyState:
-        state = begin(find(State("q", Request(Principal("ann", "researcher"), "visits", sql), 0.0), way.gate))
+        state = begin(
+            find(State("q", Request(Principal("ann", "researcher"), "visits", sql), way.gate.clock_s()), way.gate)
+        )
         for step in (understand, price, count):
             state = step(state, way)
         figures = tuple(replace(figure, rows=min(rows, figure.rows)) for figure in state.figures)
@@ -94,7 +97,8 @@ class Pair:
 def _numbers(state: NoisyState, entropy: random.Random | None) -> Floats:
     """The numbers of one release, in a fixed order; without entropy, those without noise."""
     figures = state.figures if entropy is not None else tuple(map(_quiet, state.figures))
-    told = perturbed(state.plan, figures, state.tallied, state.catalog, entropy or random.Random(1))
+    noise = entropy or random.Random(1)
+    told = perturbed(state.plan, figures, state.tallied, state.catalog, noise, Deadline(lambda: 0.0, 1.0))
     return np.array([cell["value"] for row in told["rows"] for cell in row["cells"].values()], dtype=np.float64)
 
 
@@ -103,10 +107,19 @@ def _quiet(figure: Figures) -> Figures:
 
 
 def make_pair(folder: Path) -> Pair:
-    """Sixty visits, and three more of somebody with the highest costs."""
+    """Sixty visits, of each of which something may be missing, and three more of somebody with the highest costs."""
     rng = random.Random(3)
+
+    def perhaps(value: Any) -> Any:
+        return None if rng.random() < 0.1 else value
+
     rows: list[dict[str, Any]] = [
-        {"patient": f"p{i}", "age": rng.randint(20, 60), "ward": rng.choice("ABC"), "cost": float(rng.randint(0, 100))}
+        {
+            "patient": perhaps(f"p{i}"),
+            "age": perhaps(rng.randint(20, 60)),
+            "ward": perhaps(rng.choice("ABC")),
+            "cost": perhaps(float(rng.randint(0, 100))),
+        }
         for i in range(60)
     ]
     somebody = [{"patient": "x", "age": age, "ward": "A", "cost": 100.0} for age in (91, 92, 93)]

@@ -3,9 +3,10 @@
     understand  SQL to a plan whose every number has a known sensitivity       (pure: sql)
     price       what it costs, before anything is read                         (pure: dp)
     reserve     the intent and the spend are on disk; an answer that was given before is given again
-    count       one pass over the raw rows of the version                      (vault)
+    count       one pass over the raw rows of the version, by tables of public codes  (vault)
     perturb     every number of every possible group gets noise                (pure: dp)
     record      the answer is on disk before it leaves
+    hold        it leaves at a tick of the clock, as does a refusal
 
 Neighbouring data differ by one person, added or removed. What is spent stays spent: a crash after `reserve` costs the
 budget and tells nothing. The same question, in whatever words and by whomever, has one answer per version, so that
@@ -21,9 +22,10 @@ from dataclasses import dataclass, replace
 
 from querygate.core.bodies import AnswerBody, BudgetBody, ColumnBody, Verdict
 from querygate.core.budget import Budgets, Cost, PriorAnswer, Scope
+from querygate.core.deadline import Deadline
 from querygate.core.errors import NotPermitted
 from querygate.core.plan import Output
-from querygate.core.tally import Counter, Tallied, Tally
+from querygate.core.tally import RowReader, Tallied
 from querygate.core.types import Catalog, NoiseOptions, Principal, folded
 from querygate.custody.noise.noisy_groups import (
     Figures,
@@ -33,7 +35,9 @@ from querygate.custody.noise.noisy_groups import (
     made_consistent,
     make_rows,
     perturbed,
+    tally_of,
 )
+from querygate.custody.noise.row_tally import tally_rows
 from querygate.gate.answer import LATER, NOISY, Gate, Passage, conclude, follow, intend
 from querygate.methods.dp import MECHANISMS, Entropy, share
 from querygate.sql.noisy_plan import NoisyPlan, understand_noisy
@@ -60,14 +64,24 @@ class NoisyState(Passage):
 class Noise:
     """The noisy path of a site: what it may touch beside the gate."""
 
-    counter: Counter
+    rows: RowReader
     budgets: Budgets
     entropy: Entropy
     project_of: Callable[[str], str]
+    tick_s: float
+    wait: Callable[[float], None]
 
     def answer(self, passage: Passage, gate: Gate) -> AnswerBody:
-        """Take a request through, once its version is found. Raises Refusal or Fault."""
-        return follow(begin(passage), Way(gate, self), STEPS, gate.log).body
+        """Take a request through, once its version is found. Raises Refusal or Fault. However it ends, at a tick."""
+        try:
+            return follow(begin(passage), Way(gate, self), STEPS, gate.log).body
+        finally:
+            self.hold(passage.began_s, gate.clock_s)
+
+    def hold(self, began_s: float, clock_s: Callable[[], float]) -> None:
+        """Wait for the next tick since the request came: when an answer leaves tells little of how long it took."""
+        if self.tick_s > 0:
+            self.wait(self.tick_s - (clock_s() - began_s) % self.tick_s)
 
     def check(self, passage: Passage, gate: Gate) -> Verdict:
         """What it would cost and how precise it would be. Nothing is read from the rows, spent or logged."""
@@ -80,7 +94,11 @@ class Noise:
             "mode": NOISY,
             "columns": make_columns(state.plan),
             "groups_at_most": state.figures[0].groups,
-            "cost": {"epsilon": state.epsilon, "delta": state.options.delta},
+            "cost": {
+                "epsilon": state.epsilon,
+                "epsilon_least": state.options.epsilon_least,
+                "delta": state.options.delta,
+            },
             "budget": self.left(scopes),
             "accuracy": {output.name: state.figures[item].half_width for output, item in items if item is not None},
         }
@@ -91,6 +109,7 @@ class Noise:
         body: BudgetBody = {
             "dataset": catalog.dataset,
             "epsilon_per_query": options.epsilon_per_query,
+            "epsilon_least": options.epsilon_least,
             "delta": options.delta,
             "limits": {scope.kind: scope.epsilon for scope in scopes},
             "left": self.left(scopes),
@@ -145,9 +164,12 @@ def understand(state: NoisyState, way: Way) -> NoisyState:
 
 def price(state: NoisyState, way: Way) -> NoisyState:
     """A statement costs one epsilon, which its numbers share: each group holds other people, each number the same."""
-    most, asked = state.options.epsilon_per_query, state.request.options.epsilon
-    if asked is not None and not 0 < asked <= most:
-        raise NotPermitted("QG306", f"epsilon must be above 0 and at most {most}.", "Leave it out to use the maximum.")
+    options, asked = state.options, state.request.options.epsilon
+    least, most = options.epsilon_least, options.epsilon_per_query
+    if asked is not None and not least <= asked <= most:
+        raise NotPermitted(
+            "QG306", f"epsilon must be at least {least:g} and at most {most:g}.", "Leave it out to use the maximum."
+        )
     epsilon = float(asked if asked is not None else most)
     mechanism = MECHANISMS.get(state.options.mechanism)
     part = share(epsilon, state.plan.number)
@@ -172,20 +194,20 @@ def reserve(state: NoisyState, way: Way) -> NoisyState:
 def count(state: NoisyState, way: Way) -> NoisyState:
     if state.told is not None:
         return state
-    plan = state.plan
-    tallied = []
+    plan, gate = state.plan, way.gate
+    rows = way.noise.rows.read(state.catalog, plan.plan.columns, gate.limits)
+    deadline, tallied = _deadline(state, way), []
     for chosen in plan.plan.sets:
-        wanted = tuple(wanted for figure in state.figures for wanted in figure.wanted)
-        tally = Tally(tuple(plan.terms[i] for i in chosen), plan.where, wanted)
-        catalog, limits = state.catalog, way.gate.limits
-        tallied.append(way.noise.counter.tally(catalog.dataset, catalog.version, tally, state.options, limits))
+        tally = tally_of(plan, chosen, state.figures, state.catalog)
+        tallied.append(tally_rows(tally, rows, state.options.rows_per_person, deadline.check))
     return replace(state, tallied=tuple(tallied))
 
 
 def perturb(state: NoisyState, way: Way) -> NoisyState:
     if state.told is not None:
         return state
-    return replace(state, told=perturbed(state.plan, state.figures, state.tallied, state.catalog, way.noise.entropy))
+    told = perturbed(state.plan, state.figures, state.tallied, state.catalog, way.noise.entropy, _deadline(state, way))
+    return replace(state, told=told)
 
 
 def record(state: NoisyState, way: Way) -> NoisyState:
@@ -208,7 +230,6 @@ def record(state: NoisyState, way: Way) -> NoisyState:
         "rows": rows,
         "budget": {"spent": state.spent, "left": left},
         "notes": notes,
-        "elapsed_ms": round((way.gate.clock_s() - state.began_s) * 1000, 1),
     }
     conclude(state, way.gate.log, "answered", answer=body, epsilon=state.spent)
     return replace(state, body=body)
@@ -224,6 +245,10 @@ def noise_options(catalog: Catalog) -> NoiseOptions:
     if catalog.noise is None:
         raise ValueError("the dataset gives no noisy answers")
     return catalog.noise
+
+
+def _deadline(state: NoisyState, way: Way) -> Deadline:
+    return Deadline(way.gate.clock_s, state.began_s + way.gate.limits.timeout_s)
 
 
 def shown(plan: NoisyPlan) -> tuple[Output, ...]:

@@ -13,15 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 from querygate.core.bodies import NoisyBody, Row
 from querygate.core.budget import Cost
+from querygate.core.deadline import Deadline
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Lookup
 from querygate.core.plan import GroupKey, Plan
 from querygate.core.ports import Limits
-from querygate.core.tally import Figure, Tallied, WantedTally
+from querygate.core.tally import ExactNumber, Figure, Tallied, Tally, WantedTally
 from querygate.core.types import Catalog, Scalar
 from querygate.custody.noise.expression_domains import public_domain
 from querygate.gate.render import key_value
@@ -47,9 +48,8 @@ rounding of a million values weighs less than half of one, and the noise more th
 COARSEST = 2**10
 """Steps that the domain of a quantile is divided into: what it can be told as."""
 
-
-ExactNumber: TypeAlias = "int | dict[int, int]"
-"""A whole number, or for a quantile how often each step occurs."""
+MOST_PLACES = 1 << 23
+"""Steps of a quantile in all groups together: as many numbers are counted."""
 
 
 class NoisyGroup(TypedDict):
@@ -139,6 +139,8 @@ def figures_of(
     delta = options.delta / plan.number
     groups = sum(1 for chosen in plan.plan.sets for _ in _groups(plan.plan, chosen, catalog, limits))
     grid = _grid(release, catalog)
+    if release.kind == "quantile" and grid is not None and groups * (grid.last - grid.first + 1) > MOST_PLACES:
+        raise _too_many("a quantile is chosen among many values in each")
     rows = 1 if release.persons and not plan.plan.keys else options.rows_per_person  # one may be in several groups
     if release.kind == "quantile":
         cost = pure(epsilon)
@@ -150,18 +152,21 @@ def figures_of(
 
 
 def _wanted(release: NoisyNumber, grid: Grid | None) -> tuple[WantedTally, ...]:
+    count = WantedTally("count", release.where)
+    if release.kind == "distinct":
+        return (WantedTally("distinct", release.where, release.value),)
     if grid is None:
-        return (WantedTally("distinct" if release.kind == "distinct" else "count", release.value, release.where),)
+        return (count,)
     figure: Figure = "histogram" if release.kind == "quantile" else "sum"
-    values = WantedTally(figure, release.value, release.where, grid.first, grid.last, grid.step)
-    return (values, WantedTally("count", release.value, release.where)) if release.kind == "avg" else (values,)
+    values = WantedTally(figure, release.where, release.value, grid.first, grid.last, grid.step)
+    return (values, count) if release.kind == "avg" else (values,)
 
 
 def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
     """The public domain of what is added or ranked, in steps; None for counts."""
-    if release.of is None or release.given is None:
+    if release.value is None or release.kind == "distinct":
         return None
-    domain = public_domain(release.of, release.given, catalog)
+    domain = public_domain(release.value, release.where, catalog)
     if domain is None:
         raise UnsupportedSQL(
             "QG216",
@@ -172,7 +177,7 @@ def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
     steps = COARSEST if release.kind == "quantile" else FINEST
     # a power of two, so that to divide by it is exact; of whole numbers at least one
     step = 2.0 ** math.floor(math.log2((high - low or 1.0) / steps))
-    if release.of.type == "integer":
+    if release.value.type == "integer":
         step = max(step, 1.0)
     return Grid(low, max(high, low + step), step)
 
@@ -181,12 +186,18 @@ def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
 
 
 def perturbed(
-    plan: NoisyPlan, figures: Sequence[Figures], tallied: Sequence[Tallied], catalog: Catalog, entropy: Entropy
+    plan: NoisyPlan,
+    figures: Sequence[Figures],
+    tallied: Sequence[Tallied],
+    catalog: Catalog,
+    entropy: Entropy,
+    deadline: Deadline,
 ) -> NoisyNumbers:
     """Every group with its noisy numbers, called by what they mean: another wording finds its own among them."""
     rows: list[NoisyGroup] = []
     for chosen, found in zip(plan.plan.sets, tallied, strict=True):
         for group in _groups(plan.plan, chosen, catalog):
+            deadline.check()
             exact = iter(found.get(group, ()))
             cells = {}
             for figure in figures:
@@ -203,12 +214,21 @@ def _groups(
     """Every group there can be, from public domains."""
     values = [_values(plan.keys[i], catalog) for i in chosen]
     if limits is not None and math.prod(map(len, values)) > limits.max_groups:
-        raise UnsupportedSQL(
-            "QG212",
-            f"These columns form more than {limits.max_groups:,} groups, and noise must be added to every one.",
-            "Group by fewer columns, or in wider steps.",
-        )
+        raise _too_many("noise must be added to every one")
     return itertools.product(*values)
+
+
+def _too_many(why: str) -> UnsupportedSQL:
+    return UnsupportedSQL(
+        "QG212", f"These columns form too many groups: {why}.", "Group by fewer columns, or in wider steps."
+    )
+
+
+def tally_of(plan: NoisyPlan, chosen: Sequence[int], figures: Sequence[Figures], catalog: Catalog) -> Tally:
+    """What is counted for one grouping set."""
+    keys = tuple(plan.plan.keys[i] for i in chosen)
+    wanted = tuple(wanted for figure in figures for wanted in figure.wanted)
+    return Tally(keys, tuple(_values(key, catalog) for key in keys), plan.where, wanted)
 
 
 def _values(key: GroupKey, catalog: Catalog) -> tuple[Scalar, ...]:

@@ -57,7 +57,7 @@ KEYS = {
     "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
     "answers": ("modes", "min_group"),
     "laplace": (
-        *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project"),
+        *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project", "epsilon_least"),
         *("delta", "mechanism", "person", "rows_per_person"),
     ),
     "audit": ("on_differencing",),

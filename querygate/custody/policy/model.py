@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from querygate.core.types import NUMERIC, NoiseOptions, Role, Type
+from querygate.core.types import NUMERIC, USUAL_LEAST, NoiseOptions, Role, Type
 
 Number: TypeAlias = int | float
 Meaning: TypeAlias = "bool | int | float | str | Sequence[Meaning] | Mapping[str, Meaning] | None"
@@ -440,6 +440,8 @@ class Policy:
             del meaning["person"]
         if self.noise is None:
             del meaning["noise"]
+        elif self.noise == replace(self.noise, epsilon_least=USUAL_LEAST):
+            del meaning["noise"]["epsilon_least"]
         if self.republish == RepublishOptions():
             del meaning["republish"]
         for key in ("statistics", "max_width", "largest_k"):

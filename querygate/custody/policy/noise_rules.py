@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from querygate.core.types import NoiseOptions
+from querygate.core.types import USUAL_LEAST, NoiseOptions
 from querygate.custody.policy.model import ColumnPolicy
 from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
 
@@ -32,6 +32,9 @@ def read_noise(
     for key, limit in limits.items():
         if limit is not None and limit < each:
             table.fail(key, "is less than the cost of one question", f"at least epsilon_per_query ({each})")
+    least = float(table.number("epsilon_least", _EPSILON) or USUAL_LEAST)
+    if "epsilon_least" in table and least > each:
+        table.fail("epsilon_least", "is more than one question may cost", f"at most epsilon_per_query ({each})")
     delta = float(table.number("delta", Bound(least=0, most=1e-3)) or 0.0)
     mechanism = table.choice("mechanism", "geometric") or "geometric"
     if mechanism.startswith("gaussian") != (delta > 0):
@@ -43,4 +46,14 @@ def read_noise(
         table.fail("person", "is not an identifier", listed(known) or "a column with role identifier (there is none)")
     if rows > 1 and not named:
         table.fail("rows_per_person", "needs a column that identifies persons", 'person = "COLUMN"')
-    return NoiseOptions(each, total, user, None if project is None else float(project), delta, mechanism, named, rows)
+    return NoiseOptions(
+        epsilon_per_query=each,
+        epsilon_total=total,
+        epsilon_per_user=user,
+        epsilon_per_project=None if project is None else float(project),
+        delta=delta,
+        mechanism=mechanism,
+        person=named,
+        rows_per_person=rows,
+        epsilon_least=least,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 
 from querygate.control.sqlite_budgets import SqliteBudgets
 from querygate.core.budget import Budgets
@@ -10,16 +11,18 @@ from querygate.core.errors import ConfigError
 from querygate.custody.noise.noisy_answer import Noise
 from querygate.methods.dp import ComposedAccounting
 from querygate.site.open_gate import OpenSite, now
-from querygate_adapters.vault.exact_counts import VaultCounts
+from querygate_adapters.vault.row_columns import VaultColumns
 
 
 def open_noise(opened: OpenSite) -> Noise:
     """The noisy path of a site."""
     return Noise(
-        counter=VaultCounts(opened.site.vault, memory_mb=opened.site.settings.limits.memory_mb),
+        rows=VaultColumns(opened.site.vault, memory_mb=opened.site.settings.limits.memory_mb),
         budgets=open_budgets(opened),
         entropy=secrets.SystemRandom(),
         project_of=lambda name: _project(opened, name),
+        tick_s=opened.site.settings["noise_tick_ms"] / 1000,
+        wait=time.sleep,
     )
 
 

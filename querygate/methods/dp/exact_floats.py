@@ -12,7 +12,7 @@ def exact(number: float | Fraction) -> Fraction:
     >>> exact(0.1), exact(2)
     (Fraction(1, 10), Fraction(2, 1))
     """
-    return number if isinstance(number, Fraction) else Fraction(repr(float(number)))
+    return Fraction(number) if isinstance(number, Fraction | int) else Fraction(repr(float(number)))
 
 
 def at_least(number: Fraction) -> float:

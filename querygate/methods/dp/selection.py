@@ -39,9 +39,9 @@ def choose(
         raise ValueError("there is no candidate to choose from")
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon is a number above 0, not {epsilon}")
-    if not (math.isfinite(sensitivity) and sensitivity > 0):
+    if not (_is_finite(sensitivity) and sensitivity > 0):
         raise ValueError(f"sensitivity is a number above 0, not {sensitivity}")
-    if not np.isfinite(np.asarray(scores, dtype=np.float64)).all():
+    if not all(map(_is_finite, scores)):
         raise ValueError("a score is not a finite number")
     rate = exact(epsilon) / (exact(sensitivity) * (1 if monotonic else 2))
     numbers = [score if isinstance(score, int) else Fraction(score) for score in scores]
@@ -55,6 +55,11 @@ def choose(
         if flip_exp(rate.numerator * gap.numerator, rate.denominator * gap.denominator, entropy):
             return candidate
     raise AssertionError("the best candidate is always taken")
+
+
+def _is_finite(number: float) -> bool:
+    """Whole numbers are, however large: no float need hold them."""
+    return isinstance(number, int) or math.isfinite(number)
 
 
 def noisy_quantile(
@@ -83,10 +88,8 @@ def noisy_quantile(
     if rows_per_person < 1:
         raise ValueError(f"a person has at least one row, not {rows_per_person}")
     a, b = exact(q).as_integer_ratio()
-    to_here = np.cumsum(rows)
     wanted = a * int(rows.sum())
-    if b * int(rows.sum()) >= 2**62:
-        raise ValueError(f"{q} has too many decimals for so many rows")
-    off = np.maximum(0, np.maximum(wanted - b * to_here, b * (to_here - rows) - wanted))
-    scores: list[int] = (-off).tolist()
+    below_or_at: list[int] = np.cumsum(rows).tolist()  # whole numbers of any size: none of them can be too many
+    below_it = [0, *below_or_at[:-1]]
+    scores = [-max(0, wanted - b * to, b * up - wanted) for to, up in zip(below_or_at, below_it, strict=True)]
     return choose(scores, sensitivity=max(a, b - a) * rows_per_person, epsilon=epsilon, entropy=entropy)

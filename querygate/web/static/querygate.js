@@ -98,7 +98,7 @@ function answered(answer) {
     const { spent, left } = answer.budget;
     card.append(make("p", `This answer cost epsilon ${figure(spent)}; you have ${figure(left)} left.`, { class: "notes" }));
   }
-  const about = `${answer.dataset}, version ${answer.version}. ${answer.query_id}, ${answer.elapsed_ms} ms.`;
+  const about = `${answer.dataset}, version ${answer.version}. ${answer.query_id}${answer.elapsed_ms === undefined ? "" : `, ${answer.elapsed_ms} ms`}.`;
   card.append(make("p", about, { class: "notes" }), downloads(answer.query_id));
   return card;
 }

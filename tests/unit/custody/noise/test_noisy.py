@@ -104,6 +104,24 @@ def test_what_has_no_known_sensitivity_is_refused_and_costs_nothing(noisy: Noisy
     assert read_budget(Principal("max", "researcher"), "patients", noisy.opened.gate)["left"]["user"] == 1.0
 
 
+def test_what_asks_too_much_of_each_row_is_refused_and_costs_nothing(noisy: NoisySite) -> None:
+    """Before anything is read: what a statement costs is known from the statement."""
+    wide = " + ".join(f"(weight * {i} - sbp)" for i in range(1, 60))
+    sql = ", ".join(f"AVG(({wide}) / {i}) AS a{i}" for i in range(1, 11))
+    with pytest.raises(UnsupportedSQL) as refused:
+        noisy.ask(f"SELECT {sql} FROM patients", user="tim")
+    assert (refused.value.code, refused.value.detail) == ("QG216", "The statement asks for too much of each record.")
+    assert read_budget(Principal("tim", "researcher"), "patients", noisy.opened.gate)["left"]["user"] == 1.0
+
+
+def test_arithmetic_between_columns_is_that_of_the_database(precise: NoisySite) -> None:
+    sql = "SELECT AVG(weight / POWER(sbp / 100.0, 2)) FROM patients WHERE weight * 2 > sbp - 20 AND age + 1 < pulse"
+    (cell,) = precise.ask(sql)["rows"][0].values()
+    (truth,) = precise.truth.execute(sql).fetchone() or (None,)
+    low, high = cell["interval95"]
+    assert low <= float(truth) <= high
+
+
 def test_a_row_that_fails_is_no_error(precise: NoisySite) -> None:
     """An error would tell, without noise and for nothing, that there is a row of that kind."""
     sql = "SELECT COUNT(*) FROM patients WHERE 1 / (weight - 60) > 0"

@@ -187,6 +187,12 @@ BROKEN = [
     ),
     (TOP + Q + NOISE + "epsilon_total = 0\n", "laplace.epsilon_total", "a number above 0 and at most 100"),
     (TOP + Q + NOISE + "epsilon_total = 0.05\n", "laplace.epsilon_total", "is less than the cost of one question"),
+    (TOP + Q + NOISE + "epsilon_total = 1\nepsilon_least = 0\n", "laplace.epsilon_least", "a number above 0"),
+    (
+        TOP + Q + NOISE + "epsilon_total = 1\nepsilon_least = 0.2\n",
+        "laplace.epsilon_least",
+        "at most epsilon_per_query",
+    ),
     (TOP + Q + NOISE + "epsilon_total = 1\ndelta = 1e-6\n", "laplace.delta", "applies to the Gaussian mechanisms"),
     (TOP + Q + NOISE + 'epsilon_total = 1\nmechanism = "uniform"\n', "laplace.mechanism", "geometric, laplace"),
     (TOP + Q + NOISE + 'epsilon_total = 1\nperson = "age"\n', "laplace.person", "is not an identifier"),

@@ -69,9 +69,13 @@ def test_no_rows_and_a_long_grid() -> None:
     assert noisy_quantile(counts, 0.5, epsilon=1.0, entropy=entropy) == 60_000
 
 
-@pytest.mark.parametrize(
-    ("counts", "q", "rows"), [([1, 2], 1.5, 1), ([1, -2], 0.5, 1), ([1, 2], 0.5, 0), ([2**60], 0.123, 1)]
-)
+@pytest.mark.parametrize("q", [0.1234567890123457, 1e-300, 5e-324])
+def test_no_share_has_too_many_decimals_for_any_number_of_rows(q: float) -> None:
+    for rows in (0, 1, 500, 2**60):
+        assert noisy_quantile([rows, 0, 0], q, epsilon=1.0, entropy=random.Random(1)) in range(3)
+
+
+@pytest.mark.parametrize(("counts", "q", "rows"), [([1, 2], 1.5, 1), ([1, -2], 0.5, 1), ([1, 2], 0.5, 0)])
 def test_quantiles_that_are_none_are_refused(counts: list[int], q: float, rows: int) -> None:
     with pytest.raises(ValueError, match=r"quantile|counts|row"):
         noisy_quantile(counts, q, epsilon=1.0, entropy=random.Random(1), rows_per_person=rows)
