@@ -275,9 +275,10 @@ def explain_versions(found: Republication | None) -> list[str]:
     lines = ["", "Earlier versions"]
     for version, pair in found.by_version.items():
         lines.append(f"  combined with version {version}: the smallest common group has {pair.smallest:,}")
-        if pair.left + pair.came:
+        if pair.told:
             lines.append(
-                f"    in small groups, {pair.came:,} came and {pair.left:,} left or stayed: visible to anyone who knows"
+                f"    in small groups, {pair.came:,} came, {pair.left:,} left or stayed, and {pair.changed:,} have "
+                "other sensitive values: visible to anyone who knows"
             )
     lines += ["  classes of earlier versions were kept together"] if found.sticky else []
     lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []

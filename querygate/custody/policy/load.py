@@ -205,8 +205,8 @@ def _warnings(policy: Policy) -> Iterator[str]:
     yield from moments_warnings(policy.anonymise.class_moments)
     if policy.republish.few_changes == "report":
         yield (
-            "republish.few_changes: report: anyone who has two versions and knows who came or left can read their "
-            "values"
+            "republish.few_changes: report: anyone who has two versions and knows who came, left or changed can read "
+            "their values"
         )
     for column in policy.named("sensitive", "note"):
         for key, warning in _column_warnings(column):

@@ -305,7 +305,7 @@ class RepublishOptions:
     """What is done where versions, laid together, tell people apart who were hidden in each of them."""
 
     on_overlap: Literal["refuse", "sticky", "retire"] = "refuse"
-    few_changes: Literal["refuse", "report"] = "refuse"  # of people who came or left in groups below k
+    few_changes: Literal["refuse", "report"] = "refuse"  # of people who came, left or changed in groups below k
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class VersionHandling:
     """What is done about earlier versions. `retire`: these are, whatever is found; `compare` off leaves them alone."""
 
     on_overlap: OnOverlap = "refuse"
-    few_changes: bool = False  # people who came or left in groups below k are only reported
+    few_changes: bool = False  # people who came, left or changed in groups below k are only reported
     retire: tuple[int, ...] = ()
     compare: bool = True
 
@@ -57,10 +57,17 @@ class Overlap:
     divided: int  # people in parts of a class that are too small
     left: int  # people who left, or were left behind, in groups that are too small
     came: int
+    changed: int  # people who stayed, with other secret values, in groups that are too small
 
     @classmethod
     def of(cls, verdict: OverlayVerdict) -> Overlap:
-        return cls(verdict.smallest, verdict.divided.people, verdict.left.people, verdict.came.people)
+        small = (verdict.divided, verdict.left, verdict.came, verdict.changed)
+        return cls(verdict.smallest, *(part.people for part in small))
+
+    @property
+    def told(self) -> int:
+        """People whose values the difference tells whoever knows that it is about them."""
+        return self.left + self.came + self.changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,8 @@ def make_keeping(policy: Policy) -> OverlapRule:
     sensitive = policy.named("sensitive")
     values = {column.name: least for column in sensitive if (least := _least(column)) > 1}
     widths = {column.name: float(column.guard) for column in sensitive if column.is_numeric and column.guard}
-    return OverlapRule(policy.person or None, values, widths)
+    secret = tuple(column.name for column in policy.named("sensitive", "codes"))
+    return OverlapRule(policy.person or None, values, widths, secret)
 
 
 def _least(column: ColumnPolicy) -> int:
@@ -163,7 +171,7 @@ def measure(
 ) -> Republication:
     """Lay together what was written; `meeting` has the versions that stay readable, None where there are none."""
     if meeting is None:
-        nothing = Overlap(0, 0, 0, 0)
+        nothing = Overlap(0, 0, 0, 0, 0)
         return Republication(True, sticky, tuple(retired), nothing, {})
     met = meeting.met()
     if not _is_fine(met, meeting, handling, k):
@@ -230,6 +238,8 @@ def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: V
         lines.append(f"  {_counted(verdict.left, 'group')} that some people left")
     if verdict.came.parts and not handling.few_changes:
         lines.append(f"  {_counted(verdict.came, 'group')} of people who came")
+    if verdict.changed.parts and not handling.few_changes:
+        lines.append(f"  {_counted(verdict.changed, 'group')} of people whose sensitive values changed")
     lines.append(f"The smallest remaining group has {verdict.smallest:,}.")
     return lines
 
@@ -241,6 +251,8 @@ def _tried(
     k, plan = state.policy.k, []
     if before.verdict.left.parts and not handling.few_changes:
         return []  # those who left are gone, however the others are divided
+    if 0 < _most_changed(before.met) < k and not handling.few_changes:
+        return []  # nor can so few who changed be hidden
     if (found := _try(state, meeting, handling, redivide, sticky(meeting, handling), k)) is not None:
         plan.append(
             'keep classes together: republish.on_overlap = "sticky". '
@@ -259,22 +271,27 @@ def _tried(
 def _accepted(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> list[str]:
-    """What to do about a few who came or left: wait for more of them, or let them be told."""
-    came, left = before.verdict.came.people, before.verdict.left.people
-    if handling.few_changes or not came + left:
+    """What to do about a few who came, left or changed: wait for more of them, or let them be told."""
+    found = Overlap.of(before.verdict)
+    if handling.few_changes or not found.told:
         return []
-    plan = ["wait until more people have come, so that they can form their own classes"] if came else []
-    step = 'accept that a few came or left: republish.few_changes = "report"'
+    plan = ["wait until more people have come, so that they can form their own classes"] if found.came else []
+    plan += ["wait until the values of more people have changed"] if found.changed else []
+    step = 'accept that a few came, left or changed: republish.few_changes = "report"'
     if before.verdict.divided.parts:
         lenient = replace(handling, few_changes=True)
-        found = _try(state, meeting, lenient, redivide, sticky(meeting, lenient), state.policy.k)
-        if found is None:
+        tried = _try(state, meeting, lenient, redivide, sticky(meeting, lenient), state.policy.k)
+        if tried is None:
             return plan
-        step += f' with on_overlap = "sticky", mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}'
+        step += f' with on_overlap = "sticky", mean loss (NCP) {tried.loss:.2%} instead of {before.loss:.2%}'
     return [
         *plan,
-        f"{step}. Anyone who has two versions and knows who came or left can then read these people's values",
+        f"{step}. Anyone who has two versions and knows whom it is about can then read these people's values",
     ]
+
+
+def _most_changed(met: ClassHistory) -> int:
+    return int(met.changes.people.sum(axis=0).max(initial=0)) if met.changes is not None else 0
 
 
 def _try(

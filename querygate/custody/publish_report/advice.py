@@ -66,12 +66,12 @@ def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
 
 
 def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
-    told = body.versions.together.came + body.versions.together.left if body.versions else 0
+    told = body.versions.together.told if body.versions else 0
     if told:
         yield (
-            f"{counted(told, 'person', 'people')} came or left in groups below k: anyone who has both versions and "
-            "knows who came or left can read their values.",
-            "Wait until more people have come, or retire the previous version.",
+            f"{counted(told, 'person', 'people')} came, left or changed in groups below k: anyone who has both "
+            "versions and knows whom it is about can read their values.",
+            "Wait until more people have come or changed, or retire the previous version.",
         )
 
 
