@@ -155,6 +155,7 @@ class Catalog:
     on_differencing: Literal["alert", "warn", "refuse"] = "alert"
     in_extracts: tuple[str, ...] = ()  # columns that no query reaches, and that leave in extracts alone
     person: str = ""  # the column that tells persons apart, one in each row: it is not published, and can be counted
+    persons: int = 0  # how many people the rows are of, where some have several; k counts them. 0: each row is one
 
     def column(self, name: str) -> Column | None:
         """The column called `name`, without regard to case as in SQL."""

@@ -59,6 +59,11 @@ class VersionOverlap(Protocol):
         ...
 
     @property
+    def several(self) -> bool:
+        """Have people several rows in a version? Then what versions tell of one person together is not known."""
+        ...
+
+    @property
     def changed(self) -> tuple[int, int]:
         """How many of the earlier versions are not in the new one, and how many of the new one were in none."""
         ...

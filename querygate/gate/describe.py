@@ -108,10 +108,17 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"One row is one {catalog.unit}.")
     if catalog.person:
         said.append(f"No two rows share the same {catalog.person}; it is not published, but it can be counted.")
-    if quasi:
+    if catalog.persons:
         said.append(
-            f"Each record shares its published {quasi} with at least {catalog.k - 1:,} others (k = {catalog.k})."
+            f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, statistics count rows."
         )
+    if quasi:
+        others = (
+            f"the records of at least {catalog.k - 1:,} other people"
+            if catalog.persons
+            else (f"at least {catalog.k - 1:,} others")
+        )
+        said.append(f"Each record shares its published {quasi} with {others} (k = {catalog.k}).")
     if catalog.tight:
         said.append("The edges of the classes are values that occur in the data.")
     if sensitive:

@@ -16,7 +16,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
 from querygate.core.version_overlap import ClassHistory, OverlapRule, ValueChanges
@@ -98,6 +97,7 @@ class Past:
     classes: Ints
     people: pa.Table
     secret: Mapping[int, tuple[str, ...]]
+    several: bool  # have some people several rows in a version?
 
 
 def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
@@ -131,9 +131,8 @@ def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: Overl
             v: tuple(name for name in keeping.secret if name in columns and name in vault.types)
             for v, vault in known.items()
         }
-        by_person = keeping.person in common and _lay_together(
-            database, known, (str(keeping.person),), True, keeping, secret
-        )
+        named = keeping.person in common
+        by_person = named and _lay_together(database, known, (str(keeping.person),), True, keeping, secret)
         if not by_person:  # what all versions have is then the same, or it is another record
             secret = {v: tuple(name for name in names if name not in common) for v, names in secret.items()}
             _lay_together(database, known, common, False, keeping, secret)
@@ -148,7 +147,15 @@ def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: Overl
             f"FROM person JOIN histories USING ({classes})"
         ).to_arrow_table()
     keys = (str(keeping.person),) if by_person else common
-    return Past(tuple(known), by_person, keys, np.column_stack([ints(found[f"c{v}"]) for v in known]), people, secret)
+    return Past(
+        tuple(known),
+        by_person,
+        keys,
+        np.column_stack([ints(found[f"c{v}"]) for v in known]),
+        people,
+        secret,
+        named and not by_person,
+    )
 
 
 def _lay_together(
@@ -217,6 +224,11 @@ class DuckDBVersionOverlap:
         return self._past.by_person
 
     @property
+    def several(self) -> bool:
+        again = "SELECT COUNT(*) > COUNT(DISTINCT key) FROM row_history"
+        return self._past.several or bool(self._db.execute(again).fetchall()[0][0])
+
+    @property
     def changed(self) -> tuple[int, int]:
         sql = "SELECT (SELECT COUNT(*) FROM gone), (SELECT COUNT(*) FROM row_history WHERE history < 0)"
         gone, new = self._db.execute(sql).fetchall()[0]
@@ -261,18 +273,3 @@ class DuckDBVersionOverlap:
             for i, width in enumerate(widths, len(tests))
         ]
         return f"({' AND '.join(['true', *tests])})"
-
-
-def check_persons(database: duckdb.DuckDBPyConnection, person: str) -> None:
-    """Every row is of somebody, and nobody has two: otherwise k would count rows and not people."""
-    x = quoted(person)
-    missing, twice = database.execute(
-        f"SELECT COUNT(*) FILTER ({x} IS NULL), COUNT({x}) - COUNT(DISTINCT {x}) FROM rows"
-    ).fetchall()[0]
-    if missing or twice:
-        raise ConfigError(
-            "QG803",
-            f"person: {counted(int(missing), 'row has', 'rows have')} no {person}, and "
-            f"{int(twice):,} repeat one of another row.",
-            "Provide one row per person, for example with a view that groups.",
-        )

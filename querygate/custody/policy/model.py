@@ -387,6 +387,7 @@ class Policy:
     joins: tuple[JoinPolicy, ...] = ()
     k_map: KMapPolicy | None = None
     person: str = ""  # the identifier that tells persons apart; empty: not told
+    k_counts: Literal["persons", "rows"] = "persons"  # rows: although identifiers may be in several of them
     republish: RepublishOptions = field(default_factory=RepublishOptions)
     noise: NoiseOptions | None = None
     release: ReleasePolicy | None = None
@@ -438,6 +439,8 @@ class Policy:
             del meaning["anonymise"]["search"]
         if not self.person:
             del meaning["person"]
+        if self.k_counts == "persons":
+            del meaning["k_counts"]
         if self.noise is None:
             del meaning["noise"]
         if self.republish == RepublishOptions():

@@ -94,7 +94,8 @@ def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
     if sign.kind == "record number" and 1 < c.distinct < NEARLY_UNIQUE * c.known:
         per = c.known / c.distinct
         why.append(
-            f"{per:.1f} records share a value on average: if it identifies a person, k would count records, not people."
+            f"{per:.1f} records share a value on average: k has to count values, and not records, if it "
+            "identifies people."
         )
     return Proposal(c.name, "identifier", why=tuple(why), warning=_article(sign.kind))
 

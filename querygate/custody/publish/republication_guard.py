@@ -8,7 +8,6 @@ earlier versions are retired.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -16,7 +15,8 @@ from typing import Any, Literal
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
-from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
+from querygate.custody.policy import Policy
+from querygate.custody.policy.class_guarantees import least_values
 from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.methods.anonymise import Infeasible, Method, stay_together
 from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
@@ -84,31 +84,10 @@ class Republication:
 def make_keeping(policy: Policy) -> OverlapRule:
     """What every group has to keep besides k: the different values that a guarantee stands for, and the guards."""
     sensitive = policy.named("sensitive")
-    values = {column.name: least for column in sensitive if (least := _least(column)) > 1}
+    values = {column.name: least for column in sensitive if (least := least_values(column.diversity)) > 1}
     widths = {column.name: float(column.guard) for column in sensitive if column.is_numeric and column.guard}
     secret = tuple(column.name for column in policy.named("sensitive", "codes"))
     return OverlapRule(policy.person or None, values, widths, secret)
-
-
-def _least(column: ColumnPolicy) -> int:
-    return max(map(_implied, column.diversity), default=1)
-
-
-def _implied(diversity: DiversityPolicy) -> int:
-    """How many different values a class has at least that keeps the guarantee."""
-    match diversity.kind:
-        case "distinct" | "entropy" | "recursive":
-            return math.ceil(diversity.l or 1)
-        case "p-sensitive":
-            return int(diversity.p or 1)
-        case "alpha":
-            return math.ceil(1 / (diversity.alpha or 1))
-        case "ke":
-            return int(diversity.distinct or 2)
-        case "em" | "t-closeness":
-            return 2
-        case _:
-            return 1
 
 
 # -- before it is written ----------------------------------------------------------------------------------------
@@ -128,7 +107,7 @@ def go_with_earlier(
     if handling.on_overlap == "retire":
         return replace(state, retire=_to_retire(met, meeting, handling, k))
     before = _Tried(met, judge(met, k), _loss(state))
-    if handling.on_overlap == "sticky" and meeting.by_person | (0 in meeting.changed):
+    if handling.on_overlap == "sticky" and not meeting.several and meeting.by_person | (0 in meeting.changed):
         state = redivide(state, sticky(meeting, handling), k)
         if _is_fine(meeting.met(), meeting, handling, k):
             return replace(state, retire=handling.retire)
@@ -150,6 +129,8 @@ def _is_fine(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandli
     """
     if not meeting.by_person and 0 not in meeting.changed:
         return False  # who has changed and who is new cannot be told apart
+    if meeting.several:
+        return set(meeting.versions) <= set(handling.retire)
     rest = [place for place, version in enumerate(meeting.versions) if version not in handling.retire]
     lenient = handling.few_changes or len(rest) < len(meeting.versions)
     return judge(met, k).keeps(few_changes=lenient) and (
@@ -158,7 +139,7 @@ def _is_fine(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandli
 
 
 def _to_retire(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandling, k: int) -> tuple[int, ...]:
-    if not meeting.by_person and 0 not in meeting.changed:
+    if meeting.several or (not meeting.by_person and 0 not in meeting.changed):
         return meeting.versions
     return tuple(meeting.versions[place] for place in in_the_way(met, k, few_changes=handling.few_changes))
 
@@ -207,10 +188,15 @@ def _refusal(
     state.progress.say("trying alternatives")
     state = replace(state, progress=StepProgress())  # nothing is published after this
     gone, new = meeting.changed
-    is_known = meeting.by_person or 0 in (gone, new)
+    is_known = not meeting.several and (meeting.by_person or 0 in (gone, new))
     lines = _found(state.policy.k, meeting, before.verdict, handling) if is_known else []
     plan = []
-    if not is_known:
+    if meeting.several:
+        lines.append(
+            f"People have several rows in the new version or in {_versions(meeting.versions)}, so it is not known what "
+            "these versions tell together about one person."
+        )
+    elif not is_known:
         lines.append(
             f"{counted(gone, 'record')} of {_versions(meeting.versions)} changed or disappeared in the new version, "
             f"and {new:,} of the new version were not there before. It is not known who is new and who only changed."

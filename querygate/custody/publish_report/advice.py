@@ -56,6 +56,12 @@ def _of_disclosure(body: PublishReport) -> Iterator[tuple[str, str]]:
 
 def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
     k = body.headline.k
+    if body.headline.persons < body.headline.rows:
+        yield (
+            f"{body.headline.persons:,} people have {body.headline.rows:,} rows. k counts people; the sizes of classes "
+            "and the figures of risk count rows, and are too good where one person has many.",
+            "Read k for the risk: nobody is found among fewer than k people.",
+        )
     if k < SMALL_K:
         yield (
             f"The smallest class has {k} records: anyone who knows that a person is in the data guesses right once in "
