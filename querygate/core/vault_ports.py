@@ -126,6 +126,10 @@ class LoadedRows(Protocol):
 
     def profile(self, column: str) -> Profile: ...
 
+    def replace_values(self, column: str, values: Array, by: str) -> None:
+        """Put one text in place of these values of a category, in the rows themselves."""
+        ...
+
     def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         """Give each distinct value of a column its code; a missing value has code -1."""
         ...

@@ -114,6 +114,13 @@ class DuckDBStagingTables:
         ).fetchnumpy()
         return ints(found["people"]), floats(found["shares"])
 
+    def replace_values(self, column: str, values: Array, by: str) -> None:
+        self._db.execute(f"DROP TABLE IF EXISTS {LOADED}")  # the rows are no longer what the source has
+        self._keep("replaced", {"value": values})
+        x = quoted(column)
+        self._db.execute(f"UPDATE rows SET {x} = ? WHERE {x} IN (SELECT value FROM replaced)", [by])
+        self._db.execute("DROP TABLE replaced")
+
     def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})
         self._coded[column] = int(codes.max(initial=-1)) + 2

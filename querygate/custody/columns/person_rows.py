@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 
 from querygate.core.errors import ConfigError
 from querygate.core.vault_ports import ValueCount
-from querygate.custody.policy import Policy
-from querygate.custody.policy.identifier_signs import KeyName, key_name
+from querygate.custody.policy import ColumnPolicy, Policy, column_names
+from querygate.custody.policy.identifier_signs import KeyName, is_shared, key_name
 
 FEW_ROWS = 10
 """Of a key that is not called a person's, mean rows of a value up to which it may be one: a ward has more."""
+
+NEARLY_ALL = 0.95
+"""Of what several people may have, such as a name: the share of rows from which each row's is taken for its own."""
 
 ROW_BY_ROW = "one row per person, for example with a view that groups"
 
@@ -41,6 +44,7 @@ def check_unnamed(policy: Policy, others: Iterable[str], count: Count, count_oth
     if policy.person or policy.k_counts == "rows":
         return
     found = dict(count(c.name for c in policy.named("identifier")))
+    found = {name: c for name, c in found.items() if _may_be_a_key(policy.column(name), c)}
     names = {name: named for name in others if (named := key_name(name)) is not None}
     found |= {
         name: counted
@@ -58,6 +62,16 @@ def check_unnamed(policy: Policy, others: Iterable[str], count: Count, count_oth
         f'Name the column that identifies people: person = "{best}" above the first table, with role identifier in '
         f'[columns.{best}]. If every row is another person, or rows are what you protect: k_counts = "rows".',
     )
+
+
+def _may_be_a_key(column: ColumnPolicy, counted: ValueCount) -> bool:
+    """Days and places are nobody's own; names and telephones are, where hardly any are in two rows."""
+    if column.kind in ("date", "place") or column.type in ("date", "timestamp"):
+        return False
+    if column_names.says(column_names.BIRTH, column.name) or column_names.says(column_names.POSTCODE, column.name):
+        return False
+    shared = is_shared(column.name) or column.kind in ("name", "phone", "fax", "email")
+    return not shared or counted.distinct < NEARLY_ALL * counted.known
 
 
 def check_supported(policy: Policy, persons: int, rows: int) -> None:

@@ -186,6 +186,20 @@ def key_name(name: str) -> KeyName | None:
     return KeyName.ANY if re.search(_KEY, words) and not re.search(_NOT_PEOPLE, words) else None
 
 
+SHARED = ("name of a person", "telephone or fax number", "e-mail address", "street address or place on the map")
+"""Kinds of which two people may well have the same."""
+
+
+def is_shared(name: str) -> bool:
+    """Is a column called like something that several people may have the same of?
+
+    >>> is_shared("last_name"), is_shared("mrn"), is_shared("guardian_phone")
+    (True, False, True)
+    """
+    words = words_of(name)
+    return any(detector.kind in SHARED and re.search(detector.names, words) for detector in DETECTORS)
+
+
 def traces(contains: Mapping[str, float]) -> list[Sign]:
     """Identifiers inside the values of a column that is not one itself, in texts above all."""
     found = [Sign(d.kind, False, contains.get(d.kind, 0.0)) for d in DETECTORS if d.inside]

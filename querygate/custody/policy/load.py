@@ -43,7 +43,7 @@ KEYS = {
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "diversity", "hierarchy", "edges", "groups"),
+        *("values", "rare", "diversity", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
     ),

@@ -198,6 +198,7 @@ class ColumnPolicy:
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
     guard: Number | None = None  # e; 0 is off
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
+    rare: str = ""  # what values are called together that are not declared, or that fewer than k people have
     diversity: tuple[DiversityPolicy, ...] = ()  # sensitive columns
     hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
     codes: CodesPolicy | None = None  # code lists
@@ -290,6 +291,10 @@ class AnswerOptions:
 
     modes: tuple[str, ...] = ("interval",)
     min_group: int = 0
+
+    @property
+    def noisy_only(self) -> bool:
+        return self.modes == ("laplace",)
 
 
 @dataclass(frozen=True, slots=True)

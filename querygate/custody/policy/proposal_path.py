@@ -10,7 +10,7 @@ from querygate.core.vault_ports import Source
 from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposal import Proposal, choose_k, propose
 from querygate.custody.policy.proposal_file import dataset_name, write_policy
-from querygate.custody.policy.proposal_person import propose_person, without_lists
+from querygate.custody.policy.proposal_person import for_several_rows, propose_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,6 @@ def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
     k = choose_k(person.people)
     columns = propose(figures, k)
     if person.people < rows:
-        columns = tuple(without_lists(columns))
+        columns = tuple(for_several_rows(columns))
     dataset = dataset_name(name)
     return DraftedPolicy(write_policy(dataset, rows, columns, k, person), dataset, k, rows, columns)

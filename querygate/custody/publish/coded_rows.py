@@ -60,7 +60,8 @@ def code(state: PublicationState) -> PublicationState:
             numbers[name] = _number_codes(state, column, profile)
             codes = numbers[name].of(profile.values)
         else:
-            texts[name] = tuple(sorted({*column.values, *map(str, profile.values)}))
+            named = {column.rare} - {""}
+            texts[name] = tuple(sorted({*column.values, *named, *map(str, profile.values)}))
             if column.hierarchy is not None:
                 trees[name] = make_tree(column, profile)
                 texts[name] = tuple(sorted(trees[name].leaves))

@@ -1,6 +1,7 @@
 """The path of a publication, top to bottom. This file is its specification.
 
     load        the source into the vault, typed, with the tables that are joined to it; whose rows they are
+    hide_rare   values of categories that few have, in a group that the policy names
     code        every published value its code; from here on nothing sees a value
     divide      classes that keep every guarantee of the policy
     compare     with earlier versions: whether people can be told apart by both; divided anew, or refused, where so
@@ -34,7 +35,7 @@ from querygate.custody.columns.population import Population, read_population
 from querygate.custody.columns.reference_tables import read_references
 from querygate.custody.columns.source_joins import Beside, check_columns, open_joined, tell_no_others
 from querygate.custody.policy import Policy
-from querygate.custody.publish import coded_rows
+from querygate.custody.publish import coded_rows, rare_values
 from querygate.custody.publish import generalise as cells
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
@@ -165,6 +166,10 @@ def load(state: PublicationState, job: PublicationJob) -> PublicationState:
     return state
 
 
+def hide_rare(state: PublicationState, job: PublicationJob) -> PublicationState:
+    return rare_values.hide_rare(state)
+
+
 def code(state: PublicationState, job: PublicationJob) -> PublicationState:
     return coded_rows.code(state)
 
@@ -223,6 +228,7 @@ def switch(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 STEPS: tuple[Callable[[PublicationState, PublicationJob], PublicationState], ...] = (
     load,
+    hide_rare,
     code,
     divide,
     compare,

@@ -246,6 +246,17 @@ def test_other_keys_count_where_a_value_has_few_rows(tmp_path: Path) -> None:
     assert "encounter_id: 150 different values in 300 rows" in error.detail
 
 
+def test_people_may_share_a_name(tmp_path: Path) -> None:
+    rows = visits(150, 150)
+    rows["last name"] = [f"n{i % 147}" for i in range(150)]
+    rows["birth_date"] = [f"19{i % 60 + 10}-01-01" for i in range(150)]
+    policy = UNNAMED.but(columns={"last name": IDENTIFIER, "birth_date": IDENTIFIER})
+    assert put(new_site(tmp_path), policy, rows).persons == 150
+
+    rows["last name"] = [f"n{i % 28}" for i in range(150)]
+    assert "last name: 28 different values in 150 rows" in refused(new_site(tmp_path / "few"), policy, rows).detail
+
+
 def test_keys_that_do_not_repeat_are_no_matter(tmp_path: Path) -> None:
     rows = visits(150, 150)
     rows["mrn"][:20] = [None] * 20
