@@ -206,7 +206,8 @@ def _warnings(policy: Policy) -> Iterator[str]:
         yield "anonymise.edges: tight: class edges are values of real people"
     yield from moments_warnings(policy.anonymise.class_moments)
     if policy.k_counts == "rows":
-        yield "k_counts: rows: a class of k rows may be one person's"
+        noisy = policy.noise is not None and not policy.noise.person
+        yield "k_counts: rows: a class of k rows may be one person's" + (", and noise hides one row" if noisy else "")
     if policy.republish.few_changes == "report":
         yield (
             "republish.few_changes: report: anyone who has two versions and knows who came, left or changed can read "

@@ -26,16 +26,7 @@ _WORD = re.compile(r"(?=.*[0-9])[0-9A-Za-z.:+/-]+|[A-Za-z]{1,3}")
 
 def hide_rare(state: PublicationState) -> PublicationState:
     """Put the name of the rare group in place of rare values; ConfigError QG802 where a column has no such name."""
-    problems = []
-    for column in state.policy.published:
-        if column.type != "category":
-            continue
-        profile = state.staging.profile(column.name)
-        rare = profile.values[_rare(state, column, profile.values, profile.counts)]
-        if rare.size and column.rare:
-            state.staging.replace_values(column.name, rare, column.rare)
-        elif rare.size and not column.values and not is_text(profile.values.size, int(profile.counts.sum())):
-            problems.append(f"{column.name}: {rare.size:,} of {counted(profile.values.size, 'value')}")
+    problems = put_together(state)
     if problems:
         raise ConfigError(
             "QG802",
@@ -45,6 +36,21 @@ def hide_rare(state: PublicationState) -> PublicationState:
             "names in `values`, or correct the source.",
         )
     return state
+
+
+def put_together(state: PublicationState) -> list[str]:
+    """The same without a complaint: what there is to complain of."""
+    problems = []
+    for column in state.policy.published:
+        if column.type != "category":
+            continue
+        profile = state.staging.profile(column.name)
+        rare = profile.values[_rare(state, column, profile.values, profile.counts)]
+        if rare.size and column.rare:
+            state.staging.replace_values(column.name, rare, column.rare)
+        elif rare.size and not is_text(profile.values.size, int(profile.counts.sum())):
+            problems.append(f"{column.name}: {rare.size:,} of {counted(profile.values.size, 'value')}")
+    return problems
 
 
 def _rare(state: PublicationState, column: ColumnPolicy, values: Array, counts: Ints) -> Array:

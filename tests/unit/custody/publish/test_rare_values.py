@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pytest
 
 from querygate.cli.describe import plain_lines
 from querygate.core.errors import ConfigError
+from querygate.core.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
+from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.policy_proposal import draft_from
 from querygate.gate.describe import make_description
 from querygate.site.open_gate import OpenSite
+from querygate_adapters.sources.open_source import open_source
 from tests.policies import AGE, IDENTIFIER, PolicyText, make_policy, public, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, ends, new_site, put, raw_rows, write_parquet
 
@@ -141,6 +145,15 @@ def test_a_resumed_publication_reads_the_source_again(tmp_path: Path) -> None:
     assert ends(opened, "COUNT(*)", "dx = 'other'") == (0, 0)
 
 
+def test_an_extract_of_a_file_has_the_group_too(tmp_path: Path) -> None:
+    source = open_source(str(write_parquet(tmp_path / "patients.parquet", patients())))
+    (tmp_path / "out").mkdir()
+    make_extract(POLICY.but(**OTHER).parsed(), source, ExtractSpec("t", "k-anonymous"), tmp_path / "out", secret=b"s")
+    written = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert b"other" in written
+    assert b"Jane" not in written
+
+
 @pytest.mark.parametrize("key", [{"hierarchy": "digits"}, {"groups": [["a"], ["b"]]}])
 def test_a_policy_cannot_have_both(key: dict[str, Any]) -> None:
     policy = make_policy("t", {"age": AGE, "dx": quasi("category", rare="other") | key})
@@ -164,16 +177,10 @@ def test_a_drafted_policy_publishes_no_rare_value(tmp_path: Path, several: bool)
     assert 'rare = "other"' in drafted.text
     assert "Jane" not in drafted.text
     opened = new_site(tmp_path)
-    report = put(opened, PolicyText(tables_of(drafted.text) | {"dataset": "t"}), path)
+    report = put(opened, PolicyText(tomllib.loads(drafted.text) | {"dataset": "t"}), path)
     assert report.persons == (200 if several else 400)
     assert report.measured.k >= drafted.k
     assert "Jane" not in told(opened)
-
-
-def tables_of(text: str) -> dict[str, Any]:
-    import tomllib
-
-    return tomllib.loads(text)
 
 
 # -- datasets whose answers are all noisy ----------------------------------------------------------------------------
