@@ -96,13 +96,12 @@ class DuckDBStagingTables:
         return count_values(self._db, "rows", columns)
 
     def count_source_values(self, source: Source, columns: Iterable[str]) -> Mapping[str, ValueCount]:
-        named = list(columns)
-        if not named:
-            return {}
-        with source.reading():
-            self._db.register("incoming", source.batches(named))
-            found = count_values(self._db, "incoming", named)
-        self._db.unregister("incoming")
+        found: dict[str, ValueCount] = {}
+        for name in columns:
+            with source.reading():
+                self._db.register("incoming", source.batches([name]))
+                found |= count_values(self._db, "incoming", [name])
+            self._db.unregister("incoming")
         return found
 
     def people_by_value(self, column: str, person: str) -> tuple[Ints, Floats]:
@@ -396,13 +395,13 @@ class DuckDBStagingTables:
 
 
 def count_values(database: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> dict[str, ValueCount]:
-    """Rows that have a value of each column, and different values; all columns in one pass over the table."""
-    named = list(columns)
-    if not named:
-        return {}
-    wanted = ", ".join(f"COUNT({x}), COUNT(DISTINCT {x})" for x in map(quoted, named))
-    figures = [int(n) for n in database.execute(f"SELECT {wanted} FROM {table}").fetchall()[0]]
-    return {name: ValueCount(*figures[2 * i : 2 * i + 2]) for i, name in enumerate(named)}
+    """Rows that have a value of each column, and different values. Groups spill to disk, distinct counts do not."""
+    found = {}
+    for name in columns:
+        values = f"SELECT COUNT(*) AS n FROM {table} WHERE {quoted(name)} IS NOT NULL GROUP BY {quoted(name)}"
+        known, distinct = database.execute(f"SELECT COALESCE(SUM(n), 0), COUNT(*) FROM ({values})").fetchall()[0]
+        found[name] = ValueCount(int(known), int(distinct))
+    return found
 
 
 def _opened(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:
