@@ -263,3 +263,10 @@ def test_keys_that_do_not_repeat_are_no_matter(tmp_path: Path) -> None:
     rows["encounter_id"] = list(range(150))
 
     assert put(new_site(tmp_path), UNNAMED, rows).persons == 150
+
+
+def test_a_policy_that_names_people_counts_them() -> None:
+    with pytest.raises(ConfigError, match="k_counts"):
+        VISITS.but(k_counts="rows").parsed()
+    assert UNNAMED.but(k_counts="rows").parsed().hash != UNNAMED.parsed().hash
+    assert UNNAMED.but(k_counts="persons").parsed().hash == UNNAMED.parsed().hash
