@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 
+from querygate.control import accounts
 from tests import postgres as postgres_server
 
 # A busy machine is no fault of the code.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+# Hundreds of keys are made, none of which anybody would want to guess.
+accounts._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(scope="session")

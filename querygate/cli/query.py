@@ -41,7 +41,7 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
     "--as", "name", metavar="USER", help="Ask as this user of the site.  [default: the person at the console]"
 )
 @click.option(
-    "--check", is_flag=True, help="Only check whether the statement would be accepted. Nothing is read or logged."
+    "--check", is_flag=True, help="Only check whether the statement would be accepted. Nothing is read; it is logged."
 )
 @click.option(
     "--mode",

@@ -5,7 +5,7 @@ from querygate.control.chain import GENESIS, ChainBroken, VerifiedChain
 from querygate.control.database import Database
 from querygate.control.entry_links import verify_lines
 from querygate.control.extract_requests import Notices, SqliteRequests
-from querygate.control.ids import new_query_id, stamp
+from querygate.control.ids import new_query_id, stamp, stamp_now
 from querygate.control.log import Log
 from querygate.control.rotation import discard, rotate
 from querygate.control.segments import Segment
@@ -37,4 +37,5 @@ __all__ = [
     "export_signed",
     "new_query_id",
     "stamp",
+    "stamp_now",
 ]

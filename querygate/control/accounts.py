@@ -19,7 +19,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from querygate.control.database import Database
-from querygate.control.ids import Clock, Entropy, stamp
+from querygate.control.ids import Clock, Entropy, stamp_now
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal
 
@@ -190,7 +190,7 @@ class Accounts:
         return User(**dict(rows[0]))
 
     def _now(self) -> str:
-        return stamp(self._clock())
+        return stamp_now(self._clock)
 
 
 class _Verified:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from querygate.control.chain import LogBody, canonical
 from querygate.control.database import Database
-from querygate.control.ids import stamp
+from querygate.control.ids import stamp_now
 from querygate.control.log import Log
 from querygate.core.json_body import JsonValue
 
@@ -51,7 +51,7 @@ class Alerts:
             for alert in alerts:
                 inserted = connection.execute(
                     "INSERT OR IGNORE INTO alert (id, dataset, found, body) VALUES (?, ?, ?, ?)",
-                    (alert["id"], dataset, stamp(self._log.clock()), canonical(alert)),
+                    (alert["id"], dataset, stamp_now(self._log.clock), canonical(alert)),
                 )
                 if inserted.rowcount:
                     new.append(alert)

@@ -15,7 +15,7 @@ from typing import Any, cast
 from querygate.control.alerts import WaitingAlert
 from querygate.control.chain import canonical
 from querygate.control.database import Database
-from querygate.control.ids import Entropy, new_query_id, stamp
+from querygate.control.ids import Entropy, new_query_id, stamp_now
 from querygate.control.log import Log
 from querygate.core.approval import Act, Event, ExtractRequest, State, expired, has_expired
 from querygate.core.extract_spec import ExtractSpec
@@ -131,7 +131,7 @@ class SqliteRequests:
         return [Event(**dict(row)) for row in self._database.rows(_EVENTS, (request_id,))]
 
     def _now(self) -> str:
-        return stamp(self._log.clock())
+        return stamp_now(self._log.clock)
 
 
 class Notices:

@@ -7,11 +7,13 @@ A `Clock` returns an aware moment, an `Entropy` returns that many unpredictable 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 Clock: TypeAlias = Callable[[], datetime]
 Entropy: TypeAlias = Callable[[int], bytes]
+
+NO_TIME = timedelta()
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Base 32 without I, L, O and U, which people misread."""
@@ -24,6 +26,11 @@ def stamp(moment: datetime) -> str:
     '2026-03-01T12:30:00.000000Z'
     """
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def stamp_now(clock: Clock, later: timedelta = NO_TIME) -> str:
+    """The time it is now, or will be so much later."""
+    return stamp(clock() + later)
 
 
 def new_query_id(clock: Clock, entropy: Entropy) -> str:

@@ -16,7 +16,7 @@ from typing import TextIO, TypedDict, cast
 
 from querygate.control.chain import GENESIS, Entry, LogEvent, VerifiedChain, canonical, digest
 from querygate.control.database import Database, decoded
-from querygate.control.ids import Clock, stamp
+from querygate.control.ids import Clock, stamp, stamp_now
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
 from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
@@ -152,7 +152,7 @@ class Log:
         last = connection.execute(_LAST).fetchone() or connection.execute(_LAST_ARCHIVED).fetchone() or (0, GENESIS)
         entry = Entry(
             seq=last[0] + 1,
-            time=stamp(self.clock()),
+            time=stamp_now(self.clock),
             kind=kind,
             query_id=query_id,
             user=_storable(user),

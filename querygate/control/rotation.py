@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from querygate.control.chain import START, Chain, VerifiedChain
 from querygate.control.entry_links import lines_of
-from querygate.control.ids import stamp
+from querygate.control.ids import stamp_now
 from querygate.control.log import INTENT, OUTCOME, Log
 from querygate.control.log_reader import DISCARDED, ROTATED, read_links, read_segments
 from querygate.control.segments import COLUMNS, Segment
@@ -30,7 +30,7 @@ _NOTE = f"INSERT INTO segment ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * le
 
 def rotate(log: Log, key: SiteKey, keep: timedelta, *, user: str, most: int = MOST_ENTRIES) -> list[Segment]:
     """Archive all entries older than `keep`. Returns the archives that were made; ChainBroken where the log is."""
-    limit = stamp(log.clock() - keep)
+    limit = stamp_now(log.clock, -keep)
     made = []
     with log.archives.alone():
         while (segment := _archive(log, key, limit, most)) is not None:
@@ -42,7 +42,7 @@ def rotate(log: Log, key: SiteKey, keep: timedelta, *, user: str, most: int = MO
 
 def discard(log: Log, keep: timedelta, *, user: str) -> list[Segment]:
     """Remove the files of archives whose last entry is older than `keep`. Their heads and signatures stay."""
-    limit = stamp(log.clock() - keep)
+    limit = stamp_now(log.clock, -keep)
     with log.archives.alone():
         with log.database.snapshot() as connection:
             segments = read_segments(connection)
@@ -55,7 +55,7 @@ def discard(log: Log, keep: timedelta, *, user: str) -> list[Segment]:
             with log.database.writing() as connection:
                 for segment in old:
                     connection.execute(
-                        "UPDATE segment SET discarded = ? WHERE number = ?", (stamp(log.clock()), segment.number)
+                        "UPDATE segment SET discarded = ? WHERE number = ?", (stamp_now(log.clock), segment.number)
                     )
                 log.append(connection, DISCARDED, None, user, None, {"archives": [one.told() for one in old]})
         # Also those that an earlier run took note of and did not get round to.
@@ -72,7 +72,7 @@ def _archive(log: Log, key: SiteKey, limit: str, most: int) -> Segment | None:
         last, until = _cut(connection, limit, most)
         if last <= before.entries:
             return None
-        segment = Segment(len(segments) + 1, before.entries + 1, last, before.head, "", until, "", stamp(log.clock()))
+        segment = Segment(len(segments) + 1, before.entries + 1, last, before.head, "", until, "", stamp_now(log.clock))
         chain = Chain(start=before)
         sealed = log.archives.write(segment.name, _lines(connection, chain, last), packed=True)
     segment = replace(segment, head=chain.head, sha256=sealed)

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from querygate.control.chain import START, Chain, VerifiedChain
 from querygate.control.entry_links import lines_of, links_of_lines
-from querygate.control.ids import stamp
+from querygate.control.ids import stamp_now
 from querygate.control.log import Log
 from querygate.control.log_reader import read_lines, read_segments
 from querygate.control.signature import SignedStatement, SiteKey
@@ -21,4 +21,4 @@ def export_signed(log: Log, key: SiteKey, stream: BinaryIO) -> bytes:
         for links in links_of_lines(read_lines(connection, log.archives)):
             chain.follow((links,))
             stream.writelines(line + b"\n" for line in lines_of(links))
-    return key.sign(SignedStatement(start.entries + 1, chain.entries, start.head, chain.head, stamp(log.clock())))
+    return key.sign(SignedStatement(start.entries + 1, chain.entries, start.head, chain.head, stamp_now(log.clock)))

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from querygate.control.database import Database
-from querygate.control.ids import Clock, stamp
+from querygate.control.ids import Clock, stamp_now
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
 from querygate.core.budget_ledger import Charge, Ledger
 from querygate.core.types import Scalar
@@ -85,7 +85,7 @@ class _Page:
         return str(rows[0][0]) if rows else None
 
     def is_underway(self, key: str, since_s: float) -> bool:
-        return bool(self._run(_UNDERWAY, (key, stamp(self._clock() - timedelta(seconds=since_s)))))
+        return bool(self._run(_UNDERWAY, (key, stamp_now(self._clock, -timedelta(seconds=since_s)))))
 
     def total(self, scope: Scope) -> SpentTotal:
         rows = self._run(_TOTAL, (scope.dataset, scope.kind, scope.name))
@@ -118,4 +118,4 @@ class _Page:
         return reservations, uncharged, answers, unpaid
 
     def _now(self) -> str:
-        return stamp(self._clock())
+        return stamp_now(self._clock)

@@ -1,8 +1,15 @@
-"""One deadline for a whole request, checked wherever a step may take long."""
+"""One deadline for a whole request, checked wherever a step may take long.
+
+It belongs to the request and not to a step, so it is kept where the request runs rather than handed through every
+function on the way: what is asked of an engine, tried as a suggestion or checked as one of many statements uses up the
+same time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from querygate.core.errors import NotPermitted
@@ -18,8 +25,43 @@ class Deadline:
     def check(self) -> None:
         """Stop a statement that has had its time; NotPermitted QG305."""
         if self.clock_s() > self.at_s:
-            raise NotPermitted(
-                "QG305",
-                "The statement exceeded the limit of time or memory and was stopped.",
-                "Ask for fewer groups or fewer columns at once.",
-            )
+            raise over_the_limit()
+
+
+_running: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def within(clock_s: Callable[[], float], limit_s: float) -> Iterator[Deadline]:
+    """Everything inside has so much time in all, or what an earlier one has left of its own."""
+    earlier = _running.get()
+    deadline = earlier or Deadline(clock_s, clock_s() + limit_s)
+    token = _running.set(deadline)
+    try:
+        yield deadline
+    finally:
+        _running.reset(token)
+
+
+def check_deadline() -> None:
+    """Stop here if the request has had its time. Does nothing outside a request."""
+    deadline = _running.get()
+    if deadline is not None:
+        deadline.check()
+
+
+def seconds_left(most: float) -> float:
+    """How long an engine may be asked: `most`, or what the request has left if that is less. QG305 if nothing is."""
+    deadline = _running.get()
+    if deadline is None:
+        return most
+    deadline.check()
+    return min(most, deadline.at_s - deadline.clock_s())
+
+
+def over_the_limit() -> NotPermitted:
+    return NotPermitted(
+        "QG305",
+        "The statement exceeded the limit of time or memory and was stopped.",
+        "Ask for fewer groups or fewer columns at once.",
+    )

@@ -4,7 +4,7 @@ them. What the custodian's jobs ask is in `vault_ports`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -24,6 +24,7 @@ class Limits:
     max_groups: int = 10_000
     max_sql_chars: int = 20_000
     max_nesting: int = 30
+    max_answer_bytes: int = 8 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,4 +135,10 @@ class QueryLog(Protocol):
         mode: str | None = None,
     ) -> None:
         """Put on record how a query ended, before anything is sent."""
+        ...
+
+    def note(
+        self, kind: str, *, user: str | None, dataset: str | None = None, body: Mapping[str, object] | None = None
+    ) -> None:
+        """Put something else on record."""
         ...

@@ -23,7 +23,7 @@ from typing import Never, Protocol, TypeVar
 from querygate.bounds import moment_columns
 from querygate.core.block import Block
 from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
-from querygate.core.deadline import Deadline
+from querygate.core.deadline import check_deadline, within
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal
 from querygate.core.plan import Plan
 from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
@@ -31,12 +31,14 @@ from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
 from querygate.gate.incidents import make_fault
-from querygate.gate.ranges import compute_groups, shown_part
-from querygate.gate.render import make_body
+from querygate.gate.ranges import compute_groups, shown_part, too_large
+from querygate.gate.render import make_body, to_json
 from querygate.sql import understand as understand_sql
 
 INTERVAL, NOISY = MODES = ("interval", "laplace")
 LONGEST_LOGGED_SQL = 20_000
+DRY_RUN = "dry_run"
+"""The kind of log entry that a statement leaves which was checked and not asked."""
 
 NOT_OFFERED = {
     INTERVAL: ("This dataset gives only noisy answers.", "Use the mode laplace."),
@@ -99,7 +101,7 @@ class NoisyPath(Protocol):
     def answer(self, passage: Passage, gate: Gate) -> AnswerBody: ...
 
     def check(self, passage: Passage, gate: Gate) -> Verdict:
-        """What it would cost and how precise it would be. Nothing is read from the rows, spent or logged."""
+        """What it would cost and how precise it would be. Nothing is read from the rows or spent."""
         ...
 
     def budget(self, principal: Principal, catalog: Catalog) -> BudgetBody:
@@ -116,20 +118,37 @@ G = TypeVar("G")
 
 def ask(request: Request, gate: Gate) -> AnswerBody:
     """Take a request through the gate; the answer is as it was put on record. Raises Refusal or Fault."""
-    state = follow(State(gate.new_id(), request, gate.clock_s()), gate, (find,), gate.log)
-    if state.mode == NOISY and gate.noise is not None:
-        return gate.noise.answer(state, gate)
-    return compute_ranges(state, gate).body
+    with within(gate.clock_s, gate.limits.timeout_s):
+        state = follow(State(gate.new_id(), request, gate.clock_s()), gate, (find,), gate.log)
+        if state.mode == NOISY and gate.noise is not None:
+            return gate.noise.answer(state, gate)
+        return compute_ranges(state, gate).body
 
 
 def answer(request: Request, gate: Gate) -> Answer:
     """Take a request to guaranteed ranges, as an object for other code. Raises Refusal or Fault."""
-    return compute_ranges(State(gate.new_id(), request, gate.clock_s()), gate, (find, *STEPS)).answer
+    with within(gate.clock_s, gate.limits.timeout_s):
+        return compute_ranges(State(gate.new_id(), request, gate.clock_s()), gate, (find, *STEPS)).answer
 
 
 def check(request: Request, gate: Gate) -> Verdict:
-    """Would this be accepted, and at what cost? A dry run: nothing is read from the cells, spent or logged."""
-    state = find(State("", request, gate.clock_s()), gate)
+    """Would this be accepted, and at what cost? A dry run: nothing is read from the cells or spent. It is on record."""
+
+    def note(code: str | None) -> None:
+        body = {"sql": request.sql[:LONGEST_LOGGED_SQL], "mode": request.options.mode, "code": code}
+        gate.log.note(DRY_RUN, user=request.principal.name, dataset=request.dataset, body=body)
+
+    try:
+        with within(gate.clock_s, gate.limits.timeout_s):
+            verdict = _judge(find(State("", request, gate.clock_s()), gate), gate)
+    except Refusal as refusal:
+        note(refusal.code)
+        raise
+    note(None)
+    return verdict
+
+
+def _judge(state: State, gate: Gate) -> Verdict:
     if state.mode == NOISY and gate.noise is not None:
         return gate.noise.check(state, gate)
     return make_verdict(understand(state, gate).plan, state.catalog)
@@ -175,9 +194,8 @@ def fetch(state: State, gate: Gate) -> State:
 
 
 def protect(state: State, gate: Gate) -> State:
-    deadline = Deadline(gate.clock_s, state.began_s + gate.limits.timeout_s)
     groups = [
-        tuple(compute_groups(plan, block, deadline.check))
+        tuple(compute_groups(plan, block, check_deadline))
         for plan, block in zip(state.plan.branches, state.blocks, strict=True)
     ]
     return replace(state, groups=tuple(groups))
@@ -200,7 +218,7 @@ def arrange(state: State, gate: Gate) -> State:
 
 
 def record(state: State, gate: Gate) -> State:
-    state = replace(state, body=make_body(state.answer))
+    state = replace(state, body=check_size(make_body(state.answer), gate.limits))
     conclude(state, gate.log, "answered", answer=state.body)
     return state
 
@@ -290,6 +308,13 @@ def check_differencing(state: State, gate: Gate) -> tuple[str, ...]:
             "Ask about other or larger groups. A question that has been answered before is answered again.",
         )
     return (WARNING,) if could and wanted == "warn" else ()
+
+
+def check_size(body: AnswerBody, limits: Limits) -> AnswerBody:
+    """The answer, unless it is larger than one may be: it would be in the log too, and stay there."""
+    if len(to_json(body)) > limits.max_answer_bytes:
+        raise too_large()
+    return body
 
 
 def noise_of(gate: Gate) -> NoisyPath:

@@ -58,6 +58,14 @@ _PASSES_ON = (_MONOTONE | {"abs"}) - {"sign", "whole"}
 """Functions that make NaN of NaN."""
 
 
+MOST_RANGES = 500_000
+"""Groups times statistics in one answer."""
+
+
+def too_large() -> UnsupportedSQL:
+    return UnsupportedSQL("QG212", "The answer would be too large.", "Ask for fewer groups or fewer columns at once.")
+
+
 def compute_groups(plan: Plan, block: Block, check: Callable[[], None], *, inner: bool = False) -> list[Group]:
     """The rows of a plan's answer, before their order. Of an inner plan, first its groups, then those over them."""
     exists: Bools | None = None
@@ -70,6 +78,8 @@ def make_groups(
     plan: Plan, fetched: Sequence[FetchedGroup], check: Callable[[], None], *, inner: bool = False
 ) -> list[Group]:
     """Ranges for every group, and only those that HAVING may keep."""
+    if len(fetched) * len(plan.aggregates) > MOST_RANGES:
+        raise too_large()
     found: list[tuple[Range, ...]] = []
     for group in fetched:
         check()

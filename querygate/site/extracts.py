@@ -18,7 +18,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any, BinaryIO
 
-from querygate.control import SqliteRequests, stamp
+from querygate.control import SqliteRequests, stamp_now
 from querygate.core.approval import (
     ACTIONS,
     FINAL,
@@ -234,7 +234,7 @@ class Extracts:
                 "version": summary["version"],
                 "policy_hash": summary["policy_hash"],
                 "method": summary["method"],
-                "made": stamp(self._log.clock()),
+                "made": stamp_now(self._log.clock),
                 "wish": request.spec.to_dict(),
             }
             return summary, self._files.keep(request.id, facts)
@@ -260,7 +260,7 @@ class Extracts:
         with self._files.locked(request_id):
             request = self._check(by, request_id, "release")
             manifest = self._files.release(request_id, request.manifest)
-            expires = stamp(self._log.clock() + timedelta(days=self._days))
+            expires = stamp_now(self._log.clock, timedelta(days=self._days))
 
             def after(request: ExtractRequest) -> ExtractRequest:
                 moved = replace(advance(request, "release", by), expires=expires)

@@ -60,6 +60,7 @@ SETTINGS: tuple[Setting, ...] = (
         1_000_000,
     ),
     Setting("max_groups", 10_000, "Maximum number of groups in one answer.", 1, 1_000_000),
+    Setting("max_answer_kb", 8192, "Maximum size of one answer, in kilobytes.", 16, 1_000_000),
     Setting("max_sql_chars", 20_000, "Maximum length of a statement, in characters.", 100, 1_000_000),
     Setting("max_nesting", 30, "Maximum depth of nested parentheses in a statement.", 5, 40),
     Setting(
@@ -70,6 +71,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("max_body_kb", 256, "Maximum size of an HTTP request, in kilobytes.", 4, 100_000),
     Setting("extract_reviewers", 1, "How many custodians must approve an extract request.", 1, 2),
+    Setting(
+        "review_audit_s",
+        60,
+        "Seconds for the audit of what a requester was answered before, shown to reviewers of an extract.",
+        1,
+        3600,
+    ),
+    Setting("review_audit_mb", 2048, "Memory for that audit, in megabytes.", 64, 1_000_000),
     Setting("extract_days", 30, "Number of days a released extract can be fetched.", 1, 3650),
     Setting("extract_webhook", "", "Webhook (http or https) that is notified of extract requests, without data."),
     Setting("extract_mail_command", "", "Command that receives an e-mail message about each extract request."),
@@ -112,6 +121,7 @@ class Settings:
             max_groups=self["max_groups"],
             max_sql_chars=self["max_sql_chars"],
             max_nesting=self["max_nesting"],
+            max_answer_bytes=self["max_answer_kb"] * 1024,
         )
 
 

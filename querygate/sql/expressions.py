@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from sqlglot import exp
 
+from querygate.core.deadline import check_deadline
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import EPOCH, Call, Choice, Constant, Expression, Lookup, Ref, is_number, size_of
 from querygate.core.meaning import meaning
@@ -83,6 +84,7 @@ Compile = Callable[[exp.Expr, Context], Expression]
 
 def expression(node: exp.Expr, context: Context) -> Expression:
     """The expression of a value."""
+    check_deadline()
     node = node.unnest()
     nested = next((part for part in node.walk() if is_aggregate(part)), None)
     if any(isinstance(part, exp.Star) for part in node.walk()):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from querygate.core.deadline import check_deadline
 from querygate.core.errors import SyntaxRefused
 from querygate.core.ports import Native, SqlReading, TabulatedValues
 from querygate.core.types import SqlValue
@@ -30,9 +31,11 @@ class WorkLimit:
     work: Work = field(default_factory=Work, compare=False)
 
     def read(self, sql: str, own: str) -> SqlReading:
+        check_deadline()
         return self.native.read(sql, own)
 
     def tabulate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
+        check_deadline()
         self.work.values += len(values) + EACH
         if self.work.values > MOST:
             raise SyntaxRefused(

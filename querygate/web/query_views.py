@@ -11,6 +11,7 @@ from typing import Any
 from flask import Response, request
 
 from querygate.control import stamp
+from querygate.core.deadline import within
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
@@ -48,7 +49,8 @@ class Api:
 
     def price(self, principal: Principal) -> Response:
         questions = read_batch(principal)
-        verdicts = [check(question, self._gate) for question in questions]
+        with within(self._gate.clock_s, self._gate.limits.timeout_s):  # all of them together
+            verdicts = [check(question, self._gate) for question in questions]
         epsilon = sum(Decimal(repr(float(verdict["cost"]["epsilon"]))) for verdict in verdicts)
         return give({"statements": verdicts, "cost": {"epsilon": float(epsilon)}})
 

@@ -92,7 +92,7 @@ ROUTES: tuple[Route, ...] = (
         "check",
         "POST",
         f"{API}/query/check",
-        "Check whether a statement would be accepted. A dry run: nothing is read, spent or logged.",
+        "Check whether a statement would be accepted. A dry run: nothing is read or spent, and it is logged.",
         "key",
         gives="Verdict",
         body="Question",

@@ -157,7 +157,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Readable": record("The same answer as a table of text.", {"headings": array(TEXT), "rows": array(array(TEXT))}),
     "Verdict": record(
-        "The result of a dry run. Nothing was read, spent or logged.",
+        "The result of a dry run. Nothing was read or spent.",
         {
             "accepted": {"const": True},
             "columns": array(ref("AnswerColumn")),

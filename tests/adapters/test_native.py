@@ -5,6 +5,8 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from querygate.core.deadline import within
+from querygate.core.errors import NotPermitted, UnsupportedSQL
 from querygate_adapters.store.duckdb_native import DuckDBNative
 
 TEXT = "SELECT count(*) FROM t WHERE a > {} AND b BETWEEN {} AND {}"
@@ -70,3 +72,29 @@ def test_intervals_by_what_they_say(native: DuckDBNative, text: str, own: str, a
     if alike:
         texts = (f"SELECT DATE '2020-02-28' + {one}" for one in (text, own))
         assert len({duckdb.sql(sql).fetchall()[0] for sql in texts}) == 1
+
+
+# -- what it takes -----------------------------------------------------------------------------------------------------
+
+GROWING = "regexp_replace(regexp_replace(x, '.', 'aaaaaaaaaa', 'g'), '.', 'bbbbbbbbbb', 'g')"
+
+
+def test_texts_that_grow_out_of_proportion_are_refused(native: DuckDBNative) -> None:
+    values = [f"value {number:05d}" for number in range(50_000)]
+    with pytest.raises(UnsupportedSQL, match="too long"):
+        native.tabulate(GROWING, "category", values)
+    assert native.tabulate("upper(x)", "category", values).results[7] == "VALUE 00007"
+
+
+def test_tables_are_kept_up_to_so_many_bytes(native: DuckDBNative, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("querygate_adapters.store.duckdb_native.KEPT_BYTES", 500_000)
+    for number in range(10):
+        native.tabulate(f"x + {number}", "integer", range(2_000))
+    assert 1 <= len(native._known) < 10
+    assert native._bytes == sum(size for _, size in native._known.values()) <= 500_000
+
+
+def test_what_the_request_has_left_is_all_there_is(native: DuckDBNative) -> None:
+    times = iter([0.0, 11.0, 11.0])
+    with within(lambda: next(times), 10.0), pytest.raises(NotPermitted, match="limit of time"):
+        native.tabulate("x + 1", "integer", range(10))

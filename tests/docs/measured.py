@@ -59,6 +59,21 @@ def rows() -> list[Row]:
     return found
 
 
+def changes() -> list[str]:
+    """Every change that the page shows."""
+    return sorted({row.change for row in rows()})
+
+
+def wrong(change: str) -> list[str]:
+    """Rows of the page whose figures are not those of this version."""
+    found = measure(change)
+    return [
+        str(row)
+        for row in rows()
+        if row.change == change and row.figures != {name: found[name] for name in row.figures}
+    ]
+
+
 @cache
 def measure(change: str) -> dict[str, str]:
     """Publish the survey under the changed policy; every figure that a table may show."""

@@ -19,19 +19,17 @@ from querygate.gate.answer import answer
 from querygate.gate.render import make_body
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
-from tests.docs.measured import PAGE, WHERE, changed, measure, rows
+from tests.docs.measured import PAGE, WHERE, changed, changes, wrong
 from tests.docs.pages import DOCS, prose
 
 SURVEY = demo.HERE / "survey.csv"
 PRIVACY = (DOCS / "explanation" / "privacy.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("change", sorted({row.change for row in rows()}))
+@pytest.mark.parametrize("change", changes()[::5])
 def test_a_change_of_policy_does_what_is_shown(change: str) -> None:
-    found = measure(change)
-    for row in rows():
-        if row.change == change:
-            assert row.figures == {name: found[name] for name in row.figures}, str(row)
+    """Some of them; `make soak ONLY=measured` has all."""
+    assert wrong(change) == []
 
 
 def test_the_true_answers_are_true() -> None:
@@ -83,17 +81,17 @@ def overlaps(first: OpenSite, folder: Path, change: str, gone: int) -> tuple[int
     return int(found[0]), int(found[1])
 
 
-@pytest.mark.parametrize(
-    ("shown", "change", "gone"),
-    [
-        ("1 person left", "", 1),
-        ("20 people left", "", 20),
-        ("100 people left", "", 100),
-        ("the same people, `k = 10` instead of 5", "`k = 10`", 0),
-        ("the same people, `weight = 8` for age instead of 4", "`columns.age.weight = 8`", 0),
-        ("the same people, no cuts", "no `columns.age.cuts`", 0),
-    ],
-)
+VERSIONS = [
+    ("1 person left", "", 1),
+    ("the same people, `k = 10` instead of 5", "`k = 10`", 0),
+    ("20 people left", "", 20),
+    ("100 people left", "", 100),
+    ("the same people, `weight = 8` for age instead of 4", "`columns.age.weight = 8`", 0),
+    ("the same people, no cuts", "no `columns.age.cuts`", 0),
+]
+
+
+@pytest.mark.parametrize(("shown", "change", "gone"), VERSIONS[:2])
 def test_what_two_versions_tell_together(
     demo_site: OpenSite, shown: str, change: str, gone: int, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.property.random_cases import make_case, random_query, violations
 
-TABLES = 40
+TABLES = 20
 QUERIES = 20
 
 

@@ -22,8 +22,8 @@ from tests.property.grammar import Writer
 from tests.property.grammar_values import Field
 from tests.property.tally import Tally, constructs, try_table
 
-PARTS = 6
-ANSWERED = 60
+PARTS = 4
+ANSWERED = 50
 PER_TABLE = 20
 FIRST_SEED = 500_000
 

@@ -18,7 +18,7 @@ from tests.property.random_cases import RESEARCHER, Case, violations
 QUERIES = 24
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_truth_is_inside(seed: int, tmp_path: Path) -> None:
     case = moment_case(seed, tmp_path)
     if case is None:
@@ -65,7 +65,7 @@ def wider(case: Case, sql: str) -> list[str]:
 def test_moments_are_told_and_used(tmp_path: Path) -> None:
     """Over some tables at least: otherwise the containment above would show nothing."""
     sharper = 0
-    for seed in range(12):
+    for seed in range(8):
         case = moment_case(seed, tmp_path / str(seed))
         if case is None:
             continue
@@ -79,4 +79,4 @@ def test_moments_are_told_and_used(tmp_path: Path) -> None:
         widths = [[r.high - r.low for r in group.ranges] for group in (plain, told) if group.ranges[0].low is not None]
         sharper += len(widths) == 2 and widths[1][0] < 0.8 * widths[0][0]
         assert Request(RESEARCHER, "t", sql).dataset == release.catalog.dataset
-    assert sharper >= 4
+    assert sharper >= 3

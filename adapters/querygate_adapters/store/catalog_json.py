@@ -108,11 +108,3 @@ class KeptBlocks:
 
 def no_dataset() -> NotPermitted:
     return NotPermitted("QG303", "There is no dataset with this name.", "List the datasets to see their names.")
-
-
-def over_the_limit() -> NotPermitted:
-    return NotPermitted(
-        "QG305",
-        "The statement exceeded the limit of time or memory and was stopped.",
-        "Ask for fewer groups or fewer columns at once.",
-    )

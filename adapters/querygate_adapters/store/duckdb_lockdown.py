@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import duckdb
 
-from querygate_adapters.store.catalog_json import over_the_limit
+from querygate.core.deadline import over_the_limit, seconds_left
 
 Config: TypeAlias = dict[str, str | bool | int | float | list[str]]
 
@@ -37,11 +37,13 @@ def connect(
 
 @contextmanager
 def limited(cursor: duckdb.DuckDBPyConnection, timeout_s: float) -> Iterator[None]:
-    """Interrupt the cursor's statement after `timeout_s`; running out of time or memory is a coded refusal.
+    """Interrupt the cursor's statement after `timeout_s`, or when the request has had its time; running out of time or
+    memory is a coded refusal.
 
     One that ends before the interrupt has reached it is refused all the same: what is over the limit does not depend
     on who was faster.
     """
+    timeout_s = seconds_left(timeout_s)
     ended, late = threading.Event(), threading.Event()
 
     def watch() -> None:

@@ -30,7 +30,15 @@ _Node: TypeAlias = dict[str, Any]
 _Key = TypeVar("_Key")
 _Kept = TypeVar("_Kept")
 
-KEPT = 512
+KEPT, KEPT_BYTES = 512, 64 * 2**20
+"""How many readings and tables are kept, and how much the tables may take."""
+
+LARGEST_BYTES, BATCH = 16 * 2**20, 20_000
+"""What the results of one expression may take, and how many of them are fetched at once."""
+
+OBJECT_BYTES = 64
+"""What a result takes beside its text."""
+
 _SERIALISED = "SELECT json_serialize_sql(?), json_serialize_sql(?)"
 _INPUTS = {
     "integer": pa.int64(),
@@ -47,7 +55,8 @@ class DuckDBNative:
 
     def __init__(self, *, timeout_s: float = 2.0, memory_mb: int = 256) -> None:
         self._timeout_s = timeout_s
-        self._known: dict[tuple[str, str, Hashable], TabulatedValues] = {}
+        self._known: dict[tuple[str, str, Hashable], tuple[TabulatedValues, int]] = {}
+        self._bytes = 0
         self._lock = threading.Lock()
         self._db = duckdb.connect(
             config={**CONFIG, "memory_limit": f"{memory_mb}MB", "threads": "1", "lock_configuration": "true"}
@@ -91,22 +100,27 @@ class DuckDBNative:
     def tabulate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
         """What the expression over the column `x` makes of each value, in order; None stands for NULL."""
         if kind == "number":  # asked while a step is looked for, and not again
-            return self._calculate(text, kind, values)
+            return self._calculate(text, kind, values)[0]
         key = (text, kind, _axis_key(kind, values))
         with self._lock:
             if key in self._known:
-                return self._known[key]
-        found = self._calculate(text, kind, values)
+                return self._known[key][0]
+        found, size = self._calculate(text, kind, values)
         with self._lock:
-            _keep(self._known, key, found)
+            if key not in self._known:
+                self._known[key] = found, size
+                self._bytes += size
+            while self._bytes > KEPT_BYTES or len(self._known) > KEPT:
+                self._bytes -= self._known.pop(next(iter(self._known)))[1]
         return found
 
-    def _calculate(self, text: str, kind: str, values: Sequence[SqlValue]) -> TabulatedValues:
+    def _calculate(self, text: str, kind: str, values: Sequence[SqlValue]) -> tuple[TabulatedValues, int]:
+        """The results, and how many bytes they take."""
         cursor = self._db.cursor()
         try:
             cursor.register("axis", pa.table({"x": pa.array(values, _INPUTS[kind])}))
             with limited(cursor, self._timeout_s):
-                result = cursor.sql(f"SELECT {text} AS result FROM axis").to_arrow_table().column("result")
+                result = _fetch_column(cursor.sql(f"SELECT {text} AS result FROM axis"))
                 cursor.unregister("axis")
         except duckdb.Error:
             raise UnsupportedSQL(
@@ -116,7 +130,23 @@ class DuckDBNative:
             ) from None
         finally:
             cursor.close()
-        return TabulatedValues(_type(result.type), tuple(map(_plain, result.to_pylist())))
+        found = TabulatedValues(_type(result.type), tuple(map(_plain, result.to_pylist())))
+        return found, result.nbytes + len(values) * (OBJECT_BYTES + 8)  # and its place in the tuple
+
+
+def _fetch_column(relation: duckdb.DuckDBPyRelation) -> pa.ChunkedArray:
+    """The only column, in parts, so that texts grown out of all proportion are noticed before they are all there."""
+    reader = relation.to_arrow_reader(BATCH)
+    parts: list[pa.Array] = []
+    size = 0
+    for batch in reader:
+        parts.append(batch.column(0))
+        size += batch.nbytes
+        if size > LARGEST_BYTES:
+            raise UnsupportedSQL(
+                "QG207", "The results of this expression are too long.", "Use a function with shorter results."
+            )
+    return pa.chunked_array(parts, type=reader.schema.field(0).type)
 
 
 def _keep(kept: dict[_Key, _Kept], key: _Key, value: _Kept) -> None:

@@ -30,9 +30,10 @@ import psycopg
 from psycopg import sql
 
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
+from querygate.core.deadline import over_the_limit, seconds_left
 from querygate.core.ports import Limits
 from querygate.core.types import Array, Catalog, Column, Scalar
-from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Row, catalog_from_json, no_dataset, over_the_limit
+from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Row, catalog_from_json, no_dataset
 from querygate_adapters.store.cell_query import Dictionaries, grouping, make_block
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
@@ -232,12 +233,12 @@ def read_block(
 
 
 def _limited(connection: Connection, statement: sql.Composed, limits: Limits) -> bytes:
-    began_s = time.monotonic()
+    timeout_s, began_s = seconds_left(limits.timeout_s), time.monotonic()
     try:
-        body = _fetch(connection, statement, limits)
+        body = _fetch(connection, statement, timeout_s, limits.memory_mb)
     except psycopg.errors.QueryCanceled:
         raise over_the_limit() from None
-    if time.monotonic() - began_s > limits.timeout_s:
+    if time.monotonic() - began_s > timeout_s:
         raise over_the_limit()  # what is over the limit does not depend on how finely the server measures
     return body
 
@@ -270,11 +271,11 @@ def _statement(cells: sql.Identifier, names: Sequence[str], kinds: Sequence[str]
     )
 
 
-def _fetch(connection: Connection, statement: sql.Composed, limits: Limits) -> bytes:
-    milliseconds = max(1, math.ceil(limits.timeout_s * 1000))  # to PostgreSQL, zero is no limit at all
+def _fetch(connection: Connection, statement: sql.Composed, timeout_s: float, memory_mb: int) -> bytes:
+    milliseconds = max(1, math.ceil(timeout_s * 1000))  # to PostgreSQL, zero is no limit at all
     connection.execute("SELECT set_config('statement_timeout', %s, true)", [f"{milliseconds}ms"])
     parts: list[bytes] = []
-    room = limits.memory_mb * 2**20
+    room = memory_mb * 2**20
     with connection.cursor().copy(statement) as copy:
         while part := copy.read():
             parts.append(bytes(part))

@@ -29,7 +29,7 @@ SHOWN_TERMS, SHOWN_COLUMNS, SHOWN_VALUES, ACROSS = 40, 12, 12, 3
 def make_report(protected: ProtectedRecords, body: Mapping[str, Any]) -> dict[str, bytes]:
     """report.json, report.html and the pictures as files of their own."""
     pictures = make_pictures(protected, body)
-    page = fill(TEMPLATE, report=body, images=data_uris(pictures), can_draw=can_draw())
+    page = fill(TEMPLATE, report=body, images=data_uris(pictures), can_draw=bool(pictures))
     return {
         "report.json": json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False).encode(),
         "report.html": page.encode(),

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from querygate.core.types import Catalog
 from querygate.core.vault_ports import Source
 from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files as make_risk_files
-from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population, read_register
 from querygate.custody.columns.source_joins import Beside
@@ -43,9 +42,8 @@ from querygate.custody.extract.release_extract import make_release
 from querygate.custody.extract.reviewer_figures import make_figures, risk_of_classes, risk_of_synthetic
 from querygate.custody.extract.same_disease_extract import make_same_disease
 from querygate.custody.policy import Policy
-from querygate.custody.roots.log_audit import audit_site
-from querygate.custody.roots.log_coalitions import ORGANISATION, PROJECT, views_of
 from querygate.custody.roots.publish_version import read_kept_policy
+from querygate.custody.roots.requester_history import read_history
 from querygate.custody.roots.risk_assessment import assess_extract
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.custody.roots.vault_keys import vault_key
@@ -88,7 +86,7 @@ class SiteExtractBuilder:
         return {
             **extract.body,
             "assessment": None if assessed is None else to_json(assessed),
-            "learnt": self._learnt(spec.dataset, requester),
+            "learnt": asdict(read_history(self._opened, spec.dataset, requester)),
         }
 
     @contextmanager
@@ -108,29 +106,6 @@ class SiteExtractBuilder:
             policy, base_dir = found
             secret, native = vault_key(site.vault, KEY_FILE), self._opened.gate.native
             yield open_case(policy, base_dir, spec, rows, catalog, native, secret, self._progress)
-
-    def _learnt(self, dataset: str, requester: str) -> dict[str, Any]:
-        """What the requester, their project and their organisation were answered before, and what an audit says."""
-        views = views_of(self._opened)
-        named = [
-            name for name, members in views.items() if requester in members and name.startswith((PROJECT, ORGANISATION))
-        ]
-        people = sorted({requester, *(member for name in named for member in views[name])})
-        queries = [line for line in self._opened.log.queries(dataset=dataset) if line["user"] in people]
-        answered = sum(1 for line in queries if line["outcome"] == "answered")
-        findings = [
-            finding
-            for audited in (audit_site(self._opened, dataset, AuditOptions(), exact=False) if answered > 1 else ())
-            for finding, _ in audited.found.findings
-            if set(finding.users) <= set(people)
-        ]
-        return {
-            "people": len(people),
-            "asked": len(queries),
-            "answered": answered,
-            "findings": len(findings),
-            "isolating": sum(1 for finding in findings if finding.severity != "notice"),
-        }
 
 
 def make_extract(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,11 +29,14 @@ def audit_file(log: Path, source: str, options: AuditOptions, *, exact: bool) ->
     return _audited(list(read_log(log)), source, options, 0, exact=exact)
 
 
-def audit_site(opened: OpenSite, dataset: str, options: AuditOptions, *, exact: bool) -> list[AuditOutcome]:
+def audit_site(
+    opened: OpenSite, dataset: str, options: AuditOptions, *, exact: bool, users: Collection[str] | None = None
+) -> list[AuditOutcome]:
     """Audit the answered queries of a dataset, version by version: a version is a records of its own.
 
     Views are each user, each project and organisation, the groups of `options`, and everybody. Answers are ranges
     computed from the published store, so whatever is isolated is an attempt: no range tells more than the store does.
+    With `users`, only what they were answered.
     """
     catalog = opened.store.current(dataset).catalog
     secret = tuple(c.name for c in catalog.columns if c.role == "sensitive")
@@ -42,7 +45,8 @@ def audit_site(opened: OpenSite, dataset: str, options: AuditOptions, *, exact: 
     options = replace(options, k=catalog.k, secret=secret, known=known, domains=public, person=catalog.person)
     by_version: dict[int, list[LogStatement]] = {}
     for line in opened.log.queries(dataset=dataset):
-        if line["outcome"] == "answered" and line["version"] is not None:
+        asked = users is None or line["user"] in users
+        if asked and line["outcome"] == "answered" and line["version"] is not None:
             entry = LogStatement(line["id"], line["user"], line["sql"], line["time"], _rows(line["answer"]))
             by_version.setdefault(int(line["version"]), []).append(entry)
     views = views_of(opened, options.groups)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from querygate.control import stamp
+from querygate.control import stamp_now
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.policy import Policy
@@ -47,7 +48,7 @@ def publish_to(
         policy,
         open_source(source) if isinstance(source, str) else source,
         open_version_writer(opened),
-        now=lambda: stamp(now()),
+        now=partial(stamp_now, now),
         clock_s=time.perf_counter,
         open_beside=lambda specification: open_source(specification, base_dir),
         progress=progress,

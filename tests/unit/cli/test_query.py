@@ -54,13 +54,13 @@ def test_somebody_else_can_be_asked_for(query, small):
     assert small.opened.log.answer(body["query_id"])[0] == "ann"
 
 
-def test_a_dry_run_logs_nothing(query, small):
+def test_a_dry_run_is_no_query_and_on_record(query, small):
     before = small.opened.log.verify().entries
     assert "groups    at most 2" in query(MEANS, "--check").stdout
     verdict = json.loads(query(MEANS, "--check", "--format", "json").stdout)
     assert (verdict["accepted"], verdict["cost"]) == (True, {"epsilon": 0})
     assert query("SELECT * FROM clinic", "--check").exit_code == 1
-    assert small.opened.log.verify().entries == before
+    assert small.opened.log.verify().entries == before + 3
 
 
 def test_notes_are_shown(query):
