@@ -42,9 +42,9 @@ POLICY = make_policy(
     answers={"modes": ["laplace"]},
     laplace={
         **dict.fromkeys(("epsilon_per_query", "epsilon_total", "epsilon_per_user"), EPSILON),
-        "person": "patient",
         "rows_per_person": ROWS_OF_ONE,
     },
+    person="patient",
 )
 FORMS = {
     "count": "SELECT COUNT(*) FROM visits",
