@@ -35,6 +35,16 @@ class PolicyText(str):
         return parse_policy(self, folder=folder)
 
 
+def declaring(text: PolicyText, rows: Mapping[str, Sequence[Any]]) -> PolicyText:
+    """The policy with all values of its categories declared, where it is no matter that their names become public."""
+    columns = {
+        name: {"values": sorted({value for value in rows[name] if value is not None})}
+        for name, column in text.tables["columns"].items()
+        if column.get("type") == "category" and not {"values", "rare", "hierarchy", "groups"} & set(column)
+    }
+    return text.but(columns={name: column for name, column in columns.items() if column["values"]})
+
+
 def make_policy(dataset: str, columns: Mapping[str, Column], *, k: int = 5, **more: Any) -> PolicyText:
     return PolicyText({"dataset": dataset, "k": k, "columns": dict(columns), **more})
 

@@ -215,14 +215,15 @@ def _served(opened: OpenSite, dataset: str) -> int | None:
 
 def explain_report(report: Report) -> str:
     """What was published, for a person."""
-    measured = report.measured
+    measured, people = report.measured, report.measured.people
     lines = [
         f"Published {report.dataset}, version {report.version}, in {report.seconds:.1f} s.",
         "",
-        f"  rows      {report.rows:,}",
-        f"  classes   {report.classes:,}, of {measured.k:,} to {measured.largest:,} records",
+        f"  rows      {report.rows:,}" + (f", of {report.persons:,} people" if people else ""),
+        f"  classes   {report.classes:,}, of {measured.smallest:,} to {measured.largest:,} records"
+        + (f" and {people.fewest:,} to {people.most:,} people" if people else ""),
         f"  cells     {report.cells:,}",
-        f"  k         {measured.k} (measured)",
+        f"  k         {measured.k}{' people' if people else ''} (measured)",
     ]
     lines += _figures("Sensitive columns, as measured", _sensitive(report))
     lines += _figures("Guarantees beyond k, as measured", {name: f"{v:.4g}" for name, v in measured.kept.items()})
@@ -289,9 +290,10 @@ def explain_versions(found: Republication | None) -> list[str]:
     lines = ["", "Earlier versions"]
     for version, pair in found.by_version.items():
         lines.append(f"  combined with version {version}: the smallest common group has {pair.smallest:,}")
-        if pair.left + pair.came:
+        if pair.told:
             lines.append(
-                f"    in small groups, {pair.came:,} came and {pair.left:,} left or stayed: visible to anyone who knows"
+                f"    in small groups, {pair.came:,} came, {pair.left:,} left or stayed, and {pair.changed:,} have "
+                "other sensitive values: visible to anyone who knows"
             )
     lines += ["  classes of earlier versions were kept together"] if found.sticky else []
     lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []

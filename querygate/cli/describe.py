@@ -34,7 +34,8 @@ def plain_lines(told: Mapping[str, Any]) -> str:
 
 def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     title = f" ({told['title']})" if told["title"] else ""
-    yield f"{told['dataset']}{title}, version {told['version']}: {told['rows']:,} records, k = {told['k']}"
+    records = "" if told["rows"] is None else f" {told['rows']:,} records,"
+    yield f"{told['dataset']}{title}, version {told['version']}:{records} k = {told['k']}"
     yield from _section("Columns", [(c["name"], c["type"], c["role"], _public(c)) for c in told["columns"]])
     for table in told["tables"]:
         on = f", usually with {' or '.join(table['on'])}" if table["on"] else ""

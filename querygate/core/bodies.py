@@ -14,7 +14,7 @@ class DatasetBody(TypedDict):
     dataset: str
     title: str
     version: int
-    rows: int
+    rows: int | None  # None where every answer is noisy
     k: int
     published: str
 
@@ -26,7 +26,7 @@ class PublishedColumnBody(TypedDict):
     title: str
     role: Role
     type: Type
-    nullable: bool
+    nullable: bool | None  # None where every answer is noisy
     domain: NotRequired[list[int | float | str] | None]
     values: NotRequired[list[str]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
@@ -61,6 +61,14 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueCount:
+    """How many rows have a value of a column, and how many different ones there are."""
+
+    known: int
+    distinct: int
+
+
+@dataclass(frozen=True, slots=True)
 class CodeTexts:
     """Which record (or visit) has which text in its list of codes: pairs, each once, in order. Texts are as the source
     has them, without spaces around them; what is missing or empty is not there.
@@ -104,11 +112,23 @@ class LoadedRows(Protocol):
         """
         ...
 
-    def check_persons(self, person: str) -> None:
-        """Every row has a value of this column, and no two have the same; ConfigError QG803 where not."""
+    def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]: ...
+
+    def count_source_values(self, source: Source, columns: Iterable[str]) -> Mapping[str, ValueCount]:
+        """The same of columns that are not read into the vault, from the source."""
+        ...
+
+    def people_by_value(self, column: str, person: str) -> tuple[Ints, Floats]:
+        """How many people have each value of a column, in rising order; and shares of people, each of whom is divided
+        between the values they have: over several values these add up to no more people than have one of them.
+        """
         ...
 
     def profile(self, column: str) -> Profile: ...
+
+    def replace_values(self, column: str, values: Array, by: str) -> None:
+        """Put one text in place of these values of a category, in the rows themselves."""
+        ...
 
     def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         """Give each distinct value of a column its code; a missing value has code -1."""

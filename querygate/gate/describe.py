@@ -30,7 +30,7 @@ def make_summary(catalog: Catalog) -> DatasetBody:
         "dataset": catalog.dataset,
         "title": catalog.title,
         "version": catalog.version,
-        "rows": catalog.rows,
+        "rows": None if catalog.noisy_only else catalog.rows,
         "k": catalog.k,
         "published": catalog.published,
     }
@@ -42,7 +42,7 @@ def make_description(catalog: Catalog, native: Native, limits: Limits) -> Descri
         **make_summary(catalog),
         "unit": catalog.unit,
         "modes": list(catalog.modes),
-        "columns": [_column(column) for column in catalog.columns],
+        "columns": [_column(column, tells_nulls=not catalog.noisy_only) for column in catalog.columns],
         "tables": [_table(reference, catalog) for reference in catalog.references],
         "policy": explain_policy(catalog),
         "examples": make_examples(catalog, native, limits),
@@ -108,10 +108,17 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"One row is one {catalog.unit}.")
     if catalog.person:
         said.append(f"No two rows share the same {catalog.person}; it is not published, but it can be counted.")
-    if quasi:
+    if catalog.persons and not catalog.noisy_only:
         said.append(
-            f"Each record shares its published {quasi} with at least {catalog.k - 1:,} others (k = {catalog.k})."
+            f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, statistics count rows."
         )
+    if quasi:
+        others = (
+            f"the records of at least {catalog.k - 1:,} other people"
+            if catalog.persons
+            else (f"at least {catalog.k - 1:,} others")
+        )
+        said.append(f"Each record shares its published {quasi} with {others} (k = {catalog.k}).")
     if catalog.tight:
         said.append("The edges of the classes are values that occur in the data.")
     if sensitive:
@@ -223,13 +230,13 @@ def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> 
     return True
 
 
-def _column(column: Column) -> PublishedColumnBody:
+def _column(column: Column, *, tells_nulls: bool) -> PublishedColumnBody:
     body: PublishedColumnBody = {
         "name": column.name,
         "title": column.title,
         "role": column.role,
         "type": column.type,
-        "nullable": column.nullable,
+        "nullable": column.nullable if tells_nulls else None,
     }
     if column.is_numeric:
         ends = [column.low, column.high]

@@ -41,7 +41,7 @@ SUMMARY = {
     "dataset": TEXT,
     "title": TEXT,
     "version": WHOLE,
-    "rows": WHOLE,
+    "rows": {"type": ["integer", "null"], "description": "null where every answer is noisy."},
     "k": {**WHOLE, "description": "Each record shares its published quasi-identifiers with at least k - 1 others."},
     "published": {**TEXT, "description": "Time of publication, in UTC."},
 }
@@ -255,7 +255,7 @@ SCHEMAS: dict[str, Schema] = {
             "title": TEXT,
             "role": {"enum": ["quasi-identifier", "sensitive", "codes", "public"]},
             "type": {"enum": ["integer", "number", "date", "timestamp", "category", "boolean", "codes"]},
-            "nullable": TRUTH,
+            "nullable": {"type": ["boolean", "null"], "description": "null where every answer is noisy."},
             "domain": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
             "values": array(TEXT),
         },

@@ -25,7 +25,8 @@ from tests.postgres import Server
 from tests.unit.custody.publish.publications import ask, copy_site, new_site, put, shelf_of
 from tests.work import HANG_S
 
-POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2)
+WARDS = ["a", "b", "c", "d", 'it\'s "odd"', "é\n,;", ""]
+POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS | {"values": WARDS}}, k=2)
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": ["a", "b", None, 'it\'s "odd"', "é\n,;", ""]}
 NEW = {"age": list(range(20, 60)), "ward": list("abcd") * 10}
 SQL = "SELECT ward, COUNT(*), AVG(age) FROM t GROUP BY ward"

@@ -28,12 +28,13 @@ from tests.places import DATA
 from tests.policies import ILLNESS, SEX, make_policy, quasi
 
 PEOPLE = DATA / "people" / "people.parquet"
+RACES = ["AIAN", "Asian", "Black", "Latino", "Multiracial or Other", "NHOPI", "White"]
 POLICY = make_policy(
     "registry",
     {
         "date_of_birth": quasi("date", (date(1900, 1, 1), date(2020, 12, 31))),
         "sex": SEX,
-        "race_ethnicity": quasi("category"),
+        "race_ethnicity": quasi("category", values=RACES),
         "stage": ILLNESS,
     },
     release={"population": "county.parquet", "instance": 0.25},

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from querygate.core.deadline import Deadline
 from querygate.core.types import Principal, Request
 from querygate.custody.noise.noisy_answer import NoisyState, Way, begin, count, price, understand
 from querygate.custody.noise.noisy_groups import Figures, perturbed
@@ -43,9 +42,9 @@ POLICY = make_policy(
     answers={"modes": ["laplace"]},
     laplace={
         **dict.fromkeys(("epsilon_per_query", "epsilon_total", "epsilon_per_user"), EPSILON),
-        "person": "patient",
         "rows_per_person": ROWS_OF_ONE,
     },
+    person="patient",
 )
 FORMS = {
     "count": "SELECT COUNT(*) FROM visits",
@@ -98,7 +97,7 @@ def _numbers(state: NoisyState, entropy: random.Random | None) -> Floats:
     """The numbers of one release, in a fixed order; without entropy, those without noise."""
     figures = state.figures if entropy is not None else tuple(map(_quiet, state.figures))
     noise = entropy or random.Random(1)
-    told = perturbed(state.plan, figures, state.tallied, state.catalog, noise, Deadline(lambda: 0.0, 1.0))
+    told = perturbed(state.plan, figures, state.tallied, state.catalog, noise)
     return np.array([cell["value"] for row in told["rows"] for cell in row["cells"].values()], dtype=np.float64)
 
 

@@ -15,15 +15,15 @@ import pytest
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.site.open_gate import OpenSite
-from tests.policies import ILLNESS, diverse, make_policy, quasi, sensitive
+from tests.policies import ILLNESS, declaring, diverse, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import Miswriter, ask, classes_by, new_site, put, shelf_of, staged_files
 
 POLICY = make_policy(
     "t",
     {
         "age": quasi("integer", (0, 100), grid=5),
-        "ward": quasi("category"),
-        "disease": ILLNESS | diverse("distinct", l=2),
+        "ward": quasi("category", values=list("abc")),
+        "disease": ILLNESS | {"values": ["flu", "gout"]} | diverse("distinct", l=2),
         "pulse": sensitive("integer", (0, 200), bins=20, guard=20),
     },
     k=3,
@@ -78,7 +78,7 @@ BROKEN = {
 def test_broken_classes_are_caught(served: OpenSite, promise: str, anonymiser: Any) -> None:
     people = {**PEOPLE, "person": list("ABCDEFGHIJKL")}
 
-    assert_stopped(served, promise, lambda: put(served, WITH_PERSONS, people, anonymiser=anonymiser))
+    assert_stopped(served, promise, lambda: put(served, declaring(WITH_PERSONS, people), people, anonymiser=anonymiser))
 
 
 # -- a broken store file -------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_labels_that_number_no_classes_publish_nothing(served: OpenSite, labels:
     with pytest.raises(Exception):  # noqa: B017 - whatever stops it first
         put(
             served,
-            WITH_PERSONS,
+            declaring(WITH_PERSONS, people),
             people,
             anonymiser=lambda table, k, guards=(), *, progress=None: np.array(labels, dtype=np.int64),
         )

@@ -21,7 +21,7 @@ import pytest
 from querygate.custody.roots.publish_version import publish_to
 from querygate.methods.anonymise import Attribute, Distinct, Infeasible, Sensitive, Table, blind, mondrian
 from querygate.site.open_gate import OpenSite
-from tests.policies import AGE, ILLNESS, SBP, SEX, Column, PolicyText, diverse, make_policy, quasi
+from tests.policies import AGE, ILLNESS, SBP, SEX, Column, PolicyText, declaring, diverse, make_policy, quasi
 from tests.unit.custody.publish.publications import ask, ends, new_site, put, write_parquet
 
 K = 5
@@ -41,10 +41,10 @@ def pressures(kind: str, **more: Any) -> PolicyText:
     return policy(sbp=PRESSURE | diverse(kind, **more))
 
 
-def release(folder: Path, text: str, people: Columns) -> OpenSite:
+def release(folder: Path, text: PolicyText, people: Columns) -> OpenSite:
     folder.mkdir(exist_ok=True)
     opened = new_site(folder)
-    put(opened, text, people)
+    put(opened, declaring(text, people), people)
     return opened
 
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from tests.policies import ILLNESS, SEX, make_policy, quasi, sensitive
+from tests.policies import ILLNESS, SEX, declaring, make_policy, quasi, sensitive
 from tests.property.random_cases import Case, publish_case, random_condition, with_nulls
 
 FUNCTIONS = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "COUNT", "MIN", "MAX", "MEDIAN")
@@ -41,7 +41,7 @@ def moment_case(seed: int, folder: Path) -> Case | None:
         "ward": rng.choices("ab", k=rows),
     }
     cuts = rng.choice([{}, {"cuts": [30, 60]}])
-    tables = {"age": quasi("integer", (0, 100), grid=1, **cuts), "sex": SEX, "ward": ILLNESS}
+    tables = {"age": quasi("integer", (0, 100), grid=1, **cuts), "sex": SEX, "ward": ILLNESS | {"values": ["a", "b"]}}
     for name in ("x", "y")[: rng.randint(1, 2)]:
         kind, values, domain, guard = random_number(rng, rows)
         columns[name] = with_nulls(rng, values)
@@ -49,7 +49,7 @@ def moment_case(seed: int, folder: Path) -> Case | None:
         tables[name] = sensitive(kind, domain, carry=carry, guard=guard)
     edges = rng.choice(["grid", "grid", "tight"])
     anonymise = {"edges": edges, "class_moments": moments, "method": "mondrian"}
-    policy = make_policy("t", tables, k=k, anonymise=anonymise).parsed()
+    policy = declaring(make_policy("t", tables, k=k, anonymise=anonymise), columns).parsed()
     return publish_case(policy, columns, folder)
 
 

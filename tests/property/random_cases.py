@@ -74,6 +74,7 @@ def random_column(rng: random.Random, role: str, rows: int) -> tuple[list[Any], 
         return with_nulls(rng, [rng.random() < 0.4 for _ in range(rows)]), table
     if kind == "category":
         words = rng.sample(WORDS, rng.randint(1, 6))
+        table |= {"values": words} if len(words) % 2 else {"rare": "other"}
         return with_nulls(rng, rng.choices(words, weights=[2.0**-i for i in range(len(words))], k=rows)), table
     values, (low, high) = random_numbers(rng, kind, rows)
     if role != "public":

@@ -21,10 +21,10 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 6
+FORMAT = 7
 """The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
-rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6)
-is of the first form, and does not say so."""
+rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6),
+people who have several rows (7) is of the first form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -52,6 +52,10 @@ def catalog_to_json(catalog: Catalog) -> str:
             body["format"] = 6
         else:
             del body[name]
+    if catalog.persons:
+        body["format"] = 7
+    else:
+        del body["persons"]
     return json.dumps(body, ensure_ascii=False)
 
 

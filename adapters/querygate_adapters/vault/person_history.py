@@ -16,10 +16,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.types import Ints
-from querygate.core.version_overlap import ClassHistory, OverlapRule
+from querygate.core.version_overlap import ClassHistory, OverlapRule, ValueChanges
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import ints
 from querygate_adapters.store.duckdb_lockdown import CONFIG, Config
@@ -42,8 +41,12 @@ class Vault:
         row, *columns = [(str(name), str(kind)) for name, kind, *_ in described]
         return cls(schema, row[0], dict(columns))
 
-    def keyed(self, keys: Sequence[str], by_person: bool, keeping: OverlapRule) -> str:
-        """SQL: row_id, key and s0, s1 ... of every row. Records that are known to be nothing but equal are numbered."""
+    def keyed(
+        self, keys: Sequence[str], by_person: bool, keeping: OverlapRule, secret: Mapping[str, Sequence[str]]
+    ) -> str:
+        """SQL: row_id, key, s0, s1 ... and digests of secrets of every row. Records that are known to be nothing but
+        equal are numbered.
+        """
         if by_person:
             key = f"CAST({quoted(keys[0])} AS VARCHAR)"
         else:
@@ -52,7 +55,17 @@ class Vault:
             key = f"{content} || row_number() OVER (PARTITION BY {content} ORDER BY {quoted(self.row)})"
         values = [self._text(name) for name in keeping.values] + [self._number(name) for name in keeping.widths]
         listed = "".join(f", {value} AS s{i}" for i, value in enumerate(values))
+        listed += "".join(f", {self._digest(columns)} AS {name}" for name, columns in secret.items())
         return f"SELECT {quoted(self.row)} AS row_id, {key} AS key{listed} FROM {self.schema}.rows"
+
+    def _digest(self, secret: Sequence[str]) -> str:
+        """SQL: a text that is the same for rows whose secrets are. Numbers are compared as such, of whatever type."""
+        listed = ", ".join(f"COALESCE(CAST({self._value(name)} AS VARCHAR), chr(30))" for name in secret)
+        return f"md5(concat_ws(chr(31), '', {listed}))" if listed else "''"
+
+    def _value(self, name: str) -> str:
+        kind = self.types[name]
+        return quoted(name) if kind == "VARCHAR" or kind.endswith("[]") else self._number(name)
 
     def _text(self, name: str) -> str:
         return f"COALESCE(CAST({quoted(name)} AS VARCHAR), chr(30))" if name in self.types else "NULL::VARCHAR"
@@ -74,7 +87,8 @@ def _listed(keeping: OverlapRule, prefix: str = "") -> str:
 class Past:
     """The people of earlier versions. A history is a row of `classes`: a column per version, -1 where absent.
 
-    `people` has key, history, and the latest of what has to be kept.
+    `people` has key, history, the latest of what has to be kept, and d1, d2 ...: the secrets in each version as one
+    text. `secret` says which columns these are of.
     """
 
     versions: tuple[int, ...]
@@ -82,6 +96,8 @@ class Past:
     keys: tuple[str, ...]
     classes: Ints
     people: pa.Table
+    secret: Mapping[int, tuple[str, ...]]
+    several: bool  # have some people several rows in a version?
 
 
 def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
@@ -113,9 +129,15 @@ def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: Overl
     with closing(attach({f"v{version}": path for version, path in vaults.items()}, memory_mb)) as database:
         known = {version: Vault.of(database, f"v{version}") for version in vaults}
         common = tuple(name for name in columns if all(name in vault.types for vault in known.values()))
-        by_person = keeping.person in common and _lay_together(database, known, (str(keeping.person),), True, keeping)
-        if not by_person:
-            _lay_together(database, known, common, False, keeping)
+        secret = {
+            v: tuple(name for name in keeping.secret if name in columns and name in vault.types)
+            for v, vault in known.items()
+        }
+        named = keeping.person in common
+        by_person = named and _lay_together(database, known, (str(keeping.person),), True, keeping, secret)
+        if not by_person:  # what all versions have is then the same, or it is another record
+            secret = {v: tuple(name for name in names if name not in common) for v, names in secret.items()}
+            _lay_together(database, known, common, False, keeping, secret)
         classes = ", ".join(f"c{version}" for version in known)
         database.execute(
             f"CREATE TEMP TABLE histories AS SELECT row_number() OVER (ORDER BY {classes}) - 1 AS history, * "
@@ -123,10 +145,19 @@ def read_past(vaults: Mapping[int, Path], columns: Sequence[str], keeping: Overl
         )
         found = database.execute("SELECT * FROM histories ORDER BY history").fetchnumpy()
         people = database.sql(
-            f"SELECT key, history{_listed(keeping)} FROM person JOIN histories USING ({classes})"
+            f"SELECT key, history{_listed(keeping)}{''.join(f', d{v}' for v in known)} "
+            f"FROM person JOIN histories USING ({classes})"
         ).to_arrow_table()
     keys = (str(keeping.person),) if by_person else common
-    return Past(tuple(known), by_person, keys, np.column_stack([ints(found[f"c{v}"]) for v in known]), people)
+    return Past(
+        tuple(known),
+        by_person,
+        keys,
+        np.column_stack([ints(found[f"c{v}"]) for v in known]),
+        people,
+        secret,
+        named and not by_person,
+    )
 
 
 def _lay_together(
@@ -135,15 +166,20 @@ def _lay_together(
     keys: Sequence[str],
     by_person: bool,
     keeping: OverlapRule,
+    secret: Mapping[int, Sequence[str]],
 ) -> bool:
-    """Make the table `person`: key, class in each version, latest values. False where a key has several rows."""
+    """Make the table `person`: key, class and secrets in each version, latest values. False where a key has several
+    rows.
+    """
     listed = _listed(keeping)
     seen = " UNION ALL ".join(
-        f"SELECT key, {version} AS version, class{listed} FROM ({vault.keyed(keys, by_person, keeping)}) "
+        f"SELECT key, {version} AS version, class, digest{listed} "
+        f"FROM ({vault.keyed(keys, by_person, keeping, {'digest': secret[version]})}) "
         f"JOIN {vault.schema}.row_class USING (row_id)"
         for version, vault in known.items()
     )
     by_version = ", ".join(f"COALESCE(MAX(class) FILTER (version = {v}), -1) AS c{v}" for v in known)
+    by_version += "".join(f", MAX(digest) FILTER (version = {v}) AS d{v}" for v in known)
     latest = "".join(f", arg_max_null({s}, version) AS {s}" for s in listed.split(", ")[1:])
     database.execute(
         "CREATE OR REPLACE TEMP TABLE person AS "
@@ -164,14 +200,17 @@ class DuckDBVersionOverlap:
         self, database: duckdb.DuckDBPyConnection, past: Past, keeping: OverlapRule, schema: str = "main"
     ) -> None:
         self._db, self._past, self._keeping, self._schema = database, past, keeping, schema
-        rows = Vault.of(database, schema).keyed(past.keys, past.by_person, keeping)
+        secret = {f"n{version}": columns for version, columns in past.secret.items()}
+        rows = Vault.of(database, schema).keyed(past.keys, past.by_person, keeping, secret)
         listed = _listed(keeping)
+        before = "".join(f", past.{name} AS b{name}" for name in listed.split(", ")[1:])
+        changed = "".join(f", COALESCE(d{v} <> n{v}, false) AS changed{v}" for v in past.versions)
         database.register("given", past.people)
         database.execute("CREATE OR REPLACE TEMP TABLE past AS SELECT * FROM given")
         database.unregister("given")
         database.execute(
             "CREATE OR REPLACE TEMP TABLE row_history AS "
-            f"SELECT row_id, key, COALESCE(history, -1) AS history{_listed(keeping, 'n.')} "
+            f"SELECT row_id, key, COALESCE(history, -1) AS history{_listed(keeping, 'n.')}{before}{changed} "
             f"FROM ({rows}) n LEFT JOIN past USING (key)"
         )
         database.execute(
@@ -187,6 +226,11 @@ class DuckDBVersionOverlap:
         return self._past.by_person
 
     @property
+    def several(self) -> bool:
+        again = "SELECT COUNT(*) > COUNT(DISTINCT key) FROM row_history"
+        return self._past.several or bool(self._db.execute(again).fetchall()[0][0])
+
+    @property
     def changed(self) -> tuple[int, int]:
         sql = "SELECT (SELECT COUNT(*) FROM gone), (SELECT COUNT(*) FROM row_history WHERE history < 0)"
         gone, new = self._db.execute(sql).fetchall()[0]
@@ -197,34 +241,37 @@ class DuckDBVersionOverlap:
         return ints(self._db.execute(sql).fetchnumpy()["history"])
 
     def met(self) -> ClassHistory:
-        names, values, widths = _listed(self._keeping), self._keeping.values, self._keeping.widths
-        told = "".join(f", COUNT(DISTINCT s{i}) AS t{i}" for i in range(len(values)))
-        told += "".join(
-            f", COALESCE(MAX(s{i}) - MIN(s{i}), 0) AS t{i}" for i in range(len(values), len(values) + len(widths))
+        names, before = _listed(self._keeping), _listed(self._keeping, "b")
+        changed = "".join(f", changed{v}" for v in self.versions)
+        by_version = "".join(
+            f", COUNT(*) FILTER (changed{v}) AS n{v}, {self._kept('s', changed)} AND {self._kept('bs', changed)} "
+            f"AS kept{v}"
+            for v in self.versions
+            for changed in [f"changed{v}"]
         )
         found = self._db.execute(
-            f"SELECT history, class, COUNT(*) AS n{told} FROM ("
-            f"SELECT history, class{names} FROM row_history JOIN {self._schema}.row_class USING (row_id) "
-            f"UNION ALL SELECT history, -1{names} FROM gone) GROUP BY history, class ORDER BY history, class"
+            f"SELECT history, class, COUNT(*) AS n, {self._kept('s', 'true')} AS kept{by_version} FROM ("
+            f"SELECT history, class{names}{before}{changed} "
+            f"FROM row_history JOIN {self._schema}.row_class USING (row_id) "
+            f"UNION ALL SELECT history, -1{names}{names}{', false' * len(self.versions)} FROM gone) "
+            "GROUP BY history, class ORDER BY history, class"
         ).fetchnumpy()
-        kept = np.ones(len(found["n"]), dtype=np.bool_)
-        for i, least in enumerate([*values.values(), *widths.values()]):
-            kept &= np.asarray(found[f"t{i}"], dtype=np.float64) >= least
+        changes = ValueChanges(
+            np.column_stack([ints(found[f"n{v}"]) for v in self.versions]),
+            np.column_stack([np.asarray(found[f"kept{v}"], dtype=np.bool_) for v in self.versions]),
+        )
         nowhere = np.full((1, len(self.versions)), -1)  # of a newcomer, whose history is -1: the last row
         earlier = np.concatenate([self._past.classes, nowhere])[ints(found["history"])]
-        return ClassHistory(earlier, ints(found["class"]), ints(found["n"]), kept)
+        kept = np.asarray(found["kept"], dtype=np.bool_)
+        return ClassHistory(earlier, ints(found["class"]), ints(found["n"]), kept, changes)
 
-
-def check_persons(database: duckdb.DuckDBPyConnection, person: str) -> None:
-    """Every row is of somebody, and nobody has two: otherwise k would count rows and not people."""
-    x = quoted(person)
-    missing, twice = database.execute(
-        f"SELECT COUNT(*) FILTER ({x} IS NULL), COUNT({x}) - COUNT(DISTINCT {x}) FROM rows"
-    ).fetchall()[0]
-    if missing or twice:
-        raise ConfigError(
-            "QG803",
-            f"person: {counted(int(missing), 'row has', 'rows have')} no {person}, and "
-            f"{int(twice):,} repeat one of another row.",
-            "Provide one row per person, for example with a view that groups.",
-        )
+    def _kept(self, prefix: str, which: str) -> str:
+        """SQL: do these people keep what is asked of a group?"""
+        values, widths = self._keeping.values.values(), self._keeping.widths.values()
+        only = f"FILTER ({which})"
+        tests = [f"COUNT(DISTINCT {prefix}{i}) {only} >= {least}" for i, least in enumerate(values)]
+        tests += [
+            f"COALESCE(MAX({prefix}{i}) {only} - MIN({prefix}{i}) {only}, 0) >= {width}"
+            for i, width in enumerate(widths, len(tests))
+        ]
+        return f"({' AND '.join(['true', *tests])})"

@@ -5,7 +5,7 @@ Samples are drawn by a hash of the number of a row, so that the same rows are dr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.types import IN_SQL, Floats, Ints
+from querygate.core.vault_ports import ValueCount
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
 from querygate_adapters.store.column_arrays import floats, ints
 from querygate_adapters.vault.person_history import Vault, attach
-from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+from querygate_adapters.vault.staging_tables import DuckDBStagingTables, count_values
 
 _AXIS = {"DATE": "CAST({x} - DATE '1970-01-01' AS DOUBLE)", "TIMESTAMP": "CAST(epoch_us({x}) AS DOUBLE)"}
 IN_MEMORY = Path(":memory:")
@@ -89,6 +90,9 @@ class ReportRows:
         named = "".join(f", r.{quoted(name)}" for name in columns)
         found = self._db.sql(f"SELECT c.class{named} FROM {self._classed()}").to_arrow_table()
         return np.asarray(found.column(0), dtype=np.int64), found.remove_column(0)
+
+    def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]:
+        return count_values(self._db, "vault.rows", columns)
 
     def staging(self) -> DuckDBStagingTables:
         """An empty one that leaves nothing on disk."""

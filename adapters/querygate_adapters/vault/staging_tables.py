@@ -9,7 +9,7 @@ Only publishers and the custodian's own jobs are given this module; the interval
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import Array, Floats, Ints
-from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, Source
+from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, Source, ValueCount
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
@@ -27,7 +27,7 @@ from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.distinct_rows import WORD
-from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, check_persons
+from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past
 from querygate_adapters.vault.row_loader import LOADED, RowLoader
 from querygate_adapters.vault.verifier_counts import Checks
 
@@ -91,6 +91,34 @@ class DuckDBStagingTables:
         ).fetchnumpy()
         [(missing,)] = self._db.execute(f"SELECT COUNT(*) FROM rows WHERE {quoted(column)} IS NULL").fetchall()
         return Profile(np.asarray(found["v"]), np.asarray(found["n"], dtype=np.int64), int(missing))
+
+    def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]:
+        return count_values(self._db, "rows", columns)
+
+    def count_source_values(self, source: Source, columns: Iterable[str]) -> Mapping[str, ValueCount]:
+        found: dict[str, ValueCount] = {}
+        for name in columns:
+            with source.reading():
+                self._db.register("incoming", source.batches([name]))
+                found |= count_values(self._db, "incoming", [name])
+            self._db.unregister("incoming")
+        return found
+
+    def people_by_value(self, column: str, person: str) -> tuple[Ints, Floats]:
+        found = self._db.execute(
+            "SELECT COUNT(*) AS people, SUM(1 / n) AS shares FROM ("
+            f"SELECT DISTINCT {self._axis(column)} AS v, {quoted(person)} AS p, "
+            f"COUNT(DISTINCT {self._axis(column)}) OVER (PARTITION BY {quoted(person)}) AS n "
+            f"FROM rows WHERE {quoted(column)} IS NOT NULL) GROUP BY v ORDER BY v"
+        ).fetchnumpy()
+        return ints(found["people"]), floats(found["shares"])
+
+    def replace_values(self, column: str, values: Array, by: str) -> None:
+        self._db.execute(f"DROP TABLE IF EXISTS {LOADED}")  # the rows are no longer what the source has
+        self._keep("replaced", {"value": values})
+        x = quoted(column)
+        self._db.execute(f"UPDATE rows SET {x} = ? WHERE {x} IN (SELECT value FROM replaced)", [by])
+        self._db.execute("DROP TABLE replaced")
 
     def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})
@@ -323,9 +351,6 @@ class DuckDBStagingTables:
     def columns(self) -> tuple[str, ...]:
         return tuple(self._types)
 
-    def check_persons(self, person: str) -> None:
-        check_persons(self._db, person)
-
     def meet(self, past: Past, keeping: OverlapRule) -> DuckDBVersionOverlap:
         """The rows beside the people of earlier versions."""
         return DuckDBVersionOverlap(self._db, past, keeping)
@@ -367,6 +392,16 @@ class DuckDBStagingTables:
         else:
             self._db.execute(f"CREATE OR REPLACE TABLE {table} AS {wanted}")
         self._db.unregister("given")
+
+
+def count_values(database: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> dict[str, ValueCount]:
+    """Rows that have a value of each column, and different values. Groups spill to disk, distinct counts do not."""
+    found = {}
+    for name in columns:
+        values = f"SELECT COUNT(*) AS n FROM {table} WHERE {quoted(name)} IS NOT NULL GROUP BY {quoted(name)}"
+        known, distinct = database.execute(f"SELECT COALESCE(SUM(n), 0), COUNT(*) FROM ({values})").fetchall()[0]
+        found[name] = ValueCount(int(known), int(distinct))
+    return found
 
 
 def _opened(path: Path, memory_mb: int) -> duckdb.DuckDBPyConnection:

@@ -37,7 +37,7 @@ class NumberCodes:
         begins = {int(np.searchsorted(self.low, point)) for point in points}
         return tuple(sorted(c for c in begins if 0 < c < self.size))
 
-    def joined(self, counts: Ints, least: int) -> Ints:
+    def joined(self, counts: Ints | Floats, least: int) -> Ints:
         """A new number for each code, so that neighbours with fewer than `least` records between them become one.
 
         From below, an interval is closed as soon as it holds `least`; what is left at the top joins the last full

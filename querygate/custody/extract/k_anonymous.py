@@ -5,7 +5,7 @@ The classes are made by the same steps as those of a publication, under the same
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, ExtractRefused
 from querygate.core.progress import Progress
 from querygate.core.types import Column, Ints
-from querygate.core.vault_ports import Source, StagingTables
+from querygate.core.vault_ports import Source, StagingTables, ValueCount
 from querygate.custody.codes.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import with_values
@@ -58,6 +58,9 @@ class RecordReader(Protocol):
 
     def selected(self, where: str) -> Source:
         """Those of which a condition is true; all where it is empty."""
+
+    def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]:
+        """Of all records."""
 
     def staging(self) -> StagingTables:
         """An empty one that leaves nothing behind."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from querygate.core.bodies import AnswerBody, BudgetBody, ColumnBody, Verdict
 from querygate.core.budget import Budgets, Cost, PriorAnswer, Scope
-from querygate.core.deadline import Deadline
+from querygate.core.deadline import check_deadline
 from querygate.core.errors import NotPermitted
 from querygate.core.plan import Output
 from querygate.core.tally import RowReader, Tallied
@@ -196,17 +196,17 @@ def count(state: NoisyState, way: Way) -> NoisyState:
         return state
     plan, gate = state.plan, way.gate
     rows = way.noise.rows.read(state.catalog, plan.plan.columns, gate.limits)
-    deadline, tallied = _deadline(state, way), []
+    tallied = []
     for chosen in plan.plan.sets:
         tally = tally_of(plan, chosen, state.figures, state.catalog)
-        tallied.append(tally_rows(tally, rows, state.options.rows_per_person, deadline.check))
+        tallied.append(tally_rows(tally, rows, state.options.rows_per_person, check_deadline))
     return replace(state, tallied=tuple(tallied))
 
 
 def perturb(state: NoisyState, way: Way) -> NoisyState:
     if state.told is not None:
         return state
-    told = perturbed(state.plan, state.figures, state.tallied, state.catalog, way.noise.entropy, _deadline(state, way))
+    told = perturbed(state.plan, state.figures, state.tallied, state.catalog, way.noise.entropy)
     return replace(state, told=told)
 
 
@@ -245,10 +245,6 @@ def noise_options(catalog: Catalog) -> NoiseOptions:
     if catalog.noise is None:
         raise ValueError("the dataset gives no noisy answers")
     return catalog.noise
-
-
-def _deadline(state: NoisyState, way: Way) -> Deadline:
-    return Deadline(way.gate.clock_s, state.began_s + way.gate.limits.timeout_s)
 
 
 def shown(plan: NoisyPlan) -> tuple[Output, ...]:

@@ -17,7 +17,7 @@ from typing import TypedDict
 
 from querygate.core.bodies import NoisyBody, Row
 from querygate.core.budget import Cost
-from querygate.core.deadline import Deadline
+from querygate.core.deadline import check_deadline
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Lookup
 from querygate.core.plan import GroupKey, Plan
@@ -191,13 +191,12 @@ def perturbed(
     tallied: Sequence[Tallied],
     catalog: Catalog,
     entropy: Entropy,
-    deadline: Deadline,
 ) -> NoisyNumbers:
     """Every group with its noisy numbers, called by what they mean: another wording finds its own among them."""
     rows: list[NoisyGroup] = []
     for chosen, found in zip(plan.plan.sets, tallied, strict=True):
         for group in _groups(plan.plan, chosen, catalog):
-            deadline.check()
+            check_deadline()
             exact = iter(found.get(group, ()))
             cells = {}
             for figure in figures:

@@ -6,6 +6,7 @@ diversity = [{ kind = "entropy", l = 2 }, { kind = "t-closeness", t = 0.3 }]
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from querygate.core.json_body import from_json
@@ -143,3 +144,25 @@ def check_wishes(top: TomlTable, columns: Iterable[ColumnPolicy]) -> None:
                     f"{diversity.by} is not a column that stays in the vault",
                     "a column with a table [columns.NAME] and role withheld or identifier",
                 )
+
+
+def least_values(guarantees: Iterable[DiversityPolicy]) -> int:
+    """How many different values a class has at least that keeps all of them."""
+    return max(map(_implied, guarantees), default=1)
+
+
+def _implied(diversity: DiversityPolicy) -> int:
+    """How many different values a class has at least that keeps the guarantee."""
+    match diversity.kind:
+        case "distinct" | "entropy" | "recursive":
+            return math.ceil(diversity.l or 1)
+        case "p-sensitive":
+            return int(diversity.p or 1)
+        case "alpha":
+            return math.ceil(1 / (diversity.alpha or 1))
+        case "ke":
+            return int(diversity.distinct or 2)
+        case "em" | "t-closeness":
+            return 2
+        case _:
+            return 1

@@ -38,6 +38,7 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bins": (("sensitive", "sequence"), (*NUMBERS, "text")),
     "guard": (("sensitive",), NUMBERS),
     "values": ((*SHOWN, "codes"), ("category", "codes")),
+    "rare": (SHOWN, ("category",)),
     "hierarchy": (("quasi-identifier", "sensitive"), ("category",)),
     "diversity": (("sensitive",), ("category", "boolean", *NUMBERS)),
     **dict.fromkeys(("system", "separator", "unknown", "protect", "utility"), (("codes",), ("codes",))),
@@ -139,9 +140,22 @@ def _category(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
             table.fail("values", "is not a list of distinct strings", "a list of at least one distinct string")
         else:
             column = replace(column, values=tuple(sorted(raw)))
+    if "rare" in table and column.type == "category":
+        column = _rare(table, column)
     if "hierarchy" in table and column.role in ("quasi-identifier", "sensitive"):
         column = replace(column, hierarchy=read_hierarchy(table, table.problems.folder))
     return read_groups(table, column) if "groups" in table and column.role == "quasi-identifier" else column
+
+
+def _rare(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
+    """The name of all values that must not have one. It is a public value itself."""
+    for key in ("hierarchy", "groups"):
+        if key in table:
+            table.fail(
+                "rare", f"cannot be combined with {key}, which says how values are generalised", "one of the two"
+            )
+    name = table.text("rare", r"[\s\S]*\S[\s\S]*")
+    return replace(column, rare=name, values=tuple(sorted({*column.values, name})) if column.values else ())
 
 
 # -- numbers: each step keeps what it could read, so that one mistake does not hide the next ---------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,50 @@ def identifier_sign(name: str, matches: Mapping[str, float], distinct: int) -> S
         if (sign.named and distinct >= detector.least) or (sign.share >= MOSTLY and distinct >= ALIKE):
             told.append(sign)
     return max(told, key=lambda sign: (sign.share >= MOSTLY, sign.named, sign.share), default=None)
+
+
+class KeyName(Enum):
+    """What a name says of a key: that it is a person's, or that it is one."""
+
+    PERSON, ANY = range(2)
+
+
+_PEOPLE = "patient|pat|pt|subject|subj|person|participant|respondent|client|member|beneficiary|bene|resident|individual"
+_PERSON_KEY = (
+    rf"\b(mrn|e?mpi|ssn|seqn|nino|personnummer|pseudonym)\b|\bnhs (no|number)\b|\bmedical record\b|^(u?subjid|pid)$"
+    rf"|\b({_PEOPLE}) ?({_NUMBER}|ident|identifier|uid|pseudonym)\b"
+)
+_KEY = r"(^|\b)(id|uid|uuid|guid|ident|identifier)$"
+_NOT_PEOPLE = (
+    r"\b(provider|prvdr|physician|doctor|nurse|site|ward|unit|hospital|clinic|cent(er|re)|facility|department|dept|room"
+    r"|bed|batch|study|trial|plan|product|drug|item|concept|region|county|city|country|school|device|lab|code)s?\b"
+)
+
+
+def key_name(name: str) -> KeyName | None:
+    """Whether a column is called like a key of people or of what they have; None where it is not.
+
+    >>> key_name("patientID"), key_name("encounter_id"), key_name("ward_id"), key_name("weight")
+    (<KeyName.PERSON: 0>, <KeyName.ANY: 1>, None, None)
+    """
+    words = words_of(name)
+    if re.search(_PERSON_KEY, words):
+        return KeyName.PERSON
+    return KeyName.ANY if re.search(_KEY, words) and not re.search(_NOT_PEOPLE, words) else None
+
+
+SHARED = ("name of a person", "telephone or fax number", "e-mail address", "street address or place on the map")
+"""Kinds of which two people may well have the same."""
+
+
+def is_shared(name: str) -> bool:
+    """Is a column called like something that several people may have the same of?
+
+    >>> is_shared("last_name"), is_shared("mrn"), is_shared("guardian_phone")
+    (True, False, True)
+    """
+    words = words_of(name)
+    return any(detector.kind in SHARED and re.search(detector.names, words) for detector in DETECTORS)
 
 
 def traces(contains: Mapping[str, float]) -> list[Sign]:

@@ -33,17 +33,17 @@ from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, Vocabulary, dotted
-from querygate.custody.policy.version_rules import read_person, read_republish
+from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
 from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
 
 KEYS = {
     "": (
         *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
-        *("references", "join", "k_map", "person", "republish", "release"),
+        *("references", "join", "k_map", "person", "k_counts", "republish", "release"),
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "diversity", "hierarchy", "edges", "groups"),
+        *("values", "rare", "diversity", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
     ),
@@ -69,6 +69,7 @@ KEYS = {
 }
 
 CHOICES = {
+    "k_counts": ("persons", "rows"),
     "columns.*.role": (
         *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"),
     ),
@@ -192,6 +193,7 @@ def _policy(top: TomlTable) -> Policy:
         joins=read_joins(top, columns),
         k_map=read_population(top, columns),
         person=person,
+        k_counts=read_k_counts(top, person),
         noise=read_noise(top, modes, person, columns),
         republish=read_republish(top),
         release=read_release(top, columns),
@@ -203,10 +205,13 @@ def _warnings(policy: Policy) -> Iterator[str]:
     if policy.anonymise.edges == "tight":
         yield "anonymise.edges: tight: class edges are values of real people"
     yield from moments_warnings(policy.anonymise.class_moments)
+    if policy.k_counts == "rows":
+        noisy = policy.noise is not None and not policy.noise.person
+        yield "k_counts: rows: a class of k rows may be one person's" + (", and noise hides one row" if noisy else "")
     if policy.republish.few_changes == "report":
         yield (
-            "republish.few_changes: report: anyone who has two versions and knows who came or left can read their "
-            "values"
+            "republish.few_changes: report: anyone who has two versions and knows who came, left or changed can read "
+            "their values"
         )
     for column in policy.named("sensitive", "note"):
         for key, warning in _column_warnings(column):

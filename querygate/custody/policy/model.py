@@ -198,6 +198,7 @@ class ColumnPolicy:
     bins: Number | tuple[Number, ...] | None = None  # a width, or every edge from low to high
     guard: Number | None = None  # e; 0 is off
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
+    rare: str = ""  # what values are called together that are not declared, or that fewer than k people have
     diversity: tuple[DiversityPolicy, ...] = ()  # sensitive columns
     hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
     codes: CodesPolicy | None = None  # code lists
@@ -291,6 +292,10 @@ class AnswerOptions:
     modes: tuple[str, ...] = ("interval",)
     min_group: int = 0
 
+    @property
+    def noisy_only(self) -> bool:
+        return self.modes == ("laplace",)
+
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
@@ -305,7 +310,7 @@ class RepublishOptions:
     """What is done where versions, laid together, tell people apart who were hidden in each of them."""
 
     on_overlap: Literal["refuse", "sticky", "retire"] = "refuse"
-    few_changes: Literal["refuse", "report"] = "refuse"  # of people who came or left in groups below k
+    few_changes: Literal["refuse", "report"] = "refuse"  # of people who came, left or changed in groups below k
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +392,7 @@ class Policy:
     joins: tuple[JoinPolicy, ...] = ()
     k_map: KMapPolicy | None = None
     person: str = ""  # the identifier that tells persons apart; empty: not told
+    k_counts: Literal["persons", "rows"] = "persons"  # rows: although identifiers may be in several of them
     republish: RepublishOptions = field(default_factory=RepublishOptions)
     noise: NoiseOptions | None = None
     release: ReleasePolicy | None = None
@@ -438,6 +444,8 @@ class Policy:
             del meaning["anonymise"]["search"]
         if not self.person:
             del meaning["person"]
+        if self.k_counts == "persons":
+            del meaning["k_counts"]
         if self.noise is None:
             del meaning["noise"]
         elif self.noise == replace(self.noise, epsilon_least=USUAL_LEAST):

@@ -29,6 +29,9 @@ CODED = 12
 MANY = 500
 """Values from which a category needs a hierarchy."""
 
+OTHER = "other"
+"""What rare values of a category are called together."""
+
 NEARLY_UNIQUE = 0.95
 MOSTLY_ONE, NEARLY_ALL = 0.8, 0.9
 WORDY = 4.0
@@ -94,7 +97,8 @@ def _identifier(c: ColumnFigures, k: int) -> Proposal | None:
     if sign.kind == "record number" and 1 < c.distinct < NEARLY_UNIQUE * c.known:
         per = c.known / c.distinct
         why.append(
-            f"{per:.1f} records share a value on average: if it identifies a person, k would count records, not people."
+            f"{per:.1f} records share a value on average: k has to count values, and not records, if it "
+            "identifies people."
         )
     return Proposal(c.name, "identifier", why=tuple(why), warning=_article(sign.kind))
 
@@ -251,10 +255,11 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
     keys, why = {}, []
     if c.distinct <= FEW and not rare:
         keys["values"] = toml_list(toml_text(value) for value, _ in c.values)
-    elif c.distinct <= FEW:
+    else:
+        keys["rare"] = toml_text(OTHER)
         why.append(
-            f"{rare} of its values have fewer than {k} records: `values` is left out, so that they are not written "
-            "here. They will be public names at publication; join them to others in the source if they should not."
+            f"Values that fewer than {k} people have are published together, as {OTHER!r}"
+            + (f": {rare} of its values have fewer than {k} records." if rare else ".")
         )
     if c.all_are("integer"):
         why.append("Whole numbers with few values, probably codes: if they measure something, set type and domain.")

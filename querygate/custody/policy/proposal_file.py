@@ -9,6 +9,7 @@ from textwrap import wrap
 from querygate.core.count_text import counted
 from querygate.custody.policy.proposal import Proposal
 from querygate.custody.policy.proposal_domains import toml_text
+from querygate.custody.policy.proposal_person import PersonProposal, person_lines
 from querygate.custody.policy.toml_reader import dotted
 
 WIDTH = 110
@@ -25,10 +26,9 @@ def dataset_name(source: str) -> str:
     return re.sub(r"^[^a-z]+", "", words).strip("_")[:63] or "dataset"
 
 
-def write_policy(dataset: str, rows: int, proposals: Sequence[Proposal], k: int) -> str:
+def write_policy(dataset: str, rows: int, proposals: Sequence[Proposal], k: int, person: PersonProposal) -> str:
     """The text of the file."""
-    lines = [*_head(rows, proposals), f"dataset = {toml_text(dataset)}", f"k = {k}"]
-    lines.append('# unit = "person"  # if each row is one person; if people have several rows, k does not count people')
+    lines = [*_head(rows, proposals), f"dataset = {toml_text(dataset)}", f"k = {k}", *person_lines(person, rows)]
     for proposal in proposals:
         lines += ["", *_column(proposal)]
     return "\n".join(lines) + "\n"

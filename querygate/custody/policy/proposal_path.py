@@ -10,6 +10,7 @@ from querygate.core.vault_ports import Source
 from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposal import Proposal, choose_k, propose
 from querygate.custody.policy.proposal_file import dataset_name, write_policy
+from querygate.custody.policy.proposal_person import for_several_rows, propose_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,10 @@ def draft_policy(source: Source, name: str, survey: Surveyor) -> DraftedPolicy:
         raise ConfigError(
             "QG802", "The source has no rows to propose a policy from.", "Name a source that contains data."
         )
-    k = choose_k(rows)
+    person = propose_person(figures, propose(figures, choose_k(rows)))
+    k = choose_k(person.people)
     columns = propose(figures, k)
+    if person.people < rows:
+        columns = tuple(for_several_rows(columns))
     dataset = dataset_name(name)
-    return DraftedPolicy(write_policy(dataset, rows, columns, k), dataset, k, rows, columns)
+    return DraftedPolicy(write_policy(dataset, rows, columns, k, person), dataset, k, rows, columns)

@@ -1,8 +1,10 @@
-"""What a policy says about versions: who is the same person in two, and what is done where they tell too much."""
+"""What a policy says about people: who is the same in two rows or versions, and what is done where versions tell too
+much."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from querygate.custody.policy.model import ColumnPolicy, RepublishOptions
 from querygate.custody.policy.toml_reader import TomlTable, listed
@@ -15,6 +17,13 @@ def read_person(top: TomlTable, columns: Sequence[ColumnPolicy]) -> str:
     if person and person not in known:
         top.fail("person", "is not an identifier", listed(known) or "a column with role identifier (there is none)")
     return person
+
+
+def read_k_counts(top: TomlTable, person: str) -> Literal["persons", "rows"]:
+    counted: Literal["persons", "rows"] = top.word("k_counts", "persons")
+    if counted == "rows" and person:
+        top.fail("k_counts", "is rows, but the policy names a person, and k counts these", "persons; or no person")
+    return counted
 
 
 def read_republish(top: TomlTable) -> RepublishOptions:

@@ -12,10 +12,11 @@ from querygate.core.types import Ints
 from querygate.core.vault_ports import JoinedTable, Profile, Source
 from querygate.custody.codes.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.hierarchies import make_tree
+from querygate.custody.columns.person_rows import check_supported, count_persons
 from querygate.custody.columns.source_joins import wanted_columns
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
 from querygate.custody.columns.value_groups import group_codes
-from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy import ColumnPolicy
 from querygate.custody.publish.class_moments import PER_CLASS, own_intervals
 from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.methods.anonymise import Hierarchy
@@ -27,15 +28,16 @@ def load(state: PublicationState, source: Source, joins: Sequence[JoinedTable] =
     state.progress.begin(Step.LOAD, " and ".join(["reading the source", *(f"joining {join.name}" for join in joins)]))
     wanted = wanted_columns(policy, exclude=[name for join in policy.joins for name in join.columns])
     rows = state.staging.load(source, wanted, joins)
-    if policy.person:
-        state.staging.check_persons(policy.person)
-    if rows < policy.k:
+    persons = count_persons(policy, rows, state.staging.count_values) if policy.person else rows
+    if persons < policy.k:
+        found = f"{rows:,} rows" if persons == rows else f"{rows:,} rows of {persons:,} people"
         raise ConfigError(
             "QG803",
-            f"The source has {rows:,} rows, fewer than k = {policy.k}.",
+            f"The source has {found}, fewer than k = {policy.k}.",
             "Publish more records, or lower k in the policy.",
         )
-    return replace(state, rows=rows)
+    check_supported(policy, persons, rows)
+    return replace(state, rows=rows, persons=persons)
 
 
 def code(state: PublicationState) -> PublicationState:
@@ -55,10 +57,11 @@ def code(state: PublicationState) -> PublicationState:
         profile = profiles[name] = state.staging.profile(name)
         check_values(column, profile)
         if column.is_numeric:
-            numbers[name] = _number_codes(state.policy, column, profile)
+            numbers[name] = _number_codes(state, column, profile)
             codes = numbers[name].of(profile.values)
         else:
-            texts[name] = tuple(sorted({*column.values, *map(str, profile.values)}))
+            named = {column.rare} - {""}
+            texts[name] = tuple(sorted({*column.values, *named, *map(str, profile.values)}))
             if column.hierarchy is not None:
                 trees[name] = make_tree(column, profile)
                 texts[name] = tuple(sorted(trees[name].leaves))
@@ -73,7 +76,8 @@ def _text_codes(column: ColumnPolicy, profile: Profile, texts: Sequence[str]) ->
     return np.searchsorted(np.array(texts, dtype=object), profile.values).astype(np.int64)
 
 
-def _number_codes(policy: Policy, column: ColumnPolicy, profile: Profile) -> NumberCodes:
+def _number_codes(state: PublicationState, column: ColumnPolicy, profile: Profile) -> NumberCodes:
+    policy = state.policy
     if column.role == "public" or (column.role == "quasi-identifier" and policy.anonymise.edges == "tight"):
         return exact_codes(column, profile)
     if column.role == "quasi-identifier" or column.carry in PER_CLASS:
@@ -81,5 +85,5 @@ def _number_codes(policy: Policy, column: ColumnPolicy, profile: Profile) -> Num
     if column.carry == "univariate":
         return own_intervals(column, profile, policy.k)
     bins = bin_codes(column)
-    counts = np.bincount(bins.of(profile.values), profile.counts, bins.size).astype(np.int64)
-    return bins.merged(bins.joined(counts, policy.k))
+    people = state.staging.people_by_value(column.name, policy.person)[1] if state.repeated else profile.counts
+    return bins.merged(bins.joined(np.bincount(bins.of(profile.values), people, bins.size), policy.k))

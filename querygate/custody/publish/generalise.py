@@ -72,6 +72,7 @@ class _Cells:
 
     def __init__(self, state: PublicationState, classes: Ints, columns: dict[str, Any]) -> None:
         self._state, self._classes, self.columns = state, classes, columns
+        self._hides = state.policy.answers.noisy_only  # whether anything is missing: every column may be, then
         self.sets: dict[str, list[Any]] = {"column_id": [], "set_id": [], "value_id": [], "alone": []}
 
     def put_items(self, index: int, codes: Ints) -> bool:
@@ -100,7 +101,7 @@ class _Cells:
         if column.is_numeric:
             return self._put_box(index, column, codes, codes, np.where(codes < 0, 2, 0), np.arange(len(codes)))
         size = len(self._state.texts[column.name])
-        missing = bool((codes < 0).any())
+        missing = self._hides or bool((codes < 0).any())
         for value in range(size):
             self._add_set(index, value, [value])
         if missing:
@@ -115,7 +116,7 @@ class _Cells:
         for name, end, code in (("lo", numbers.low, low), ("hi", numbers.high, high)):
             values = np.where(known, end[np.where(known, code, 0)] if numbers.size else 0, 0)
             self.columns[f"c{index}_{name}"] = pa.array(values[which], mask=~known[which])
-        nullable = bool((nulls > 0).any())
+        nullable = self._hides or bool((nulls > 0).any())
         if nullable:
             self.columns[f"c{index}_null"] = nulls[which].astype(np.int8)
         return nullable
@@ -127,7 +128,7 @@ class _Cells:
         for set_id, key in enumerate(ids.tolist()):
             self._add_set(index, set_id, sorted(([-1] if key % 2 else []) + list(sets[key // 2])))
         self.columns[f"c{index}_set"] = which.reshape(-1)[self._classes].astype(np.int32)
-        return bool(some.any())
+        return self._hides or bool(some.any())
 
     def _add_set(self, index: int, set_id: int, members: list[int]) -> None:
         self.sets["column_id"] += [index] * len(members)

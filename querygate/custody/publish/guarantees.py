@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pyarrow as pa
 
-from querygate.core.types import Floats, Ints
+from querygate.core.types import Array, Floats, Ints
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy
+from querygate.custody.policy.class_guarantees import least_values
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import (
     Alpha,
@@ -22,12 +24,15 @@ from querygate.methods.anonymise import (
     Numbers,
     NumericHull,
     PersonalGuard,
+    PersonCount,
+    PersonRows,
     Proximity,
     PSensitive,
     Recursive,
     Sensitive,
     SpreadGuard,
     TreeCloseness,
+    ValueHolders,
 )
 
 
@@ -46,7 +51,39 @@ def make_guards(state: PublicationState, population: Population | None = None) -
     if population is not None and state.policy.k_map is not None and state.table is not None:
         people = {name: _on_axis(state, population, name) for name in population.values}
         guards.append(KMap(state.table, people, population.persons, state.policy.k_map.k))
+    return guards + _of_people(state)
+
+
+def _of_people(state: PublicationState) -> list[Guard]:
+    """What follows from the size and the diversity of a class as long as everybody has one row."""
+    if not state.repeated:
+        return []
+    policy = state.policy
+    combination, raw, _ = state.staging.raw_counts([policy.person], by="combination")
+    person = _numbered(raw[policy.person])
+    guards: list[Guard] = [PersonCount(PersonRows(policy.person, combination, person, np.zeros_like(person)), policy.k)]
+    for column in policy.named("sensitive"):
+        if column.diversity:
+            alpha = min((d.alpha for d in column.diversity if d.alpha), default=1.0)
+            guards.append(ValueHolders(_held(state, column), least_values(column.diversity) - 1, alpha))
     return guards
+
+
+def _held(state: PublicationState, column: ColumnPolicy) -> PersonRows:
+    """Who has which values of a column, as these are published."""
+    name, person = column.name, state.policy.person
+    combination, raw, _ = state.staging.raw_counts([person, name], by="combination")
+    if not column.is_numeric:
+        return PersonRows(name, combination, _numbered(raw[person]), _numbered(raw[name]))
+    missing = np.isnan(raw[name])
+    code = state.numbers[name].of(np.where(missing, 0, raw[name]))
+    return PersonRows(name, combination, _numbered(raw[person]), np.where(missing, 0, code + 1))
+
+
+def _numbered(values: Array) -> Ints:
+    """Equal values, equal numbers; a missing value is one."""
+    coded = pa.array(values, from_pandas=True).dictionary_encode().indices.fill_null(-1)
+    return np.asarray(coded, dtype=np.int64) + 1
 
 
 def _hull(state: PublicationState, column: ColumnPolicy) -> list[Guard]:

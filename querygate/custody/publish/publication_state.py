@@ -78,6 +78,7 @@ class PublicationState:
     is_extract: bool = False  # do the records leave as they are? Then nobody asks for ranges, and boxes may overlap
     # read and coded
     rows: int = 0
+    persons: int = 0
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     numbers: Mapping[str, NumberCodes] = field(default_factory=dict)
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -106,6 +107,11 @@ class PublicationState:
     measured: Measurement = _LATER
     number_reports: tuple[NumberReport, ...] = ()
     versions: Republication | None = None
+
+    @property
+    def repeated(self) -> bool:
+        """Have people several rows?"""
+        return self.persons < self.rows
 
     def without_table(self) -> PublicationState:
         """Once classes are final their boxes are enough; what they were made of is the larger half of the memory."""

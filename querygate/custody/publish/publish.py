@@ -1,6 +1,7 @@
 """The path of a publication, top to bottom. This file is its specification.
 
-    load        the source into the vault, typed, with the tables that are joined to it
+    load        the source into the vault, typed, with the tables that are joined to it; whose rows they are
+    hide_rare   values of categories that few have, in a group that the policy names
     code        every published value its code; from here on nothing sees a value
     divide      classes that keep every guarantee of the policy
     compare     with earlier versions: whether people can be told apart by both; divided anew, or refused, where so
@@ -29,11 +30,12 @@ from querygate.core.types import Catalog
 from querygate.core.vault_ports import JoinedTable, Source, StagingTables
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
 from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population
 from querygate.custody.columns.reference_tables import read_references
 from querygate.custody.columns.source_joins import Beside, check_columns, open_joined, tell_no_others
 from querygate.custody.policy import Policy
-from querygate.custody.publish import coded_rows
+from querygate.custody.publish import coded_rows, rare_values
 from querygate.custody.publish import generalise as cells
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport, describe_numbers
@@ -100,6 +102,7 @@ class Report:
     dataset: str
     version: int
     rows: int
+    persons: int  # whose rows they are
     classes: int
     cells: int
     measured: Measurement
@@ -155,7 +158,16 @@ def publish(
 
 
 def load(state: PublicationState, job: PublicationJob) -> PublicationState:
-    return coded_rows.load(state, job.source, job.joins)
+    state = coded_rows.load(state, job.source, job.joins)
+    named = {column.name for column in state.policy.columns if column.role != "withheld"}
+    others = [name for name in job.source.columns() if name not in named]
+    read = partial(state.staging.count_source_values, job.source)
+    check_unnamed(state.policy, others, state.staging.count_values, read)
+    return state
+
+
+def hide_rare(state: PublicationState, job: PublicationJob) -> PublicationState:
+    return rare_values.hide_rare(state)
 
 
 def code(state: PublicationState, job: PublicationJob) -> PublicationState:
@@ -216,6 +228,7 @@ def switch(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 STEPS: tuple[Callable[[PublicationState, PublicationJob], PublicationState], ...] = (
     load,
+    hide_rare,
     code,
     divide,
     compare,
@@ -237,6 +250,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         state.policy.dataset,
         version,
         state.rows,
+        state.persons,
         state.classes,
         state.number_of_cells,
         state.measured,
@@ -271,5 +285,6 @@ def make_catalog(state: PublicationState, version: int, published: str) -> Catal
         noise=policy.noise,
         on_differencing=policy.audit.on_differencing,
         in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),
-        person=policy.person,
+        person="" if state.repeated else policy.person,
+        persons=state.persons if state.repeated else 0,
     )

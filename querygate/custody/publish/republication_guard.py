@@ -8,7 +8,6 @@ earlier versions are retired.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -16,7 +15,8 @@ from typing import Any, Literal
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.core.version_overlap import ClassHistory, OverlapRule, VersionOverlap
-from querygate.custody.policy import ColumnPolicy, DiversityPolicy, Policy
+from querygate.custody.policy import Policy
+from querygate.custody.policy.class_guarantees import least_values
 from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.methods.anonymise import Infeasible, Method, stay_together
 from querygate.methods.anonymise.version_overlay import OverlayVerdict, SmallParts, in_the_way, judge, only, pairwise
@@ -38,7 +38,7 @@ class VersionHandling:
     """What is done about earlier versions. `retire`: these are, whatever is found; `compare` off leaves them alone."""
 
     on_overlap: OnOverlap = "refuse"
-    few_changes: bool = False  # people who came or left in groups below k are only reported
+    few_changes: bool = False  # people who came, left or changed in groups below k are only reported
     retire: tuple[int, ...] = ()
     compare: bool = True
 
@@ -57,10 +57,17 @@ class Overlap:
     divided: int  # people in parts of a class that are too small
     left: int  # people who left, or were left behind, in groups that are too small
     came: int
+    changed: int  # people who stayed, with other secret values, in groups that are too small
 
     @classmethod
     def of(cls, verdict: OverlayVerdict) -> Overlap:
-        return cls(verdict.smallest, verdict.divided.people, verdict.left.people, verdict.came.people)
+        small = (verdict.divided, verdict.left, verdict.came, verdict.changed)
+        return cls(verdict.smallest, *(part.people for part in small))
+
+    @property
+    def told(self) -> int:
+        """People whose values the difference tells whoever knows that it is about them."""
+        return self.left + self.came + self.changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,30 +84,10 @@ class Republication:
 def make_keeping(policy: Policy) -> OverlapRule:
     """What every group has to keep besides k: the different values that a guarantee stands for, and the guards."""
     sensitive = policy.named("sensitive")
-    values = {column.name: least for column in sensitive if (least := _least(column)) > 1}
+    values = {column.name: least for column in sensitive if (least := least_values(column.diversity)) > 1}
     widths = {column.name: float(column.guard) for column in sensitive if column.is_numeric and column.guard}
-    return OverlapRule(policy.person or None, values, widths)
-
-
-def _least(column: ColumnPolicy) -> int:
-    return max(map(_implied, column.diversity), default=1)
-
-
-def _implied(diversity: DiversityPolicy) -> int:
-    """How many different values a class has at least that keeps the guarantee."""
-    match diversity.kind:
-        case "distinct" | "entropy" | "recursive":
-            return math.ceil(diversity.l or 1)
-        case "p-sensitive":
-            return int(diversity.p or 1)
-        case "alpha":
-            return math.ceil(1 / (diversity.alpha or 1))
-        case "ke":
-            return int(diversity.distinct or 2)
-        case "em" | "t-closeness":
-            return 2
-        case _:
-            return 1
+    secret = tuple(column.name for column in policy.named("sensitive", "codes"))
+    return OverlapRule(policy.person or None, values, widths, secret)
 
 
 # -- before it is written ----------------------------------------------------------------------------------------
@@ -120,7 +107,7 @@ def go_with_earlier(
     if handling.on_overlap == "retire":
         return replace(state, retire=_to_retire(met, meeting, handling, k))
     before = _Tried(met, judge(met, k), _loss(state))
-    if handling.on_overlap == "sticky" and meeting.by_person | (0 in meeting.changed):
+    if handling.on_overlap == "sticky" and not meeting.several and meeting.by_person | (0 in meeting.changed):
         state = redivide(state, sticky(meeting, handling), k)
         if _is_fine(meeting.met(), meeting, handling, k):
             return replace(state, retire=handling.retire)
@@ -142,6 +129,8 @@ def _is_fine(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandli
     """
     if not meeting.by_person and 0 not in meeting.changed:
         return False  # who has changed and who is new cannot be told apart
+    if meeting.several:
+        return set(meeting.versions) <= set(handling.retire)
     rest = [place for place, version in enumerate(meeting.versions) if version not in handling.retire]
     lenient = handling.few_changes or len(rest) < len(meeting.versions)
     return judge(met, k).keeps(few_changes=lenient) and (
@@ -150,7 +139,7 @@ def _is_fine(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandli
 
 
 def _to_retire(met: ClassHistory, meeting: VersionOverlap, handling: VersionHandling, k: int) -> tuple[int, ...]:
-    if not meeting.by_person and 0 not in meeting.changed:
+    if meeting.several or (not meeting.by_person and 0 not in meeting.changed):
         return meeting.versions
     return tuple(meeting.versions[place] for place in in_the_way(met, k, few_changes=handling.few_changes))
 
@@ -163,7 +152,7 @@ def measure(
 ) -> Republication:
     """Lay together what was written; `meeting` has the versions that stay readable, None where there are none."""
     if meeting is None:
-        nothing = Overlap(0, 0, 0, 0)
+        nothing = Overlap(0, 0, 0, 0, 0)
         return Republication(True, sticky, tuple(retired), nothing, {})
     met = meeting.met()
     if not _is_fine(met, meeting, handling, k):
@@ -199,10 +188,15 @@ def _refusal(
     state.progress.say("trying alternatives")
     state = replace(state, progress=StepProgress())  # nothing is published after this
     gone, new = meeting.changed
-    is_known = meeting.by_person or 0 in (gone, new)
+    is_known = not meeting.several and (meeting.by_person or 0 in (gone, new))
     lines = _found(state.policy.k, meeting, before.verdict, handling) if is_known else []
     plan = []
-    if not is_known:
+    if meeting.several:
+        lines.append(
+            f"People have several rows in the new version or in {_versions(meeting.versions)}, so it is not known what "
+            "these versions tell together about one person."
+        )
+    elif not is_known:
         lines.append(
             f"{counted(gone, 'record')} of {_versions(meeting.versions)} changed or disappeared in the new version, "
             f"and {new:,} of the new version were not there before. It is not known who is new and who only changed."
@@ -230,6 +224,8 @@ def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: V
         lines.append(f"  {_counted(verdict.left, 'group')} that some people left")
     if verdict.came.parts and not handling.few_changes:
         lines.append(f"  {_counted(verdict.came, 'group')} of people who came")
+    if verdict.changed.parts and not handling.few_changes:
+        lines.append(f"  {_counted(verdict.changed, 'group')} of people whose sensitive values changed")
     lines.append(f"The smallest remaining group has {verdict.smallest:,}.")
     return lines
 
@@ -241,6 +237,8 @@ def _tried(
     k, plan = state.policy.k, []
     if before.verdict.left.parts and not handling.few_changes:
         return []  # those who left are gone, however the others are divided
+    if 0 < _most_changed(before.met) < k and not handling.few_changes:
+        return []  # nor can so few who changed be hidden
     if (found := _try(state, meeting, handling, redivide, sticky(meeting, handling), k)) is not None:
         plan.append(
             'keep classes together: republish.on_overlap = "sticky". '
@@ -259,22 +257,27 @@ def _tried(
 def _accepted(
     state: PublicationState, meeting: VersionOverlap, handling: VersionHandling, before: _Tried, redivide: Redivide
 ) -> list[str]:
-    """What to do about a few who came or left: wait for more of them, or let them be told."""
-    came, left = before.verdict.came.people, before.verdict.left.people
-    if handling.few_changes or not came + left:
+    """What to do about a few who came, left or changed: wait for more of them, or let them be told."""
+    found = Overlap.of(before.verdict)
+    if handling.few_changes or not found.told:
         return []
-    plan = ["wait until more people have come, so that they can form their own classes"] if came else []
-    step = 'accept that a few came or left: republish.few_changes = "report"'
+    plan = ["wait until more people have come, so that they can form their own classes"] if found.came else []
+    plan += ["wait until the values of more people have changed"] if found.changed else []
+    step = 'accept that a few came, left or changed: republish.few_changes = "report"'
     if before.verdict.divided.parts:
         lenient = replace(handling, few_changes=True)
-        found = _try(state, meeting, lenient, redivide, sticky(meeting, lenient), state.policy.k)
-        if found is None:
+        tried = _try(state, meeting, lenient, redivide, sticky(meeting, lenient), state.policy.k)
+        if tried is None:
             return plan
-        step += f' with on_overlap = "sticky", mean loss (NCP) {found.loss:.2%} instead of {before.loss:.2%}'
+        step += f' with on_overlap = "sticky", mean loss (NCP) {tried.loss:.2%} instead of {before.loss:.2%}'
     return [
         *plan,
-        f"{step}. Anyone who has two versions and knows who came or left can then read these people's values",
+        f"{step}. Anyone who has two versions and knows whom it is about can then read these people's values",
     ]
+
+
+def _most_changed(met: ClassHistory) -> int:
+    return int(met.changes.people.sum(axis=0).max(initial=0)) if met.changes is not None else 0
 
 
 def _try(

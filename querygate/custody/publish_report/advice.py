@@ -56,6 +56,12 @@ def _of_disclosure(body: PublishReport) -> Iterator[tuple[str, str]]:
 
 def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
     k = body.headline.k
+    if body.headline.persons < body.headline.rows:
+        yield (
+            f"{body.headline.persons:,} people have {body.headline.rows:,} rows. k counts people; the sizes of classes "
+            "and the figures of risk count rows, and are too good where one person has many.",
+            "Read k for the risk: nobody is found among fewer than k people.",
+        )
     if k < SMALL_K:
         yield (
             f"The smallest class has {k} records: anyone who knows that a person is in the data guesses right once in "
@@ -83,12 +89,12 @@ def _about_codes(body: PublishReport) -> str:
 
 
 def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
-    told = body.versions.together.came + body.versions.together.left if body.versions else 0
+    told = body.versions.together.told if body.versions else 0
     if told:
         yield (
-            f"{counted(told, 'person', 'people')} came or left in groups below k: anyone who has both versions and "
-            "knows who came or left can read their values.",
-            "Wait until more people have come, or retire the previous version.",
+            f"{counted(told, 'person', 'people')} came, left or changed in groups below k: anyone who has both "
+            "versions and knows whom it is about can read their values.",
+            "Wait until more people have come or changed, or retire the previous version.",
         )
 
 

@@ -21,7 +21,7 @@ from querygate.custody.publish_report.report_body import (
 def versions(found: Republication) -> EarlierVersions:
     """How the version goes with earlier ones that can be read."""
     pairs = [
-        OverlapWith(version, pair.smallest, pair.divided, pair.left, pair.came)
+        OverlapWith(version, pair.smallest, pair.divided, pair.left, pair.came, pair.changed)
         for version, pair in found.by_version.items()
     ]
     return EarlierVersions(found.by_person, found.sticky, found.retired, found.together, tuple(pairs))

@@ -20,6 +20,7 @@ BARS = 24
 @dataclass(frozen=True, slots=True)
 class Headline:
     rows: int
+    persons: int
     classes: int
     cells: int
     k: int
@@ -77,6 +78,7 @@ def headline(case: ReportCase) -> Headline:
     classes = int(case.sizes.size)
     return Headline(
         rows=published.rows,
+        persons=published.persons,
         classes=classes,
         cells=published.cells,
         k=published.measured.k,
@@ -94,7 +96,8 @@ def headline(case: ReportCase) -> Headline:
 def guarantees(case: ReportCase) -> tuple[Guarantee, ...]:
     """Every promise of the policy, and what was measured beside."""
     policy, measured = case.policy, case.published.measured
-    lines = [Guarantee("records in the smallest class (k)", "at least", policy.k, measured.k)]
+    counted = "records" if measured.people is None else "people"
+    lines = [Guarantee(f"{counted} in the smallest class (k)", "at least", policy.k, measured.k)]
     asked = dict(asked_of(policy))
     for measure, figure in measured.kept.items():
         rule, wanted = asked.get(measure, ("", None))

@@ -90,6 +90,7 @@ def _point(case: ReportCase, name: str, k: int, most: int) -> list[SweepPoint]:
 
 
 def _divided_alone(policy: Policy) -> Policy:
-    """Without what has been done before: tables are joined already, and nobody is told apart."""
-    kept = tuple(c for c in policy.columns if (c.is_published and not c.codes) or c.name in policy.wishes)
-    return replace(policy, columns=kept, joins=(), references=(), person="")
+    """Without what has been done before: tables are joined already."""
+    beside = policy.wishes | {policy.person}
+    kept = tuple(c for c in policy.columns if (c.is_published and not c.codes) or c.name in beside)
+    return replace(policy, columns=kept, joins=(), references=())

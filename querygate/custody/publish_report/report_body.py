@@ -31,6 +31,7 @@ class OverlapWith:
     divided: int
     left: int
     came: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)

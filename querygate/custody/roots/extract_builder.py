@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.errors import ExtractRefused, QueryGateError
+from querygate.core.errors import ConfigError, ExtractRefused, QueryGateError
 from querygate.core.extract_checks import check_wish
 from querygate.core.extract_spec import A_KIND, ExtractSpec
 from querygate.core.json_body import from_json, to_json
@@ -27,6 +27,7 @@ from querygate.core.types import Catalog
 from querygate.core.vault_ports import Source
 from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files as make_risk_files
+from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population, read_register
 from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.condensed_records import Material, make_condensed
@@ -199,8 +200,25 @@ Made = tuple[ProtectedRecords, dict[str, Any], list[RecipeTrial]]
 """The records, their risk, and what was tried."""
 
 
+def _check_people(case: ExtractCase) -> None:
+    """An extract counts records, so each has to be another person's."""
+    try:
+        check_unnamed(case.policy, (), case.rows.count_values, case.rows.count_values)
+    except ConfigError as problem:
+        raise ExtractRefused("QG605", problem.detail, problem.remedy) from None
+    person = case.policy.person
+    found = case.rows.count_values([person]).get(person) if person else None
+    if found is not None and found.distinct < found.known:
+        raise ExtractRefused(
+            "QG605",
+            f"{found.distinct:,} people have {found.known:,} records, and k of an extract counts records.",
+            "Ask for statistics instead, or ask the custodian to publish one row per person.",
+        )
+
+
 def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
     """The records that would leave, and what is to be said of them."""
+    _check_people(case)
     policy = narrowed(case.policy, spec)
     check_wish(spec, {column.name: column.type or "category" for column in out_of(policy)})
     where, named = read_condition(spec.where, case.catalog, case.native)

@@ -26,6 +26,7 @@ from querygate.custody.policy import Policy
 from querygate.custody.verify.code_check import measure_codes
 from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, published_values
 from querygate.custody.verify.number_check import check_intervals, check_moments
+from querygate.custody.verify.person_check import ClassPeople, check_people, count_people
 from querygate.methods.anonymise import partition_check
 
 
@@ -47,13 +48,19 @@ class Written(Protocol):
 class Measurement:
     """What the written version really keeps."""
 
-    k: int
+    smallest: int  # records of a class
     largest: int
     l: dict[str, int] = field(default_factory=dict)  # noqa: E741 - fewest distinct values of a class, per sensitive column
     t: dict[str, float] = field(default_factory=dict)  # farthest class from the whole, per sensitive column
     hull: dict[str, float] = field(default_factory=dict)  # narrowest raw hull of a class, per guarded number
     width: dict[str, float] = field(default_factory=dict)  # mean width of a cell, per numeric column
     kept: dict[str, float] = field(default_factory=dict)  # the figure of every guarantee of the policy beyond k
+    people: ClassPeople | None = None  # of the classes, where people have several records
+
+    @property
+    def k(self) -> int:
+        """How many people every class has at least."""
+        return self.smallest if self.people is None else self.people.fewest
 
 
 def verify_release(
@@ -70,6 +77,9 @@ def verify_release(
     _check(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
     k = int(sizes[sizes > 0].min())
     _check(k >= policy.k, f"k = {policy.k}")
+    release = WrittenCells(catalog.columns, cells, boxes, written, staging)
+    people = count_people(release, policy.person) if catalog.persons else None
+    _check(people is None or people.fewest >= policy.k, f"k = {policy.k} people")
     for column in catalog.columns:
         if column.is_numeric:
             _check_number(column, policy, catalog.tight, cells, staging)
@@ -93,8 +103,10 @@ def verify_release(
                 _check(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
                 one = wanted.carry in ("hull", "joint")
                 _check(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
-    kept = {}
-    release = WrittenCells(catalog.columns, cells, boxes, written, staging)
+    kept: dict[str, float] = {}
+    for guarantee in check_people(release, policy) if people is not None else ():
+        kept |= {guarantee.measure: guarantee.figure} if guarantee.measure else {}
+        _check(guarantee.holds, guarantee.promise)
     for guarantee in measure_guarantees(release, policy, population):
         kept[guarantee.measure] = guarantee.figure
         _check(guarantee.holds, guarantee.promise)
@@ -104,7 +116,7 @@ def verify_release(
     for found in check_moments(written, catalog, policy, cells, staging):
         _check(found.holds, found.promise)
     width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
-    return Measurement(k, int(sizes.max()), l, t, hull, width, kept)
+    return Measurement(k, int(sizes.max()), l, t, hull, width, kept, people)
 
 
 def _check(holds: bool, promise: str) -> None:

@@ -45,6 +45,7 @@ from querygate.methods.anonymise.guards.guard import Guard, NumericHull
 from querygate.methods.anonymise.guards.k_map import KMap
 from querygate.methods.anonymise.guards.numeric_guards import Numbers, Proximity, SpreadGuard
 from querygate.methods.anonymise.guards.p_sensitive import PSensitive
+from querygate.methods.anonymise.guards.person_guards import PersonCount, PersonRows, ValueHolders
 from querygate.methods.anonymise.guards.personal_guard import PersonalGuard
 from querygate.methods.anonymise.guards.tree_closeness import TreeCloseness
 from querygate.methods.anonymise.recode.full_domain import full_domain
@@ -87,6 +88,9 @@ __all__ = [
     "TreeCloseness",
     "PSensitive",
     "PersonalGuard",
+    "PersonCount",
+    "PersonRows",
+    "ValueHolders",
     "Numbers",
     "SpreadGuard",
     "Proximity",

@@ -60,6 +60,19 @@ def largest_share(classes: Ints, values: Ints, counts: Ints | None = None) -> fl
     return float(np.max(tally / np.bincount(which, tally)[which]))
 
 
+def spared_people(classes: Ints, people: Ints, values: Ints) -> tuple[int, float]:
+    """Of people who may have several values: the fewest of a class who do not have its commonest, and the greatest
+    share of a class that has one value.
+    """
+    fewest, greatest = int(people.size), 0.0
+    for members in _members(classes):
+        everybody = np.unique(people[members]).size
+        pairs = np.unique(np.stack([values[members], people[members]]), axis=1)
+        commonest = int(np.unique(pairs[0], return_counts=True)[1].max())
+        fewest, greatest = min(fewest, everybody - commonest), max(greatest, commonest / everybody)
+    return fewest, greatest
+
+
 def closeness(
     classes: Ints, values: Ints, counts: Ints | None = None, *, ordered: bool = False, size: int | None = None
 ) -> float:

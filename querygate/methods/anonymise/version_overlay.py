@@ -5,7 +5,8 @@ one version to the next by its other values. What all versions leave together is
 classes are the same in every version, where being absent from a version counts as a class of its own. A version that
 divides a group of the earlier ones tells its *parts* apart, and each part must keep what a class has to keep. A group
 that stays whole is told no further, whatever its size (Byun et al., SDM 2006; Xiao, Tao, "m-invariance", SIGMOD 2007;
-Fung et al., EDBT 2008).
+Fung et al., EDBT 2008). But the difference between two versions tells the old and the new secrets of those who stayed
+and whose secrets changed, so these are a part too.
 
 This measures; it shares no code with the methods that make classes.
 
@@ -25,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.core.version_overlap import ClassHistory
+from querygate.core.version_overlap import ClassHistory, ValueChanges
 
 ABSENT = -1
 """The class of somebody who is not in a version."""
@@ -38,27 +39,29 @@ class SmallParts(NamedTuple):
     people: int
 
 
+NONE = SmallParts(0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class OverlayVerdict:
     """What the new version tells beyond the earlier ones.
 
     `smallest`: the fewest people who were in one group and are in one class now (0: nobody was here before). Too small,
     or too much alike: parts of groups that the new version `divided` between its classes; those who `left` a group, and
-    those they left behind; those who `came`.
+    those they left behind; those who `came`; those who stayed and whose secrets `changed`.
     """
 
     smallest: int
     divided: SmallParts
     left: SmallParts
     came: SmallParts
+    changed: SmallParts = NONE
 
     def keeps(self, *, few_changes: bool) -> bool:
-        """Is everybody hidden? With `few_changes`, from those who do not know who came and who left."""
-        return not self.divided.parts and (few_changes or not (self.left.parts or self.came.parts))
-
-    @property
-    def people(self) -> int:
-        return self.divided.people + self.left.people + self.came.people
+        """Is everybody hidden? With `few_changes`, from those who do not know who came, who left and who changed."""
+        return not self.divided.parts and (
+            few_changes or not (self.left.parts or self.came.parts or self.changed.parts)
+        )
 
 
 def judge(met: ClassHistory, k: int) -> OverlayVerdict:
@@ -75,7 +78,16 @@ def judge(met: ClassHistory, k: int) -> OverlayVerdict:
         _count(met, small & stayed & (classes > 1)),
         _count(met, small & ~new & was_left & (classes > 0) & (gone | (classes == 1))),
         _count(met, small & new),
+        _changed(met, k),
     )
+
+
+def _changed(met: ClassHistory, k: int) -> SmallParts:
+    if met.changes is None:
+        return NONE
+    found = met.changes
+    told = np.where((found.people > 0) & ~(found.kept & (found.people >= k)), found.people, 0).max(axis=1, initial=0)
+    return SmallParts(int((told > 0).sum()), int(told.sum()))
 
 
 def only(met: ClassHistory, versions: Sequence[int]) -> ClassHistory:
@@ -89,7 +101,14 @@ def only(met: ClassHistory, versions: Sequence[int]) -> ClassHistory:
     entries, which = _distinct(table[there])
     people = np.bincount(which, met.people[there], len(entries)).astype(np.int64)
     kept = np.bincount(which, met.kept[there], len(entries)) > 0
-    return ClassHistory(entries[:, :-1], entries[:, -1], people, kept)
+    changes = None
+    if met.changes is not None:
+        by_version = [
+            [np.bincount(which, figures[there, v], len(entries)) for v in versions]
+            for figures in (met.changes.people, met.changes.kept)
+        ]
+        changes = ValueChanges(np.stack(by_version[0], axis=1).astype(np.int64), np.stack(by_version[1], axis=1) > 0)
+    return ClassHistory(entries[:, :-1], entries[:, -1], people, kept, changes)
 
 
 def pairwise(met: ClassHistory, k: int) -> tuple[OverlayVerdict, ...]:

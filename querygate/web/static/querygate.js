@@ -188,7 +188,8 @@ async function describe() {
   const { response, problem } = await call(`/api/v1/datasets/${encodeURIComponent(byId("dataset").value)}`);
   if (problem) return show(refusal(problem));
   const dataset = await response.json();
-  byId("about-title").textContent = `${dataset.dataset}: ${dataset.rows.toLocaleString("en")} records, k = ${dataset.k}`;
+  const records = dataset.rows === null ? "" : `${dataset.rows.toLocaleString("en")} records, `;
+  byId("about-title").textContent = `${dataset.dataset}: ${records}k = ${dataset.k}`;
   const joinable = dataset.tables.flatMap((table) =>
     [{ name: table.key, type: "key" }, ...table.columns].map(({ name, type }) => ({ name: `${table.name}.${name}`, type })),
   );

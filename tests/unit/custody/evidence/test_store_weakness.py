@@ -21,7 +21,8 @@ from tests.policies import ILLNESS, make_policy, quasi, sensitive
 
 AGE = quasi("integer", (0, 99), grid=1, cuts=[10, 20, 30])
 SBP = sensitive("integer", (0, 200), grid=1, bins=1, guard=0)
-POLICY = make_policy("t", {"age": AGE, "sbp": SBP, "dx": ILLNESS}, k=4)
+DX = ILLNESS | {"values": ["cold", "flu", "hiv", "tb"]}
+POLICY = make_policy("t", {"age": AGE, "sbp": SBP, "dx": DX}, k=4)
 
 # Four classes by age; in the first all have one diagnosis, in the third all pressures are missing.
 PRESSURE = {0: [100, 120, 140, 160], 1: [77, 77, 77, 77], 2: ["", "", "", ""], 3: [10, 12, 14, 90]}

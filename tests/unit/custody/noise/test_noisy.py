@@ -145,7 +145,8 @@ def test_nobody_has_more_rows_than_the_policy_says(tmp_path: Path) -> None:
         "visits",
         {"id": IDENTIFIER, "age": ROUGH_AGE},
         answers={"modes": ["laplace"]},
-        laplace={**laplace, "person": "id"},
+        laplace=laplace,
+        person="id",
     )
     opened = with_vault(open_gate(init_site(tmp_path / "site")))
     publish_to(opened, policy.parsed(), str(tmp_path / "visits.parquet"), user="custodian")

@@ -12,6 +12,7 @@ from querygate.custody.policy import parse_policy
 from querygate.custody.policy.proposal import MOST_QUASI, choose_k, propose
 from querygate.custody.policy.proposal_domains import date_keys, rounded_outward, toml_text
 from querygate.custody.policy.proposal_file import dataset_name, write_policy
+from querygate.custody.policy.proposal_person import PersonProposal, propose_person
 
 ROWS = 1000
 
@@ -55,6 +56,7 @@ def test_a_known_quantity_has_its_usual_domain_where_the_data_fits():
 def test_values_of_few_records_are_not_written():
     rare = only(figures("education", values=[("High School", 600), ("College", 397), ("Trapeze Academy", 3)]))
     assert "values" not in rare.keys
+    assert rare.keys["rare"] == '"other"'
     assert not any("Trapeze" in reason for reason in rare.why)
     assert "1 of its values have fewer than 10 records" in " ".join(rare.why)
     assert only(SEX).keys["values"] == '["F", "M"]'
@@ -100,7 +102,11 @@ def test_lists_of_codes_are_proposed():
     assert (texts.role, texts.keys) == ("codes", {"system": '"icd9cm"', "separator": '";"'})
     lists = only(figures("dx", distinct=ROWS, words=9.0, matches={"icd10cm by ,": 0.7, "in brackets": 1.0}))
     assert lists.keys == {"system": '"icd10cm"'}
-    policy = parse_policy(write_policy("t", ROWS, propose([AGE, figures("dx", matches={"icd9cm by |": 1.0})], 10), 10))
+    policy = parse_policy(
+        write_policy(
+            "t", ROWS, propose([AGE, figures("dx", matches={"icd9cm by |": 1.0})], 10), 10, PersonProposal("", ROWS)
+        )
+    )
     assert policy.column("dx").codes.separator == "|"
 
 
@@ -127,9 +133,28 @@ def test_not_more_is_published_than_can_be_published_well():
     assert found[15].offer == "quasi-identifier"
 
 
+@pytest.mark.parametrize(
+    ("columns", "person", "people"),
+    [
+        ([figures("visit_id", distinct=ROWS), figures("mrn", distinct=300)], "mrn", 300),
+        ([figures("stay_id", distinct=ROWS), figures("encounter_id", distinct=400)], "stay_id", ROWS),
+        ([figures("mrn", distinct=300, missing=1)], "", ROWS),
+        ([figures("last_name", distinct=700), SEX], "", ROWS),
+        ([AGE, SEX], "", ROWS),
+    ],
+    ids=["named by people", "one in every row", "not in every row", "names are shared", "none"],
+)
+def test_a_person_is_proposed(columns, person, people):
+    found = propose_person(columns, propose(columns, 10))
+    assert (found.column, found.people) == (person, people)
+    zipped = figures("zip", kind="integer", distinct=300, low=1001, high=99_950)
+    policy = parse_policy(write_policy("t", ROWS, propose([zipped, *columns], 10), 10, found))
+    assert policy.person == person
+
+
 def test_the_file_is_a_policy():
     columns = [SEX, AGE, figures('a "b"\n', values=[("x", 500), ("y\x7f", 500)]), figures("note", words=12.0)]
-    text = write_policy("study", ROWS, propose(columns, 10), 10)
+    text = write_policy("study", ROWS, propose(columns, 10), 10, PersonProposal("", ROWS))
     policy = parse_policy(text)
     assert (policy.dataset, policy.k, policy.column("sex").values) == ("study", 10, ("F", "M"))
     assert policy.column('a "b"\n').values == ("x", "y\x7f")

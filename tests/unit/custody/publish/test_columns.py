@@ -65,7 +65,12 @@ def test_public_columns_are_answered_exactly(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
     put(
         opened,
-        policy_of(ward=public("category"), dose=public("number"), seen=public("date"), alive=public("boolean")),
+        policy_of(
+            ward=public("category", values=["a", "b", "c"]),
+            dose=public("number"),
+            seen=public("date"),
+            alive=public("boolean"),
+        ),
         {
             "age": AGES,
             "ward": ["a", "a", "b", "b", None, "c"],

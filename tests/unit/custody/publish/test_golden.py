@@ -14,7 +14,15 @@ import pytest
 from tests.policies import AGE, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import ask, classes_by, ends, new_site, put
 
-POLICY = make_policy("t", {"age": AGE, "patient": quasi("category"), "insurance": sensitive("category")}, k=2)
+POLICY = make_policy(
+    "t",
+    {
+        "age": AGE,
+        "patient": quasi("category", values=list("123456")),
+        "insurance": sensitive("category", values=["HMO", "No", "PPO"]),
+    },
+    k=2,
+)
 PATIENTS = {
     "patient": ["1", "2", "3", "4", "5", "6"],
     "age": [54, 55, 60, 60, 62, 62],

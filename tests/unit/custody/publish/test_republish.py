@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
+from querygate.cli.dataset import explain_versions
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
 from querygate.custody.roots.delete_person import delete_from, pseudonym
@@ -54,6 +55,7 @@ def without(one: People, which: set[int]) -> People:
 
 
 ALL = people(240)
+ANOTHER = next(ward for ward in ALL["ward"] if ward != ALL["ward"][-1])
 
 
 @pytest.fixture(scope="module")
@@ -199,12 +201,69 @@ def test_a_class_may_leave_as_a_whole(opened: OpenSite) -> None:
     assert report.versions.together.left == 0
 
 
-def test_changed_values_keep_their_class(opened: OpenSite) -> None:
-    older = {**ALL, "age": [min(age + 1, 100) for age in ALL["age"]], "ward": [*ALL["ward"][:-1], "w9"]}
+def test_people_who_grow_older_keep_their_class(opened: OpenSite) -> None:
+    older = {**ALL, "age": [min(age + 1, 100) for age in ALL["age"]]}
     report = again(opened, POLICY.but(republish=STICKY), older)
 
     assert report.versions.by_person
     assert report.versions.together.smallest >= K
+    assert report.versions.together.changed == 0
+
+
+@pytest.mark.parametrize("ward", [ANOTHER, None], ids=["another", "none any more"])
+def test_one_changed_diagnosis_is_a_difference_like_any_other(opened: OpenSite, ward: str | None) -> None:
+    """Between the two versions the counts of two wards differ by one, exactly: the ward of whoever was moved."""
+    moved = {**ALL, "ward": [*ALL["ward"][:-1], ward]}
+    for policy in (POLICY, POLICY.but(republish=STICKY)):
+        error = refused(lambda policy=policy: again(opened, policy, moved))
+        assert "1 person in 1 group of people whose sensitive values changed" in error.detail
+        assert 'few_changes = "report"' in error.remedy
+        assert "sticky" not in error.remedy
+        assert not {ANOTHER, "m239"} & set(error.detail.split() + error.remedy.split())
+
+    report = again(opened, POLICY.but(republish=LENIENT), moved)
+    assert report.versions.together.changed == report.versions.by_version[1].changed == 1
+    assert any("1 have other sensitive values" in line for line in explain_versions(report.versions))
+
+
+def test_whole_classes_may_change(opened: OpenSite) -> None:
+    """Everybody's ward is another one: nobody's is told by it that the class does not tell."""
+    moved = {**ALL, "ward": [f"v{ward[1]}" for ward in ALL["ward"]]}
+    report = again(opened, POLICY.but(republish=STICKY), moved)
+
+    assert report.versions.together.changed == 0
+
+
+def test_those_who_changed_must_not_be_alike(opened: OpenSite) -> None:
+    """Four of a class are enough for k, but all of them have come to one ward."""
+    with duckdb.connect(str(opened.site.vault / "t" / "v00001.duckdb"), read_only=True) as vault:
+        found = vault.execute(
+            "SELECT list(mrn ORDER BY mrn) FROM rows JOIN row_class USING (row_id) GROUP BY class ORDER BY 1"
+        ).fetchall()
+    some = set(next(members for (members,) in found if len(members) > K)[:K])
+    moved = {**ALL, "ward": ["w9" if m in some else w for m, w in zip(ALL["mrn"], ALL["ward"], strict=True)]}
+
+    error = refused(lambda: again(opened, POLICY, moved))
+    assert f"{K} people in 1 group of people whose sensitive values changed" in error.detail
+
+
+def test_a_change_back_differs_from_the_version_between(opened: OpenSite) -> None:
+    moved = {**ALL, "ward": [*ALL["ward"][:-1], ANOTHER]}
+    again(opened, POLICY.but(republish=LENIENT), moved)
+    report = again(opened, POLICY.but(republish=LENIENT), ALL)
+
+    assert [pair.changed for pair in report.versions.by_version.values()] == [0, 1]
+    assert again(opened, POLICY.but(republish=RETIRE), ALL).versions.retired == (2,)
+
+
+@pytest.mark.parametrize("policy", [POLICY, NOBODY], ids=["by person", "by contents"])
+def test_a_secret_that_a_version_did_not_have_is_compared_with_those_that_did(tmp_path: Path, policy: Any) -> None:
+    opened = new_site(tmp_path)
+    again(opened, policy.but(columns={"ward": {"role": "withheld", "type": None, "diversity": None}}), ALL)
+    again(opened, policy, ALL)
+
+    error = refused(lambda: again(opened, policy, {**ALL, "ward": [*ALL["ward"][:-1], ANOTHER]}))
+    assert "1 person in 1 group of people whose sensitive values changed" in error.detail
 
 
 def test_changes_without_persons_cannot_be_judged(tmp_path: Path) -> None:
@@ -226,11 +285,15 @@ def test_a_person_who_comes_back_is_with_those_they_were_with(opened: OpenSite) 
     assert list(report.versions.by_version) == [1, 2]
 
 
-@pytest.mark.parametrize("mrn", [None, "m1"], ids=["missing", "twice"])
-def test_a_person_has_one_row(tmp_path: Path, mrn: str | None) -> None:
-    error = refused(lambda: again(new_site(tmp_path), POLICY, {**ALL, "mrn": [*ALL["mrn"][:-1], mrn]}))
+def test_a_row_of_nobody_is_refused(tmp_path: Path) -> None:
+    error = refused(lambda: again(new_site(tmp_path), POLICY, {**ALL, "mrn": [*ALL["mrn"][:-1], None]}))
+    assert "mrn is missing in 1 of 240 rows" in error.detail
 
-    assert "1 repeat one of another row" in error.detail if mrn else "1 row has no mrn" in error.detail
+
+def test_a_person_who_has_come_to_have_two_rows_cannot_be_followed(opened: OpenSite) -> None:
+    error = refused(lambda: again(opened, POLICY, {**ALL, "mrn": [*ALL["mrn"][:-1], "m1"]}))
+
+    assert "People have several rows in the new version or in version 1" in error.detail
     assert "m1" not in error.detail
 
 

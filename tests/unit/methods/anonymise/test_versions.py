@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Ints
-from querygate.core.version_overlap import ClassHistory
+from querygate.core.version_overlap import ClassHistory, ValueChanges
 from querygate.methods.anonymise import Attribute, Distinct, Sensitive, Table, partition_check
 from querygate.methods.anonymise.stable_classes import NEWCOMER, stay_together
 from querygate.methods.anonymise.version_overlay import (
@@ -182,3 +182,33 @@ def test_the_result_does_not_depend_on_the_order_of_rows() -> None:
     one, other = stay_together(table, then, 3)[order], stay_together(shuffled, then[order], 3)
 
     assert len(np.unique(np.column_stack([one, other]), axis=0)) == int(one.max()) + 1 == int(other.max()) + 1
+
+
+# -- secrets that changed ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_those_who_changed_are_parts_of_their_own(seed: int) -> None:
+    """Person by person: who is in the same classes as they are and has changed since a version, as they have."""
+    *earlier, now = random_classes(seed, 3)
+    rng = np.random.default_rng(seed)
+    changed = [
+        (rng.random(now.size) < share) & (v != ABSENT) & (now != ABSENT)
+        for v, share in zip(earlier, (0.1, 0.5, 1), strict=True)
+    ]
+    met = lay_together(earlier, now)
+    entries = np.column_stack([met.earlier, met.now])
+    which = [(entries == row).all(axis=1).argmax() for row in np.column_stack([*earlier, now])]
+    people = np.stack([np.bincount(which, marks, len(entries)) for marks in changed], axis=1).astype(np.int64)
+    met = replace(met, changes=ValueChanges(people, np.ones(people.shape, dtype=np.bool_)))
+
+    for version, found in enumerate(pairwise(met, 4)):
+        told = [
+            i
+            for i in range(now.size)
+            if changed[version][i]
+            and np.sum(changed[version] & (earlier[version] == earlier[version][i]) & (now == now[i])) < 4
+        ]
+        assert found.changed.people == len(told)
+        assert found.keeps(few_changes=True) == (not found.divided.parts)
+        assert not (told and found.keeps(few_changes=False))

@@ -1,0 +1,67 @@
+"""Guards for people who have several rows: a class has k people, and no sensitive value that too many of them have.
+
+With one row for each person these follow from the size of a class and from its diversity. With several, k rows may be
+one person's, and two values may be had by everybody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from querygate.core.types import Bools, Ints
+from querygate.methods.anonymise.guards.triplets import Triplets
+
+
+@dataclass(frozen=True)
+class PersonRows:
+    """Which people have which values of a column, by combination: each triplet once. People and values are codes."""
+
+    column: str
+    combination: Ints
+    person: Ints
+    value: Ints
+
+
+class PersonCount:
+    """At least k different people."""
+
+    def __init__(self, rows: PersonRows, k: int) -> None:
+        self.name, self.k = f"k = {k} people", k
+        self._people = int(rows.person.max(initial=0)) + 1
+        self._held = Triplets(rows.column, rows.combination, rows.person, np.ones_like(rows.person))
+
+    def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
+        label, person, _ = self._held.of(rows, label)
+        return _people(label, person, self._people, classes) >= self.k
+
+
+class ValueHolders:
+    """Of the people of a class, at least `spare` do not have the value that most have; and it is had by no more than
+    the share `most`. A class with l values of people who have one each spares l - 1.
+    """
+
+    def __init__(self, rows: PersonRows, spare: int, most: float = 1.0) -> None:
+        self.name = f"diversity of {rows.column} among people"
+        self.spare, self.most = spare, most
+        self._size = int(rows.value.max(initial=0)) + 1
+        pairs, pair = np.unique(rows.person * self._size + rows.value, return_inverse=True)
+        self._person, self._value = pairs // self._size, pairs % self._size
+        self._people = int(rows.person.max(initial=0)) + 1
+        self._held = Triplets(rows.column, rows.combination, pair.reshape(-1), np.ones_like(rows.person))
+
+    def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
+        label, pair, _ = self._held.of(rows, label)
+        people = _people(label, self._person[pair], self._people, classes)
+        label, pair = np.divmod(np.unique(label * self._person.size + pair), self._person.size)
+        values, holders = np.unique(label * self._size + self._value[pair], return_counts=True)
+        commonest = np.zeros(classes, dtype=np.int64)
+        np.maximum.at(commonest, values // self._size, holders)
+        fine: Bools = (commonest <= people - self.spare) & (commonest <= self.most * people)
+        return fine
+
+
+def _people(label: Ints, person: Ints, people: int, classes: int) -> Ints:
+    """How many different people each class has."""
+    return np.bincount(np.unique(label * people + person) // people, minlength=classes)
