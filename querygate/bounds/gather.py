@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from querygate.bounds.class_sums import ClassRows, summed_column, undecided
+from querygate.bounds.class_sums import ClassRows, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
 from querygate.bounds.expand import ExpandedRows, spread
 from querygate.bounds.membership import Membership
@@ -261,12 +261,12 @@ def _is_apart(measure: Measure, cut: frozenset[str], block: Block) -> bool:
 def _of_group(
     classes: ClassRows | None, each: Sequence[tuple[Measure, MeasureCells, bool]], here: Ints, block: Block
 ) -> tuple[MeasureCells, ...]:
-    """The cells of one group, with what is told about their classes where a measure is a column that has it."""
+    """The cells of one group, with what is told about their classes where a measure takes a column that has it."""
     made = []
     for measure, cells, apart in each:
-        name, found = summed_column(measure), _part(cells, here)
-        if classes is not None and name is not None and found.values:
-            found = replace(found, classes=classes.cells(name, cells, here, block, apart=apart))
+        found = _part(cells, here)
+        if classes is not None:
+            found = replace(found, classes=classes.of_values(measure, cells, here, block, apart=apart))
         made.append(found)
     return tuple(made)
 

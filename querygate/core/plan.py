@@ -54,6 +54,7 @@ class Aggregate:
     `id` is its name as a column of the groups; it is equal for equal aggregates. `empty` tells what a quotient is when
     there is nothing to divide by: refused, NULL, or impossible because the group would not be there. `may_vanish` is
     the selection without whose records it is NULL: of a quotient's numerator, or where COUNT_IF's condition is told.
+    `sides` are the measures of the two groups that a comparison compares, each by itself.
     """
 
     id: str
@@ -64,6 +65,7 @@ class Aggregate:
     parameters: tuple[float, ...] = ()
     empty: Empty = "exists"
     may_vanish: int | None = None
+    sides: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ class MeasureCells:
     the wanted one is a category, `splits` four arrays per condition: least and most for which it is TRUE, then FALSE.
     `free` says that every selection and every end of an interval that the cells allow is consistent with the store, so
     that a statistic that is sharp over the cells is sharp; `solid` says so of every value between the ends too.
-    `classes` are the same cells with what is published of their classes, where the wanted value has class sums.
+    `classes` are the same cells with what is published of their classes, for each wanted value; None where that is
+    nothing, and empty where no value has class sums.
     """
 
     size: Ints
@@ -154,7 +157,7 @@ class MeasureCells:
     splits: tuple[tuple[Ints, Ints, Ints, Ints], ...] = ()
     free: bool = True
     solid: bool = True
-    classes: ClassCells | None = None
+    classes: tuple[ClassCells | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,13 @@ from querygate.core.plan import Aggregate, FetchedGroup, MeasureCells, Output, P
 from querygate.core.predicate import columns
 from querygate.core.types import DISCRETE, Array, Bools, Cells, Floats, Group, Range, Scalar
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
-from querygate.stats.cells import merged
-from querygate.stats.comparison import GROUP_STATISTICS, GroupCells
+from querygate.stats.cells import meet, merged
+from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, ToldGroup
 from querygate.stats.distinct import count_distinct_of_sets, distinct_cells
 from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells
-from querygate.stats.knowledge.class_ranges import CLASS_STATISTICS
+from querygate.stats.knowledge.class_pairs import CLASS_PAIR_STATISTICS, ToldPair
+from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
+from querygate.stats.pairs import merged_pairs
 
 BY_ENDS = frozenset(
     {
@@ -107,7 +109,7 @@ def count_range(cells: MeasureCells) -> Range:
 def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     """The range of an aggregate. Where the cells allow more than the store does, it is an outer bound and says so."""
     cells = measures[aggregate.measure]
-    found = _FAMILIES[aggregate.family](aggregate, cells)
+    found = _FAMILIES[aggregate.family](aggregate, measures)
     if aggregate.statistic == "ratio_of_sums":
         found = _told_of_quotient(aggregate, found, measures)
     elif aggregate.may_vanish is not None:
@@ -120,68 +122,82 @@ def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
 
 def _told_of_classes(aggregate: Aggregate, found: Range, cells: MeasureCells) -> Range:
     """What class sums leave of a range. Both ranges hold, so what both say does; only the sharper knows who attains."""
-    if cells.classes is None or aggregate.family != "column" or aggregate.statistic not in CLASS_STATISTICS:
+    if not cells.classes or aggregate.family != "column" or aggregate.statistic not in CLASS_STATISTICS:
         return found
-    sharper = CLASS_STATISTICS[aggregate.statistic](cells.classes)
-    if sharper is None or found.low is None or found.high is None or sharper.low is None or sharper.high is None:
-        return found
-    low, high = max(found.low, sharper.low), min(found.high, sharper.high)
-    if low > high:  # both hold, and what was computed lies where they meet: roundings of one value
-        return found
-    if (low, high) == (found.low, found.high) and found.sharp:
-        return found
-    return replace(sharper, low=low, high=high, may_be_null=found.may_be_null)
+    classes = cells.classes[0]
+    sharper = None if classes is None else CLASS_STATISTICS[aggregate.statistic](classes, *aggregate.parameters)
+    met = meet(found, sharper)
+    if sharper is None or found.sharp or (met.low, met.high) != (sharper.low, sharper.high):
+        return met
+    return replace(sharper, may_be_null=met.may_be_null)
 
 
 def _column_cells(cells: MeasureCells) -> Cells:
     if cells.values:
         # Classes that are kept apart for their sums make many cells of few intervals.
-        return cells.values[0] if cells.classes is None else merged(cells.values[0])
+        return merged(cells.values[0]) if cells.classes else cells.values[0]
     nothing = np.zeros_like(cells.least)
     return Cells(nothing, nothing, cells.least, cells.most, integer=True)
 
 
-def _of_column(aggregate: Aggregate, cells: MeasureCells) -> Range:
-    return STATISTICS.get(aggregate.statistic).range(_column_cells(cells), *aggregate.parameters)
+def _of_column(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    return STATISTICS.get(aggregate.statistic).range(_column_cells(measures[aggregate.measure]), *aggregate.parameters)
 
 
-def _of_distinct(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _of_distinct(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     """A statistic of the different values: each counts once, however many records have it."""
-    values = distinct_cells(_column_cells(cells))
+    values = distinct_cells(_column_cells(measures[aggregate.measure]))
     found = STATISTICS.get(aggregate.statistic).range(values, *aggregate.parameters)
     exact = bool((values.low == values.high).all() and (values.least == values.most).all())
     return found if exact else replace(found, sharp=False, attained_low=None, attained_high=None)
 
 
-def _of_sets(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _of_sets(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    cells = measures[aggregate.measure]
     return count_distinct_of_sets(cells.sets, cells.least, cells.most)
 
 
-def _of_pair(aggregate: Aggregate, cells: MeasureCells) -> Range:
-    first, second = cells.values
-    if aggregate.statistic == "ratio_of_sums":
-        first, second = second, first
-    whole = first.integer and second.integer
-    pairs = PairCells(second.low, second.high, first.low, first.high, cells.least, cells.most, whole)
-    return PAIR_STATISTICS.get(aggregate.statistic).range(pairs)
+def _of_pair(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    """SQL names y first, except in a quotient of sums."""
+    cells = measures[aggregate.measure]
+    x, y = cells.values if aggregate.statistic == "ratio_of_sums" else cells.values[::-1]
+    pairs = PairCells(x.low, x.high, y.low, y.high, cells.least, cells.most, x.integer and y.integer)
+    if not cells.classes:
+        return PAIR_STATISTICS.get(aggregate.statistic).range(pairs)
+    pairs = merged_pairs(pairs)  # classes that are kept apart make many cells of few boxes
+    told = cells.classes if aggregate.statistic == "ratio_of_sums" else cells.classes[::-1]
+    sharper = CLASS_PAIR_STATISTICS[aggregate.statistic](ToldPair(pairs, *told))
+    return meet(PAIR_STATISTICS.get(aggregate.statistic).range(pairs), sharper)
 
 
-def _of_groups(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _of_groups(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    cells = measures[aggregate.measure]
     value, (first_least, first_most, second_least, second_most) = cells.values[0], cells.splits[0]
     groups = GroupCells(
-        value.low, value.high, cells.size, first_least, first_most, second_least, second_most, value.integer
-    )
+        value.low, value.high, cells.size, first_least, first_most, second_least, second_most, value.integer,
+        (_told_group(aggregate, 0, measures), _told_group(aggregate, 1, measures)),
+    )  # fmt: skip
     return GROUP_STATISTICS.get(aggregate.statistic).range(groups)
 
 
-def _of_table(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _told_group(aggregate: Aggregate, side: int, measures: Sequence[MeasureCells]) -> ToldGroup:
+    """A group by itself: the condition that makes it may say more of its values, and so may its classes."""
+    alone = [
+        replace(aggregate, family="column", statistic=statistic, measure=aggregate.sides[side])
+        for statistic in (("avg",) if aggregate.statistic == "mean_difference" else ("avg", "var_samp"))
+    ]
+    return ToldGroup(*(make_range(each, measures) for each in alone))
+
+
+def _of_table(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    cells = measures[aggregate.measure]
     (_, exposed, _, unexposed), (_, with_outcome, _, without) = cells.splits
     least = np.minimum(cells.least, np.minimum(exposed + unexposed, with_outcome + without))
     table = TableCells(exposed, unexposed, with_outcome, without, least, cells.most)
     return TABLE_STATISTICS.get(aggregate.statistic).range(table)
 
 
-_FAMILIES: dict[str, Callable[[Aggregate, MeasureCells], Range]] = {
+_FAMILIES: dict[str, Callable[[Aggregate, Sequence[MeasureCells]], Range]] = {
     "column": _of_column,
     "distinct": _of_distinct,
     "sets": _of_sets,

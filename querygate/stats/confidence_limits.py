@@ -27,8 +27,10 @@ from querygate.stats.variance.welford import deviation_error, mean_error
 _PROOF = "inference.md"
 _STEPS = 50
 _RESPONSES = 8
-_QUANTILE = 1e-12  # relative error that Student's quantile is trusted with
 _LARGE = 1e150  # whose square is still a double
+
+QUANTILE = 1e-12
+"""Relative error that Student's quantile is trusted with."""
 
 
 @statistic(
@@ -54,7 +56,7 @@ def mean_ci_high(cells: Cells, level: float) -> Range:
     reach, size, factor = top - bottom, max(abs(bottom), abs(top)), student.factor(max(2, exact_sum(cells.least)))
     noise = gamma(2 * records + 16) * reach + deviation_error(records, size, reach)
     slack = mean_error(records, size, reach) + 2 * factor * noise + 32 * UNIT * (size + factor * reach)
-    slack += _QUANTILE * factor * math.sqrt(float(var_pop(cells).high or 0.0))
+    slack += QUANTILE * factor * math.sqrt(float(var_pop(cells).high or 0.0))
     return Range(
         low.bound + middle - slack,
         high.bound + middle + slack,
@@ -88,6 +90,10 @@ class Student(NamedTuple):
     def factor(self, records: int) -> float:
         """k of H = E + k sigma; it falls with the number of records."""
         return float(stdtrit(records - 1, self.probability)) / math.sqrt(records - 1)
+
+    def standard(self, records: int) -> float:
+        """t / sqrt(n), what a sample deviation is multiplied by; it falls with the number of records too."""
+        return float(stdtrit(records - 1, self.probability)) / math.sqrt(records)
 
     def factors(self, records: Floats) -> Floats:
         factors: Floats = stdtrit(records - 1, self.probability) / np.sqrt(records - 1)
