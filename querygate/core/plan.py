@@ -19,6 +19,23 @@ NONE = Constant(None, "null")
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """GROUPING of some keys: which of them a grouping set leaves out, as a number with a bit for each, the first key's
+    the highest. It tells a subtotal from a group of missing values."""
+
+    places: tuple[int, ...]
+    columns: tuple[str, ...] = ()
+
+    def of(self, chosen: tuple[int, ...]) -> int:
+        """For one grouping set.
+
+        >>> LeftOut((0, 1)).of((0,))
+        1
+        """
+        return sum((place not in chosen) << i for i, place in enumerate(reversed(self.places)))
+
+
+@dataclass(frozen=True, slots=True)
 class GroupKey:
     """What records are grouped by: a function of one column, or a choice of constants. `values` in order, NULL last.
 
@@ -27,7 +44,7 @@ class GroupKey:
 
     id: str
     type: str
-    by: Lookup | Choice | Constant
+    by: Lookup | Choice | Constant | LeftOut
     values: tuple[Scalar, ...]
 
 
@@ -164,9 +181,11 @@ class MeasureCells:
 class FetchedGroup:
     """Keys of one possible group and, for each measure of the plan, its cells.
 
-    `always` says that it is there even if nobody is in it: a statement without GROUP BY, a grand total.
+    `always` says that it is there even if nobody is in it: a statement without GROUP BY, a grand total. `chosen` is its
+    grouping set, as places of keys.
     """
 
     keys: tuple[Scalar, ...]
     cells: tuple[MeasureCells, ...]
     always: bool = False
+    chosen: tuple[int, ...] = ()

@@ -93,7 +93,13 @@ def make_groups(
         counts, certain = [counts[i] for i in rows], certain[rows]
     outputs = [_output_ranges(output, plan, members, found) for output in plan.outputs if output.kind == "range"]
     return [
-        Group(group.keys, tuple(ranges[i] for ranges in outputs), counts[i], certain=bool(certain[i]))
+        Group(
+            group.keys,
+            tuple(ranges[i] for ranges in outputs),
+            counts[i],
+            certain=bool(certain[i]),
+            rolled_up=tuple(k not in group.chosen for k in range(len(plan.keys))) if len(plan.sets) > 1 else (),
+        )
         for i, group in enumerate(fetched)
     ]
 
@@ -374,6 +380,7 @@ def shown_part(plan: Plan, group: Group) -> Group:
     """What an answer shows of a group: keys and ranges in the order of the select list."""
     ranged = [output for output in plan.outputs if output.kind == "range"]
     shown = plan.outputs[: plan.shown]
-    keys = tuple(group.keys[o.source] for o in shown if o.kind == "key")
+    keys = [o.source for o in shown if o.kind == "key"]
     ranges = tuple(group.ranges[ranged.index(o)] for o in shown if o.kind == "range")
-    return Group(keys, ranges, group.count, group.certain)
+    rolled_up = tuple(group.rolled_up[k] for k in keys) if group.rolled_up else ()
+    return Group(tuple(group.keys[k] for k in keys), ranges, group.count, group.certain, rolled_up)

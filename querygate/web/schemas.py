@@ -128,7 +128,16 @@ SCHEMAS: dict[str, Schema] = {
         "properties": {
             "_group": record(
                 "Whether the group certainly exists, and how many records it may contain.",
-                {"certain": TRUTH, "count": record("Both ends included.", {"low": WHOLE, "high": WHOLE})},
+                {
+                    "certain": TRUTH,
+                    "count": record("Both ends included.", {"low": WHOLE, "high": WHOLE}),
+                    "rolled_up": {
+                        **array(TEXT),
+                        "description": "The keys over all of whose values this row is, with ROLLUP, CUBE and GROUPING "
+                        "SETS: their null is not a missing value.",
+                    },
+                },
+                optional=("rolled_up",),
             )
         },
         "additionalProperties": {
