@@ -14,7 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from querygate.core.bodies import AnswerBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
-from querygate.core.range_ends import shown
+from querygate.core.range_ends import in_words, shown
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, Group, Range, Scalar
 
@@ -223,10 +223,9 @@ def range_text(value: RangeBody) -> str:
 
 
 def _ends_text(low: float | str, high: float | str) -> str:
-    exact = low == high
     if not (isinstance(low, str) or isinstance(high, str)):
-        low, high = shown(low, high)
-    return f"{low} exactly" if exact else f"{low} .. {high}"
+        return in_words(low, high)
+    return f"{low} exactly" if low == high else f"{low} .. {high}"
 
 
 def noisy_text(value: NoisyBody) -> str:
