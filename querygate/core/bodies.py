@@ -124,6 +124,7 @@ class Verdict(TypedDict):
     cost: CostBody
     budget: NotRequired[dict[str, float]]
     accuracy: NotRequired[dict[str, float | None]]
+    notes: NotRequired[list[str]]
 
 
 class SpenderBody(TypedDict):

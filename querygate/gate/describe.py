@@ -60,6 +60,7 @@ def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
         "sharpened_by": sharpened,
         "canonical": plan.hash,
         "cost": {"epsilon": 0},
+        "notes": list(plan.notes),
     }
     if not sharpened:
         del verdict["sharpened_by"]

@@ -54,7 +54,7 @@ def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     bounded = WorkLimit(native)
     plans = [make_plan(query, catalog, bounded, limits) for query in compose(tree, catalog)]
     check_wording(sql, own, native)
-    return replace(join_plans(plans), notes=notes)
+    return replace(join_plans(plans), notes=tuple(dict.fromkeys([*notes, *(n for plan in plans for n in plan.notes)])))
 
 
 def _edited(sql: str, limits: Limits) -> exp.Expr | None:

@@ -94,7 +94,7 @@ def understand_noisy(sql: str, catalog: Catalog, native: Native, limits: Limits 
     _check_person(queries[0].tree, person)
     plan = make_plan(queries[0], catalog, WorkLimit(native), limits)
     check_wording(sql, own, native)
-    return _noisy(queries[0], replace(plan, notes=notes), person)
+    return _noisy(queries[0], replace(plan, notes=(*notes, *plan.notes)), person)
 
 
 def _person(catalog: Catalog, name: str) -> Column:

@@ -116,6 +116,7 @@ class _Draft:
             canonical="",
             hash="",
             inner=inner,
+            notes=(*(inner.notes if inner is not None else ()), *self.context.notes),
         )
         return with_meaning(draft, self.context, self.groups.as_context)
 

@@ -181,6 +181,7 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "Columns whose published class moments make ranges narrower; absent if there are none.",
             },
             "canonical": {**TEXT, "description": "The same for statements with the same meaning."},
+            "notes": {**array(TEXT), "description": "How the statement was read, as the answer will say it too."},
             "cost": record(
                 "Privacy budget that the query would use.", {"epsilon": NUMBER, "delta": NUMBER}, optional=("delta",)
             ),
@@ -197,7 +198,7 @@ SCHEMAS: dict[str, Schema] = {
                 "the data.",
             },
         },
-        optional=("sharpened_by", "width", "mode", "budget", "accuracy"),
+        optional=("sharpened_by", "width", "mode", "budget", "accuracy", "notes"),
         example={
             "accepted": True,
             "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],
@@ -205,6 +206,7 @@ SCHEMAS: dict[str, Schema] = {
             "width": "sharp",
             "canonical": "9f2b6c1d8e3a4f507b6c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c",
             "cost": {"epsilon": 0},
+            "notes": ["'Male' is not a value of sex; values: female, male."],
         },
     ),
     "Datasets": record(
