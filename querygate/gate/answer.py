@@ -23,7 +23,7 @@ from typing import Never, Protocol, TypeVar
 from querygate.bounds import moment_columns
 from querygate.core.block import Block
 from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
-from querygate.core.deadline import Deadline
+from querygate.core.deadline import Deadline, paced
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal
 from querygate.core.plan import Plan
 from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
@@ -59,6 +59,13 @@ class Gate:
     limits: Limits = field(default_factory=Limits)
     auditor: InlineAuditor | None = None
     noise: NoisyPath | None = None
+
+
+HURRIED = (
+    "There was not enough time to make every range as narrow as it can be: some are outer bounds, which hold as well. "
+    "Ask for fewer groups or fewer statistics at once."
+)
+"""The note of an answer whose searches were cut short."""
 
 
 LATER: Never = None  # type: ignore[assignment]
@@ -176,11 +183,12 @@ def fetch(state: State, gate: Gate) -> State:
 
 def protect(state: State, gate: Gate) -> State:
     deadline = Deadline(gate.clock_s, state.began_s + gate.limits.timeout_s)
-    groups = [
-        tuple(compute_groups(plan, block, deadline.check))
-        for plan, block in zip(state.plan.branches, state.blocks, strict=True)
-    ]
-    return replace(state, groups=tuple(groups))
+    groups = []
+    with paced(deadline) as pace:
+        for plan, block in zip(state.plan.branches, state.blocks, strict=True):
+            groups.append(tuple(compute_groups(plan, block, deadline.check)))
+    notes = (*state.notes, *([HURRIED] if pace.is_cut else []))
+    return replace(state, groups=tuple(groups), notes=notes)
 
 
 def arrange(state: State, gate: Gate) -> State:

@@ -25,6 +25,7 @@ from querygate.core.block import (
     NumberColumn,
     SetColumn,
 )
+from querygate.core.deadline import take_share
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Constant, Expression, Ref
 from querygate.core.plan import Aggregate, FetchedGroup, MeasureCells, Output, Plan
@@ -73,9 +74,13 @@ def make_groups(
 ) -> list[Group]:
     """Ranges for every group, and only those that HAVING may keep."""
     found: list[tuple[Range, ...]] = []
-    for group in fetched:
+    for i, group in enumerate(fetched):
         check()
-        found.append(tuple(make_range(aggregate, group.cells) for aggregate in plan.aggregates))
+        ranges = []
+        for j, aggregate in enumerate(plan.aggregates):
+            take_share((len(fetched) - i) * len(plan.aggregates) - j)
+            ranges.append(make_range(aggregate, group.cells))
+        found.append(tuple(ranges))
     _check_numbers(plan, found, inner)
     counts = [count_range(group.cells[0]) for group in fetched]
     certain = np.array(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.deadline import is_time_up
 from querygate.core.types import Range
 from querygate.stats.ascent import Gradient, PairMoments, Value, climb
 from querygate.stats.cover_proof import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
@@ -278,6 +279,8 @@ def _are_strips_proved(holds: Callable[[float, float], bool], start: float, leas
     for _ in range(_STRIPS):
         if reached >= goal:
             return True
+        if is_time_up():
+            return False
         width = part * (next_centre(start, reached, 0.5, 0.9) - reached)
         end = min(reached + 2 * width, goal)
         if holds((reached + end) / 2, (end - reached) / 2 * (1 + 1e-9)):
@@ -303,6 +306,8 @@ def _ratio(at: PairMoments, spread: VarianceRanges) -> float:
 
 def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: float, cap: float) -> AssociationBound:
     """Reach a value, then prove the least of a ladder of targets above it; `cap` holds without proof."""
+    if is_time_up():
+        return AssociationBound(cap, -math.inf)
     reached, at = climb(plane, value, gradient, unit)
     if at is None:
         return AssociationBound(cap, -math.inf)
@@ -310,11 +315,11 @@ def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: 
     steps = (*_FINE, *_STEPS) if plane.is_one_data_set else _STEPS
     for step in steps:
         target = reached + step * unit
-        if target >= cap:
+        if target >= cap or is_time_up():
             break
         if proof(target, at):
             proved = target
-            for _ in range(_HALVINGS if step > steps[0] else 0):
+            for _ in range(_HALVINGS if step > steps[0] and not is_time_up() else 0):
                 middle = (failed + proved) / 2
                 failed, proved = (failed, middle) if proof(middle, at) else (middle, proved)
             return AssociationBound(proved, reached)

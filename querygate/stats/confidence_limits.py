@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from querygate.core.deadline import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import mirrored
 from querygate.stats.location import avg
@@ -52,7 +53,10 @@ def mean_ci_high(cells: Cells, level: float) -> Range:
     boxes, records = centred_boxes(cells), exact_sum(cells.most)
     student = Student((1.0 + level) / 2.0)
     middle = bottom / 2 + top / 2
-    high, low = _largest(boxes, student), _smallest(cells, boxes, student, middle)
+    if is_time_up():
+        high, low = _apart(cells, student, middle)
+    else:
+        high, low = _largest(boxes, student), _smallest(cells, boxes, student, middle)
     reach, size, factor = top - bottom, max(abs(bottom), abs(top)), student.factor(max(2, exact_sum(cells.least)))
     noise = gamma(2 * records + 16) * reach + deviation_error(records, size, reach)
     slack = mean_error(records, size, reach) + 2 * factor * noise + 32 * UNIT * (size + factor * reach)
@@ -127,6 +131,14 @@ class Response(NamedTuple):
 def _data_set(taken: Ints, values: Floats) -> Response:
     mean = tree_sum(taken * values)[0] / max(exact_sum(taken), 1)
     return Response(taken, values, mean, tree_sum(taken * (values - mean) ** 2)[0])
+
+
+def _apart(cells: Cells, student: Student, middle: float) -> tuple[End, End]:
+    """Mean and deviation at their ends, each by itself."""
+    mean, spread = avg(cells), var_pop(cells)
+    factor, slack = student.factor(max(2, exact_sum(cells.least))), 8 * UNIT * abs(middle)
+    high = float(mean.high or 0.0) - middle + factor * math.sqrt(float(spread.high or 0.0)) * (1.0 + 8 * UNIT) + slack
+    return End(high, None, False), End(float(mean.low or 0.0) - middle - slack, None, False)
 
 
 # -- the largest upper limit -----------------------------------------------------------------------------

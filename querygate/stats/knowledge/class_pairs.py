@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.deadline import is_time_up
 from querygate.core.types import Bools, Cells, ClassCells, Floats, Range
 from querygate.stats.association import (
     VarianceRanges,
@@ -177,7 +178,7 @@ def class_covariance(x: ClassCells, y: ClassCells) -> RealBounds | None:
     """
     whole = whole_classes(x) & whole_classes(y)
     usable = is_usable(x) and is_usable(y) and max(reach_of(x), reach_of(y)) < _MODERATE
-    if not whole.any() or not usable or not _are_aligned(x, y):
+    if not whole.any() or not usable or not _are_aligned(x, y) or is_time_up():
         return None
     first, second = class_spreads(x), class_spreads(y)
     between = real_covariance(_at_means(x, y, first, second, whole))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.deadline import is_time_up
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
 from querygate.stats.knowledge.class_caps import CapBound, CapRows, largest_capped_mean, largest_capped_sum
 from querygate.stats.numerics import EXACT, SQUARABLE, UNIT, centred, down, enclose, exact_sum, gamma, up
@@ -71,7 +72,7 @@ def class_variance(cells: ClassCells, ddof: int) -> Range | None:
 
     Ensures: sound for every selection of more than ddof records.
     """
-    if not is_usable(cells) or exact_sum(cells.least) <= ddof or reach_of(cells) >= SQUARABLE:
+    if not is_usable(cells) or exact_sum(cells.least) <= ddof or reach_of(cells) >= SQUARABLE or is_time_up():
         return None
     bottom, top = float(cells.floor.min()), float(cells.ceiling.max())
     if top - bottom < _UNDERFLOW:
