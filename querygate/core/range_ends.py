@@ -65,7 +65,7 @@ def _rounded_value(low: float, high: float) -> str | None:
     for power in range(last, last - _TRIED, -1):
         first, second = (round(Fraction(end) / Fraction(10) ** power) for end in (low, high))
         if first == second != 0:
-            return _text(Decimal(first).scaleb(power))
+            return _text(Decimal(first).scaleb(power, _WIDE))
     return None
 
 
@@ -86,7 +86,7 @@ def _end(value: float, power: int, towards: Callable[[Fraction], int]) -> str:
     own = Decimal(repr(value))
     if own == own.quantize(Decimal(1).scaleb(power), context=_WIDE):
         return _text(own)
-    return _text(Decimal(towards(Fraction(value) / Fraction(10) ** power)).scaleb(power))
+    return _text(Decimal(towards(Fraction(value) / Fraction(10) ** power)).scaleb(power, _WIDE))
 
 
 def _text(value: Decimal) -> str:

@@ -24,7 +24,7 @@ from querygate.bounds import moment_columns
 from querygate.core.block import Block
 from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.deadline import Deadline, paced
-from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal
+from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
 from querygate.core.plan import Plan
 from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal, QueryOptions, Request
@@ -34,6 +34,7 @@ from querygate.gate.incidents import make_fault
 from querygate.gate.ranges import compute_groups, shown_part
 from querygate.gate.render import make_body
 from querygate.sql import understand as understand_sql
+from querygate.sql import without_zero_divisors
 
 INTERVAL, NOISY = MODES = ("interval", "laplace")
 LONGEST_LOGGED_SQL = 20_000
@@ -185,8 +186,12 @@ def protect(state: State, gate: Gate) -> State:
     deadline = Deadline(gate.clock_s, state.began_s + gate.limits.timeout_s)
     groups = []
     with paced(deadline) as pace:
-        for plan, block in zip(state.plan.branches, state.blocks, strict=True):
-            groups.append(tuple(compute_groups(plan, block, deadline.check)))
+        try:
+            for plan, block in zip(state.plan.branches, state.blocks, strict=True):
+                groups.append(tuple(compute_groups(plan, block, deadline.check)))
+        except UnsupportedSQL as refusal:  # it shows on the groups only: a divisor that may be zero
+            refusal.suggestion = without_zero_divisors(state.request.sql, state.catalog, gate.native, gate.limits)
+            raise
     notes = (*state.notes, *([HURRIED] if pace.is_cut else []))
     return replace(state, groups=tuple(groups), notes=notes)
 

@@ -135,7 +135,7 @@ class Measures:
             )
             other = "MIN and MAX" if in_time else "COUNT, or group by it"
             raise UnsupportedSQL(
-                "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(node)
+                "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(column)
             )
         return found
 

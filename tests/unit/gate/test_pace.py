@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from querygate.core.deadline import Deadline, is_time_up, paced, take_share
+from querygate.core.errors import Refusal
 from querygate.core.types import Cells, Range, Request
 from querygate.gate.answer import HURRIED, answer
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
@@ -125,3 +126,14 @@ def test_an_answer_in_time_says_nothing(case: Case) -> None:
     still = replace(case.opened.gate, clock_s=lambda: 0.0)
 
     assert HURRIED not in answer(Request(RESEARCHER, "t", SQL), still).notes
+
+
+def test_a_rate_whose_divisor_may_be_zero_comes_with_a_statement_that_works(case: Case) -> None:
+    rate = "SELECT 1000.0 * COUNT(*) FILTER (WHERE sbp > 120) / COUNT(*) FILTER (WHERE bmi > 45) AS rate FROM t"
+    with pytest.raises(Refusal) as caught:
+        answer(Request(RESEARCHER, "t", rate), case.opened.gate)
+
+    assert caught.value.code == "QG215"
+    assert caught.value.suggestion is not None
+    assert "NULLIF" in caught.value.suggestion
+    assert violations(case, caught.value.suggestion) == []
