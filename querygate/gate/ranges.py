@@ -38,7 +38,6 @@ from querygate.stats.distinct import count_distinct_of_sets, distinct_cells
 from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells
 from querygate.stats.knowledge.class_pairs import CLASS_PAIR_STATISTICS, ToldPair
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
-from querygate.stats.pairs import merged_pairs
 
 BY_ENDS = frozenset(
     {
@@ -175,7 +174,6 @@ def _of_pair(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     pairs = PairCells(x.low, x.high, y.low, y.high, cells.least, cells.most, x.integer and y.integer)
     if not cells.classes:
         return PAIR_STATISTICS.get(aggregate.statistic).range(pairs)
-    pairs = merged_pairs(pairs)  # classes that are kept apart make many cells of few boxes
     told = cells.classes if aggregate.statistic == "ratio_of_sums" else cells.classes[::-1]
     sharper = CLASS_PAIR_STATISTICS[aggregate.statistic](ToldPair(pairs, *told))
     return meet(PAIR_STATISTICS.get(aggregate.statistic).range(pairs), sharper)

@@ -85,20 +85,6 @@ def _selectable(cells: PairCells) -> PairCells:
     return PairCells(x.low, x.high, y.low, y.high, x.least, x.most, cells.whole)
 
 
-def merged_pairs(cells: PairCells) -> PairCells:
-    """Cells of one box as one: they allow the same data sets."""
-    ends = (cells.x_low, cells.x_high, cells.y_low, cells.y_high)
-    order = np.lexsort(ends)
-    new = np.ones(order.size, dtype=np.bool_)
-    new[1:] = np.logical_or.reduce([end[order][1:] != end[order][:-1] for end in ends])
-    starts = np.flatnonzero(new)
-    if starts.size == order.size:
-        return cells
-    least, most = (np.add.reduceat(counts[order], starts) for counts in (cells.least, cells.most))
-    x_low, x_high, y_low, y_high = (end[order][starts] for end in ends)
-    return PairCells(x_low, x_high, y_low, y_high, least, most, cells.whole)
-
-
 @pair_statistic("ratio_of_sums", proof="pairs.md", summary="sum(x) / sum(y) over the same records")
 def ratio_of_sums(cells: PairCells) -> Range:
     """Range of sum(x) / sum(y), both over the same selection. Never the quotient of two ranges.
