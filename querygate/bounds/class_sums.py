@@ -13,18 +13,25 @@ from querygate.core.block import ALL_NULLS, SOME_NULLS, Block, ClassMoments, Num
 from querygate.core.expression import Ref
 from querygate.core.plan import Measure, MeasureCells, Plan
 from querygate.core.predicate import Atom, columns, is_not_null, leaves
-from querygate.core.types import Bools, Catalog, ClassCells, Floats, Ints
+from querygate.core.types import Bools, Catalog, Cells, ClassCells, Floats, Ints
 
-SUMMED = frozenset({"sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"})
-"""Statistics of a column that class sums make sharper."""
+SUMMED = frozenset(
+    {
+        "sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "cv", "mean_ci_low", "mean_ci_high", "min",
+        "max", "geometric_mean", "harmonic_mean",
+    }
+)  # fmt: skip
+"""Statistics of a column that class sums make sharper. Those of two columns, and comparisons of groups, all are."""
 
 
 def summed_columns(plan: Plan) -> frozenset[str]:
     """The columns whose class sums would make an answer sharper."""
     if plan.inner is not None:
         return summed_columns(plan.inner)
-    wanted = (plan.measures[a.measure] for a in plan.aggregates if a.family == "column" and a.statistic in SUMMED)
-    return frozenset(name for measure in wanted if (name := summed_column(measure)) is not None)
+    wanted = [a for a in plan.aggregates if a.family in ("pair", "groups") or a.statistic in SUMMED]
+    wanted = [a for a in wanted if a.family != "distinct"]
+    values = [value for a in wanted for value in plan.measures[a.measure].values]
+    return frozenset(value.column for value in values if isinstance(value, Ref))
 
 
 def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
@@ -39,10 +46,8 @@ def moment_columns(plan: Plan, catalog: Catalog) -> frozenset[str]:
     return frozenset(name for name in told if name in summed_columns(plan) or (name in cut and told[name].shared))
 
 
-def summed_column(measure: Measure) -> str | None:
-    """The column that a measure takes as it is."""
-    value = measure.values[0] if len(measure.values) == 1 else None
-    return value.column if isinstance(value, Ref) else None
+NOTHING = ClassMoments(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), *np.zeros((4, 0)))
+"""Of a column without class sums: beside one that has them, its intervals add up class by class too."""
 
 
 class ClassRows:
@@ -56,14 +61,27 @@ class ClassRows:
         self._order = np.argsort(self._label, kind="stable")
         self._sorted = self._label[self._order]
 
-    def cells(self, name: str, found: MeasureCells, rows: Ints, part: Block, *, apart: bool) -> ClassCells | None:
+    def of_values(
+        self, measure: Measure, found: MeasureCells, rows: Ints, part: Block, *, apart: bool
+    ) -> tuple[ClassCells | None, ...]:
+        """The cells of one group for each value that a measure takes as it is; nothing where no class sum is told."""
+        names = [value.column if isinstance(value, Ref) else None for value in measure.values]
+        if not found.values or not any(name in self._moments for name in names):
+            return ()
+        numbers = zip(names, found.values, strict=True)
+        return tuple(
+            None if name is None else self._cells(name, values, found, rows, part, apart) for name, values in numbers
+        )
+
+    def _cells(
+        self, name: str, values: Cells, found: MeasureCells, rows: Ints, part: Block, apart: bool
+    ) -> ClassCells | None:
         """The cells of one group: `rows` of a part of the block (spread over groups), and all others of their classes.
 
         None where a class cannot be told: a number of missing values that is not known.
         """
-        moments = self._moments.get(name)
         held = rows[found.most[rows] > 0]
-        if moments is None or not held.size or part.classified is None:
+        if not held.size or part.classified is None:
             return None
         origin = part.classified.row[held]
         classes = np.unique(self._label[origin])
@@ -76,11 +94,13 @@ class ClassRows:
             return None  # a row twice in a group, or one without a known value: nothing that a spread block has
         if (column.null[every] == SOME_NULLS).any():
             return None
-        return self._filled(moments, found, held, at, every, classes, column, apart)
+        moments = self._moments.get(name, NOTHING)
+        return self._filled(moments, values, found, held, at, every, classes, column, apart)
 
     def _filled(
         self,
         moments: ClassMoments,
+        values: Cells,
         found: MeasureCells,
         held: Ints,
         at: Ints,
@@ -93,7 +113,7 @@ class ClassRows:
         least, most = np.zeros_like(size), np.zeros_like(size)
         low, high = floor.copy(), ceiling.copy()
         least[at], most[at] = found.least[held], found.most[held]
-        low[at], high[at] = found.values[0].low[held], found.values[0].high[held]
+        low[at], high[at] = values.low[held], values.high[held]
         group = np.searchsorted(classes, self._label[every])
         told = _told(moments, classes, floor, ceiling, size, group)
         return ClassCells(low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart)

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from querygate.bounds.class_sums import ClassRows, summed_column, undecided
+from querygate.bounds.class_sums import ClassRows, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
 from querygate.bounds.expand import ExpandedRows, spread
 from querygate.bounds.membership import Membership
 from querygate.bounds.pieces import pieces_of
 from querygate.core.block import Block, NumberColumn
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, told_key
-from querygate.core.plan import FetchedGroup, GroupKey, Measure, MeasureCells, Plan
+from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan
 from querygate.core.predicate import (
     TRUE,
     And,
@@ -58,12 +58,14 @@ def _gather_set(
     if exists is not None:
         rows = replace(rows, alone=rows.alone & exists[rows.block.number(ROW).low.astype(np.int64)])
     keys, which = rows.groups()
-    total = not any(not isinstance(plan.keys[i].by, Constant) for i in chosen)  # no key that tells records apart
+    fixed = {i: by.of(chosen) for i in chosen if isinstance(by := plan.keys[i].by, LeftOut)}
+    apart_by = [i for i in chosen if i not in fixed]
+    total = not any(not isinstance(plan.keys[i].by, Constant) for i in apart_by)  # no key that tells records apart
     decided, loose = _decided_columns(spreading.values())
     cut = frozenset(by.column for by in spreading.values())
     classes = ClassRows(block) if block.classified is not None else None
     groups: list[FetchedGroup] = []
-    for constants, condition in _cases(plan.keys, [i for i in chosen if i not in spreading]):
+    for constants, condition in _cases(plan.keys, [i for i in apart_by if i not in spreading]):
         members = Membership(rows.block, check)
         measures = [replace(m, where=both([m.where, condition])) for m in plan.measures]
         measured = [_cells(measure, rows, members) for measure in measures]
@@ -77,7 +79,7 @@ def _gather_set(
         if not spreading:
             cells = _of_group(classes, each, np.arange(rows.block.size), rows.block)
             if total or cells[0].most.any():
-                groups.append(FetchedGroup(_told(plan, constants), cells, always=total))
+                groups.append(FetchedGroup(_told(plan, {**fixed, **constants}), cells, total, chosen))
             continue
         order = np.argsort(which, kind="stable")
         bounds = np.searchsorted(which[order], np.arange(len(keys) + 1))
@@ -88,7 +90,7 @@ def _gather_set(
             check()
             told = {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
             cells = _of_group(classes, each, here, rows.block)
-            groups.append(FetchedGroup(_told(plan, {**constants, **told}), cells))
+            groups.append(FetchedGroup(_told(plan, {**fixed, **constants, **told}), cells, chosen=chosen))
     return groups
 
 
@@ -261,12 +263,12 @@ def _is_apart(measure: Measure, cut: frozenset[str], block: Block) -> bool:
 def _of_group(
     classes: ClassRows | None, each: Sequence[tuple[Measure, MeasureCells, bool]], here: Ints, block: Block
 ) -> tuple[MeasureCells, ...]:
-    """The cells of one group, with what is told about their classes where a measure is a column that has it."""
+    """The cells of one group, with what is told about their classes where a measure takes a column that has it."""
     made = []
     for measure, cells, apart in each:
-        name, found = summed_column(measure), _part(cells, here)
-        if classes is not None and name is not None and found.values:
-            found = replace(found, classes=classes.cells(name, cells, here, block, apart=apart))
+        found = _part(cells, here)
+        if classes is not None:
+            found = replace(found, classes=classes.of_values(measure, cells, here, block, apart=apart))
         made.append(found)
     return tuple(made)
 

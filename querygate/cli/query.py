@@ -122,7 +122,8 @@ def explain_verdict(verdict: Verdict) -> str:
     }
     if verdict.get("sharpened_by"):
         told["ranges"] += f", sharpened by class moments of {', '.join(verdict['sharpened_by'])}"
-    return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])
+    lines = [f"  {name:9} {value}" for name, value in told.items()]
+    return "\n".join(["Accepted.", *lines, *verdict.get("notes", ())])
 
 
 def explain_price(verdict: Verdict, columns: str) -> str:

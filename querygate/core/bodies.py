@@ -80,6 +80,7 @@ class CountBody(TypedDict):
 class GroupBody(TypedDict):
     certain: bool
     count: CountBody
+    rolled_up: NotRequired[list[str]]  # keys over all of whose values the row is; with several grouping sets only
 
 
 class SpentBody(TypedDict):
@@ -124,6 +125,7 @@ class Verdict(TypedDict):
     cost: CostBody
     budget: NotRequired[dict[str, float]]
     accuracy: NotRequired[dict[str, float | None]]
+    notes: NotRequired[list[str]]
 
 
 class SpenderBody(TypedDict):

@@ -14,6 +14,11 @@ from dataclasses import dataclass
 
 from querygate.core.errors import NotPermitted
 
+FOR_RANGES = 0.7
+"""The part of the time left that searches may use; the rest is for what must be computed anyway."""
+
+_BORROWED = 4.0  # shares of the ranges after it that one range may use up: most need far less than theirs
+
 
 @dataclass(frozen=True, slots=True)
 class Deadline:

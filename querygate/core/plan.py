@@ -19,6 +19,23 @@ NONE = Constant(None, "null")
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """GROUPING of some keys: which of them a grouping set leaves out, as a number with a bit for each, the first key's
+    the highest. It tells a subtotal from a group of missing values."""
+
+    places: tuple[int, ...]
+    columns: tuple[str, ...] = ()
+
+    def of(self, chosen: tuple[int, ...]) -> int:
+        """For one grouping set.
+
+        >>> LeftOut((0, 1)).of((0,))
+        1
+        """
+        return sum((place not in chosen) << i for i, place in enumerate(reversed(self.places)))
+
+
+@dataclass(frozen=True, slots=True)
 class GroupKey:
     """What records are grouped by: a function of one column, or a choice of constants. `values` in order, NULL last.
 
@@ -27,7 +44,7 @@ class GroupKey:
 
     id: str
     type: str
-    by: Lookup | Choice | Constant
+    by: Lookup | Choice | Constant | LeftOut
     values: tuple[Scalar, ...]
 
 
@@ -54,6 +71,7 @@ class Aggregate:
     `id` is its name as a column of the groups; it is equal for equal aggregates. `empty` tells what a quotient is when
     there is nothing to divide by: refused, NULL, or impossible because the group would not be there. `may_vanish` is
     the selection without whose records it is NULL: of a quotient's numerator, or where COUNT_IF's condition is told.
+    `sides` are the measures of the two groups that a comparison compares, each by itself.
     """
 
     id: str
@@ -64,6 +82,7 @@ class Aggregate:
     parameters: tuple[float, ...] = ()
     empty: Empty = "exists"
     may_vanish: int | None = None
+    sides: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +162,8 @@ class MeasureCells:
     the wanted one is a category, `splits` four arrays per condition: least and most for which it is TRUE, then FALSE.
     `free` says that every selection and every end of an interval that the cells allow is consistent with the store, so
     that a statistic that is sharp over the cells is sharp; `solid` says so of every value between the ends too.
-    `classes` are the same cells with what is published of their classes, where the wanted value has class sums.
+    `classes` are the same cells with what is published of their classes, for each wanted value; None where that is
+    nothing, and empty where no value has class sums.
     """
 
     size: Ints
@@ -154,16 +174,18 @@ class MeasureCells:
     splits: tuple[tuple[Ints, Ints, Ints, Ints], ...] = ()
     free: bool = True
     solid: bool = True
-    classes: ClassCells | None = None
+    classes: tuple[ClassCells | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedGroup:
     """Keys of one possible group and, for each measure of the plan, its cells.
 
-    `always` says that it is there even if nobody is in it: a statement without GROUP BY, a grand total.
+    `always` says that it is there even if nobody is in it: a statement without GROUP BY, a grand total. `chosen` is its
+    grouping set, as places of keys.
     """
 
     keys: tuple[Scalar, ...]
     cells: tuple[MeasureCells, ...]
     always: bool = False
+    chosen: tuple[int, ...] = ()

@@ -1,29 +1,72 @@
-"""Rounding that never moves an end of a range inwards."""
+"""A range as a person reads it: sensible digits, and rounding that never moves an end inwards."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
+
+_DIGITS = 6  # significant digits that are worth reading
+_WIDE = Context(prec=800)  # enough for all digits of a double
+_TRIED = 4  # digits more that are tried, where a value is so near to the middle of two that its ends part
+
+
+def in_words(low: float, high: float) -> str:
+    """The range in words: one number where it is exact, or where all of it rounds to that number.
+
+    >>> in_words(127.41237, 131.88811), in_words(30.5, 30.5)
+    ('127.41 .. 131.89', '30.5 exactly')
+    >>> in_words(24.5009071, 24.5009074), in_words(30.499999999999996, 30.500000000000004)
+    ('24.5009 (rounded)', '30.5 (rounded)')
+    """
+    if low == high:
+        return f"{_exactly(low)} exactly"
+    one = _rounded_value(low, high)
+    return f"{one} (rounded)" if one is not None else " .. ".join(shown(low, high))
 
 
 def shown(low: float, high: float) -> tuple[str, str]:
-    """The range for a person: digits that matter beside its width, rounded outward. Whole numbers stay as they are.
+    """Both ends with the digits that matter beside the width, rounded outward. Whole numbers stay as they are.
 
-    >>> shown(127.41237, 131.88811)
-    ('127.41', '131.89')
+    An end that is nearer to 0 than those digits tell keeps digits of its own: -8e-28 is not -10.
+
+    >>> shown(127.41237, 131.88811), shown(-8e-28, 5130.2)
+    (('127.41', '131.89'), ('-8e-28', '5140'))
     >>> shown(2, 2), shown(0.1, 0.1), shown(1.0, 1.0000000000000002)
     (('2', '2'), ('0.1', '0.1'), ('1', '1.000001'))
     """
-    if isinstance(low, int) and isinstance(high, int):
-        return str(low), str(high)
-    if not (math.isfinite(low) and math.isfinite(high)) or low == high:
+    if (isinstance(low, int) and isinstance(high, int)) or low == high:
         return _exactly(low), _exactly(high)
-    width = Decimal(high) - Decimal(low)
-    finest = min(Decimal(1), abs(Decimal(high)) + abs(Decimal(low))).adjusted() - 6
-    power = max(width.adjusted() - 2, finest)
-    return _rounded(low, power, math.floor), _rounded(high, power, math.ceil)
+    power = _power(low, high)
+    return _end(low, power, math.floor), _end(high, power, math.ceil)
+
+
+def _power(low: float, high: float) -> int:
+    """The place of the last digit: three digits of the width, but no more than are worth reading."""
+    finite = [abs(Decimal(end)) for end in (low, high) if math.isfinite(end)]
+    finest = min(Decimal(1), sum(finite, Decimal(0))).adjusted() - _DIGITS
+    if len(finite) < 2:
+        return finest
+    return max((Decimal(high) - Decimal(low)).adjusted() - 2, finest)
+
+
+def _rounded_value(low: float, high: float) -> str | None:
+    """The number that every value of a range rounds to; None where the range is wider than the digits that are shown.
+
+    Sound: both ends round to it, and rounding is monotone.
+    """
+    if isinstance(low, int) or isinstance(high, int) or not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    size = max(abs(Decimal(low)), abs(Decimal(high)))
+    if Decimal(high) - Decimal(low) > Decimal(1).scaleb(min(0, size.adjusted()) - _DIGITS):
+        return None
+    last = min(0, size.adjusted() - _DIGITS + 1)
+    for power in range(last, last - _TRIED, -1):
+        first, second = (round(Fraction(end) / Fraction(10) ** power) for end in (low, high))
+        if first == second != 0:
+            return _text(Decimal(first).scaleb(power, _WIDE))
+    return None
 
 
 def _exactly(value: float) -> str:
@@ -31,8 +74,24 @@ def _exactly(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _rounded(value: float, power: int, towards: Callable[[Fraction], int]) -> str:
-    """A multiple of 10^power at or beyond the value; in fractions, because Decimal's own division rounds."""
-    steps = towards(Fraction(value) / Fraction(10) ** power)
-    text = f"{Decimal(steps).scaleb(power):f}"
+def _end(value: float, power: int, towards: Callable[[Fraction], int]) -> str:
+    """A multiple of 10^power at or beyond the value, or the value itself where its own text has no more digits.
+
+    In fractions, because Decimal's own division rounds.
+    """
+    if not math.isfinite(value):
+        return _exactly(value)
+    if value and abs(Decimal(value)) < Decimal(1).scaleb(power):
+        power = Decimal(value).adjusted() - 1
+    own = Decimal(repr(value))
+    if own == own.quantize(Decimal(1).scaleb(power), context=_WIDE):
+        return _text(own)
+    return _text(Decimal(towards(Fraction(value) / Fraction(10) ** power)).scaleb(power, _WIDE))
+
+
+def _text(value: Decimal) -> str:
+    """Without zeros that say nothing; as a power of ten where that is shorter to read."""
+    if value and not -7 < value.adjusted() < 16:
+        return f"{value.normalize():e}"
+    text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -304,12 +304,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One row of an answer: its keys, one range per statistic, and how many records it may hold."""
+    """One row of an answer: its keys, one range per statistic, and how many records it may hold.
+
+    `rolled_up` says of each key whether the row is over all of its values, where a statement has several grouping sets.
+    """
 
     keys: tuple[Scalar, ...]
     ranges: tuple[Range, ...]
     count: Range
     certain: bool
+    rolled_up: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

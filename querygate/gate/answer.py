@@ -24,7 +24,8 @@ from querygate.bounds import moment_columns
 from querygate.core.block import Block
 from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.deadline import check_deadline, within
-from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal
+from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
+from querygate.core.pace import paced
 from querygate.core.plan import Plan
 from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, PublishedVersion, QueryLog, Store
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal, QueryOptions, Request
@@ -34,6 +35,7 @@ from querygate.gate.incidents import make_fault
 from querygate.gate.ranges import compute_groups, shown_part, too_large
 from querygate.gate.render import make_body, to_json
 from querygate.sql import understand as understand_sql
+from querygate.sql import without_zero_divisors
 
 INTERVAL, NOISY = MODES = ("interval", "laplace")
 LONGEST_LOGGED_SQL = 20_000
@@ -61,6 +63,13 @@ class Gate:
     limits: Limits = field(default_factory=Limits)
     auditor: InlineAuditor | None = None
     noise: NoisyPath | None = None
+
+
+HURRIED = (
+    "There was not enough time to make every range as narrow as it can be: some are outer bounds, which hold as well. "
+    "Ask for fewer groups or fewer statistics at once."
+)
+"""The note of an answer whose searches were cut short."""
 
 
 LATER: Never = None  # type: ignore[assignment]
@@ -194,11 +203,16 @@ def fetch(state: State, gate: Gate) -> State:
 
 
 def protect(state: State, gate: Gate) -> State:
-    groups = [
-        tuple(compute_groups(plan, block, check_deadline))
-        for plan, block in zip(state.plan.branches, state.blocks, strict=True)
-    ]
-    return replace(state, groups=tuple(groups))
+    groups = []
+    with within(gate.clock_s, gate.limits.timeout_s) as deadline, paced(deadline) as pace:
+        try:
+            for plan, block in zip(state.plan.branches, state.blocks, strict=True):
+                groups.append(tuple(compute_groups(plan, block, check_deadline)))
+        except UnsupportedSQL as refusal:  # it shows on the groups only: a divisor that may be zero
+            refusal.suggestion = without_zero_divisors(state.request.sql, state.catalog, gate.native, gate.limits)
+            raise
+    notes = (*state.notes, *([HURRIED] if pace.is_cut else []))
+    return replace(state, groups=tuple(groups), notes=notes)
 
 
 def arrange(state: State, gate: Gate) -> State:

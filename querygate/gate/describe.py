@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from querygate.bounds import moment_columns
 from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.errors import Refusal
-from querygate.core.plan import Plan
+from querygate.core.plan import LeftOut, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
 from querygate.core.timestamps import moment_text
@@ -60,6 +60,7 @@ def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
         "sharpened_by": sharpened,
         "canonical": plan.hash,
         "cost": {"epsilon": 0},
+        "notes": list(plan.notes),
     }
     if not sharpened:
         del verdict["sharpened_by"]
@@ -72,7 +73,7 @@ def _most_groups(plan: Plan, catalog: Catalog) -> int:
     for key in plan.keys:
         names = [catalog.column(name) for name in key.by.columns]
         null = plan.inner is not None or any(c is None or c.nullable for c in names) or len(key.values) == 1
-        sizes.append(len(key.values) if null else len(key.values) - 1)
+        sizes.append(1 if isinstance(key.by, LeftOut) else len(key.values) if null else len(key.values) - 1)
     return sum(math.prod(sizes[i] for i in chosen) for chosen in plan.sets)
 
 

@@ -27,15 +27,17 @@ from querygate.core.block import (
 )
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Call, Constant, Expression, Ref
+from querygate.core.pace import take_share
 from querygate.core.plan import Aggregate, FetchedGroup, MeasureCells, Output, Plan
 from querygate.core.predicate import columns
 from querygate.core.types import DISCRETE, Array, Bools, Cells, Floats, Group, Range, Scalar
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
-from querygate.stats.cells import merged
-from querygate.stats.comparison import GROUP_STATISTICS, GroupCells
+from querygate.stats.cells import meet, merged
+from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, ToldGroup
 from querygate.stats.distinct import count_distinct_of_sets, distinct_cells
 from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells
-from querygate.stats.knowledge.class_ranges import CLASS_STATISTICS
+from querygate.stats.knowledge.class_pairs import CLASS_PAIR_STATISTICS, ToldPair
+from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 
 BY_ENDS = frozenset(
     {
@@ -81,9 +83,13 @@ def make_groups(
     if len(fetched) * len(plan.aggregates) > MOST_RANGES:
         raise too_large()
     found: list[tuple[Range, ...]] = []
-    for group in fetched:
+    for i, group in enumerate(fetched):
         check()
-        found.append(tuple(make_range(aggregate, group.cells) for aggregate in plan.aggregates))
+        ranges = []
+        for j, aggregate in enumerate(plan.aggregates):
+            take_share((len(fetched) - i) * len(plan.aggregates) - j)
+            ranges.append(make_range(aggregate, group.cells))
+        found.append(tuple(ranges))
     _check_numbers(plan, found, inner)
     counts = [count_range(group.cells[0]) for group in fetched]
     certain = np.array(
@@ -101,7 +107,13 @@ def make_groups(
         counts, certain = [counts[i] for i in rows], certain[rows]
     outputs = [_output_ranges(output, plan, members, found) for output in plan.outputs if output.kind == "range"]
     return [
-        Group(group.keys, tuple(ranges[i] for ranges in outputs), counts[i], certain=bool(certain[i]))
+        Group(
+            group.keys,
+            tuple(ranges[i] for ranges in outputs),
+            counts[i],
+            certain=bool(certain[i]),
+            rolled_up=tuple(k not in group.chosen for k in range(len(plan.keys))) if len(plan.sets) > 1 else (),
+        )
         for i, group in enumerate(fetched)
     ]
 
@@ -117,7 +129,7 @@ def count_range(cells: MeasureCells) -> Range:
 def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     """The range of an aggregate. Where the cells allow more than the store does, it is an outer bound and says so."""
     cells = measures[aggregate.measure]
-    found = _FAMILIES[aggregate.family](aggregate, cells)
+    found = _FAMILIES[aggregate.family](aggregate, measures)
     if aggregate.statistic == "ratio_of_sums":
         found = _told_of_quotient(aggregate, found, measures)
     elif aggregate.may_vanish is not None:
@@ -130,68 +142,81 @@ def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
 
 def _told_of_classes(aggregate: Aggregate, found: Range, cells: MeasureCells) -> Range:
     """What class sums leave of a range. Both ranges hold, so what both say does; only the sharper knows who attains."""
-    if cells.classes is None or aggregate.family != "column" or aggregate.statistic not in CLASS_STATISTICS:
+    if not cells.classes or aggregate.family != "column" or aggregate.statistic not in CLASS_STATISTICS:
         return found
-    sharper = CLASS_STATISTICS[aggregate.statistic](cells.classes)
-    if sharper is None or found.low is None or found.high is None or sharper.low is None or sharper.high is None:
-        return found
-    low, high = max(found.low, sharper.low), min(found.high, sharper.high)
-    if low > high:  # both hold, and what was computed lies where they meet: roundings of one value
-        return found
-    if (low, high) == (found.low, found.high) and found.sharp:
-        return found
-    return replace(sharper, low=low, high=high, may_be_null=found.may_be_null)
+    classes = cells.classes[0]
+    sharper = None if classes is None else CLASS_STATISTICS[aggregate.statistic](classes, *aggregate.parameters)
+    met = meet(found, sharper)
+    if sharper is None or found.sharp or (met.low, met.high) != (sharper.low, sharper.high):
+        return met
+    return replace(sharper, may_be_null=met.may_be_null)
 
 
 def _column_cells(cells: MeasureCells) -> Cells:
     if cells.values:
         # Classes that are kept apart for their sums make many cells of few intervals.
-        return cells.values[0] if cells.classes is None else merged(cells.values[0])
+        return merged(cells.values[0]) if cells.classes else cells.values[0]
     nothing = np.zeros_like(cells.least)
     return Cells(nothing, nothing, cells.least, cells.most, integer=True)
 
 
-def _of_column(aggregate: Aggregate, cells: MeasureCells) -> Range:
-    return STATISTICS.get(aggregate.statistic).range(_column_cells(cells), *aggregate.parameters)
+def _of_column(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    return STATISTICS.get(aggregate.statistic).range(_column_cells(measures[aggregate.measure]), *aggregate.parameters)
 
 
-def _of_distinct(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _of_distinct(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     """A statistic of the different values: each counts once, however many records have it."""
-    values = distinct_cells(_column_cells(cells))
+    values = distinct_cells(_column_cells(measures[aggregate.measure]))
     found = STATISTICS.get(aggregate.statistic).range(values, *aggregate.parameters)
     exact = bool((values.low == values.high).all() and (values.least == values.most).all())
     return found if exact else replace(found, sharp=False, attained_low=None, attained_high=None)
 
 
-def _of_sets(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _of_sets(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    cells = measures[aggregate.measure]
     return count_distinct_of_sets(cells.sets, cells.least, cells.most)
 
 
-def _of_pair(aggregate: Aggregate, cells: MeasureCells) -> Range:
-    first, second = cells.values
-    if aggregate.statistic == "ratio_of_sums":
-        first, second = second, first
-    whole = first.integer and second.integer
-    pairs = PairCells(second.low, second.high, first.low, first.high, cells.least, cells.most, whole)
-    return PAIR_STATISTICS.get(aggregate.statistic).range(pairs)
+def _of_pair(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    """SQL names y first, except in a quotient of sums."""
+    cells = measures[aggregate.measure]
+    x, y = cells.values if aggregate.statistic == "ratio_of_sums" else cells.values[::-1]
+    pairs = PairCells(x.low, x.high, y.low, y.high, cells.least, cells.most, x.integer and y.integer)
+    if not cells.classes:
+        return PAIR_STATISTICS.get(aggregate.statistic).range(pairs)
+    told = cells.classes if aggregate.statistic == "ratio_of_sums" else cells.classes[::-1]
+    sharper = CLASS_PAIR_STATISTICS[aggregate.statistic](ToldPair(pairs, *told))
+    return meet(PAIR_STATISTICS.get(aggregate.statistic).range(pairs), sharper)
 
 
-def _of_groups(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _of_groups(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    cells = measures[aggregate.measure]
     value, (first_least, first_most, second_least, second_most) = cells.values[0], cells.splits[0]
     groups = GroupCells(
-        value.low, value.high, cells.size, first_least, first_most, second_least, second_most, value.integer
-    )
+        value.low, value.high, cells.size, first_least, first_most, second_least, second_most, value.integer,
+        (_told_group(aggregate, 0, measures), _told_group(aggregate, 1, measures)),
+    )  # fmt: skip
     return GROUP_STATISTICS.get(aggregate.statistic).range(groups)
 
 
-def _of_table(aggregate: Aggregate, cells: MeasureCells) -> Range:
+def _told_group(aggregate: Aggregate, side: int, measures: Sequence[MeasureCells]) -> ToldGroup:
+    """A group by itself: the condition that makes it may say more of its values, and so may its classes."""
+    alone = [
+        replace(aggregate, family="column", statistic=statistic, measure=aggregate.sides[side])
+        for statistic in (("avg",) if aggregate.statistic == "mean_difference" else ("avg", "var_samp"))
+    ]
+    return ToldGroup(*(make_range(each, measures) for each in alone))
+
+
+def _of_table(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
+    cells = measures[aggregate.measure]
     (_, exposed, _, unexposed), (_, with_outcome, _, without) = cells.splits
     least = np.minimum(cells.least, np.minimum(exposed + unexposed, with_outcome + without))
     table = TableCells(exposed, unexposed, with_outcome, without, least, cells.most)
     return TABLE_STATISTICS.get(aggregate.statistic).range(table)
 
 
-_FAMILIES: dict[str, Callable[[Aggregate, MeasureCells], Range]] = {
+_FAMILIES: dict[str, Callable[[Aggregate, Sequence[MeasureCells]], Range]] = {
     "column": _of_column,
     "distinct": _of_distinct,
     "sets": _of_sets,
@@ -368,6 +393,7 @@ def shown_part(plan: Plan, group: Group) -> Group:
     """What an answer shows of a group: keys and ranges in the order of the select list."""
     ranged = [output for output in plan.outputs if output.kind == "range"]
     shown = plan.outputs[: plan.shown]
-    keys = tuple(group.keys[o.source] for o in shown if o.kind == "key")
+    keys = [o.source for o in shown if o.kind == "key"]
     ranges = tuple(group.ranges[ranged.index(o)] for o in shown if o.kind == "range")
-    return Group(keys, ranges, group.count, group.certain)
+    rolled_up = tuple(group.rolled_up[k] for k in keys) if group.rolled_up else ()
+    return Group(tuple(group.keys[k] for k in keys), ranges, group.count, group.certain, rolled_up)

@@ -7,14 +7,15 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from querygate.core.bodies import AnswerBody, GroupBody, NoisyBody, RangeBody, Row
+from querygate.core.bodies import AnswerBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
 from querygate.core.csv_text import escape
-from querygate.core.range_ends import shown
+from querygate.core.range_ends import in_words, shown
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, Group, Range, Scalar
 
@@ -42,8 +43,12 @@ def _row(answer: Answer, group: Group) -> Row:
             row[column.name] = key_value(group.keys[column.source], column.type)
         else:
             row[column.name] = _range(group.ranges[column.source], column.type)
-    count = {"low": group.count.low, "high": group.count.high}
-    return {**row, "_group": {"certain": group.certain, "count": count}}
+    count = CountBody(low=int(group.count.low or 0), high=int(group.count.high or 0))
+    state: GroupBody = {"certain": group.certain, "count": count}
+    if group.rolled_up:
+        keys = [column.name for column in answer.columns if column.kind == "key"]
+        state["rolled_up"] = [name for name, all_of_it in zip(keys, group.rolled_up, strict=True) if all_of_it]
+    return {**row, "_group": state}
 
 
 def _range(found: Range, column_type: str) -> RangeBody:
@@ -80,7 +85,7 @@ def table(body: AnswerBody) -> tuple[list[str], list[list[Scalar]]]:
     A noisy number is `name`, `name_low95` and `name_high95`; of its group nothing else is told.
     """
     names = [name + ending for name, ending in _flat_columns(body)]
-    state = _GROUP_STATE if body["mode"] == "interval" else ()
+    state = [*(_GROUP_STATE if body["mode"] == "interval" else ()), *_rolled_up_columns(body)]
     rows = [[*_flat(body, row), *(read(row["_group"]) for _, read in state)] for row in body["rows"]]
     return _told_apart([*names, *(name for name, _ in state)]), rows
 
@@ -91,6 +96,26 @@ _GROUP_STATE: tuple[tuple[str, Callable[[GroupBody], Scalar]], ...] = (
     ("group_count_low", lambda group: group["count"]["low"]),
     ("group_count_high", lambda group: group["count"]["high"]),
 )
+
+
+def _rolled_up_columns(body: AnswerBody) -> list[tuple[str, Callable[[GroupBody], Scalar]]]:
+    """With several grouping sets, whether a row is over all values of a key: NULL then does not say that it is missing.
+
+    A column `name_rolled_up` for each key.
+    """
+    if not has_subtotals(body):
+        return []
+    keys = [column["name"] for column in body["columns"] if column["kind"] == "key"]
+    return [(f"{name}_rolled_up", partial(_is_rolled_up, name)) for name in keys]
+
+
+def _is_rolled_up(name: str, group: GroupBody) -> bool:
+    return name in group.get("rolled_up", ())
+
+
+def has_subtotals(body: AnswerBody) -> bool:
+    """Whether rows say which keys they are over all values of."""
+    return any("rolled_up" in row.get("_group", ()) for row in body["rows"])
 
 
 def _flat_columns(body: AnswerBody) -> list[tuple[str, str]]:
@@ -150,6 +175,7 @@ def _arrow(body: AnswerBody) -> pa.Table:
             kind = pa.float64()
         types += [kind] * len(_ENDINGS[column["kind"]])
     types += [pa.bool_(), pa.int64(), pa.int64()] if body["mode"] == "interval" else []
+    types += [pa.bool_()] * (len(names) - len(types))  # which keys are rolled up
     columns = [[row[i] for row in rows] for i in range(len(names))]
     arrays = [_array(values, kind) for values, kind in zip(columns, types, strict=True)]
     return pa.Table.from_arrays(arrays, names=names)
@@ -198,10 +224,9 @@ def range_text(value: RangeBody) -> str:
 
 
 def _ends_text(low: float | str, high: float | str) -> str:
-    exact = low == high
     if not (isinstance(low, str) or isinstance(high, str)):
-        low, high = shown(low, high)
-    return f"{low} exactly" if exact else f"{low} .. {high}"
+        return in_words(low, high)
+    return f"{low} exactly" if low == high else f"{low} .. {high}"
 
 
 def noisy_text(value: NoisyBody) -> str:
@@ -211,6 +236,10 @@ def noisy_text(value: NoisyBody) -> str:
         return f"{number:.6g}"
     low, high = shown(*value["interval95"])
     return f"{number if isinstance(number, int) else format(number, '.6g')} ({low} .. {high})"
+
+
+ALL = "(all)"
+"""A key over all of whose values a row is, for a person; NULL is a group of missing values."""
 
 
 def _key_text(value: Scalar) -> str:
@@ -228,7 +257,8 @@ def readable(body: AnswerBody) -> tuple[list[str], list[list[str]]]:
     for row in body["rows"]:
         cells = []
         for column in body["columns"]:
-            cells.append(_TEXTS[column["kind"]](row[column["name"]]))
+            rolled_up = column["kind"] == "key" and _is_rolled_up(column["name"], row.get("_group", {}))
+            cells.append(ALL if rolled_up else _TEXTS[column["kind"]](row[column["name"]]))
         if grouped:
             count = _ends_text(row["_group"]["count"]["low"], row["_group"]["count"]["high"])
             cells.append(count if row["_group"]["certain"] else f"{count} (possible group)")

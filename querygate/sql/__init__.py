@@ -9,6 +9,7 @@ plan        keys, measures, outputs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlglot import exp
@@ -19,14 +20,16 @@ from querygate.core.ports import Limits, Native
 from querygate.core.types import Catalog
 from querygate.sql.allow import allow
 from querygate.sql.compose import compose, schema_notes
-from querygate.sql.parse import parse, too_deep
+from querygate.sql.parse import at_function, parse, too_deep
 from querygate.sql.plan import make_plan
+from querygate.sql.quoted_names import with_quotes
 from querygate.sql.restatement import check_wording, own_wording
+from querygate.sql.safe_divisors import with_nullif
 from querygate.sql.suggest import suggest
 from querygate.sql.unions import join_plans
 from querygate.sql.work_limit import WorkLimit
 
-__all__ = ["understand"]
+__all__ = ["understand", "without_zero_divisors"]
 
 LONGEST_EDITED = 800
 """A longer statement is refused without trying edits of it: each costs a parse, and nobody would read the outcome."""
@@ -40,11 +43,35 @@ def understand(sql: str, catalog: Catalog, native: Native, limits: Limits | None
     except RecursionError:
         raise too_deep() from None
     except Refusal as refusal:
+        if refusal.code == "QG204" and refusal.span is not None:
+            refusal.span = at_function(sql, refusal.span)
         if refusal.code not in ("QG102", "QG103", "QG104"):
-            refusal.suggestion = suggest(
-                _edited(sql, limits), catalog, lambda candidate: _is_accepted(candidate, catalog, native, limits)
-            )
+            _add_suggestion(refusal, sql, lambda edited: _is_accepted(edited, catalog, native, limits), catalog, limits)
         raise
+
+
+ANOTHER = "The suggestion asks another question."
+"""Ends the remedy of a refusal whose suggestion is accepted and is not what was asked."""
+
+
+def _add_suggestion(
+    refusal: Refusal, sql: str, accepts: Callable[[str], bool], catalog: Catalog, limits: Limits
+) -> None:
+    quoted, odd = with_quotes(sql, catalog)
+    if odd and len(sql) <= LONGEST_EDITED and accepts(quoted):
+        listed = ", ".join(f'"{name}"' for name in odd)
+        refusal.suggestion, refusal.remedy = quoted, f"Write {listed} in double quotes."
+        return
+    found = suggest(_edited(sql, limits), catalog, accepts)
+    if found is not None:
+        refusal.suggestion = found.sql
+        refusal.remedy = refusal.remedy if found.same else f"{refusal.remedy} {ANOTHER}"
+
+
+def without_zero_divisors(sql: str, catalog: Catalog, native: Native, limits: Limits | None = None) -> str | None:
+    """The statement with NULLIF around its divisors, where that is another one and is accepted."""
+    edited = with_nullif(sql)
+    return edited if edited is not None and _is_accepted(edited, catalog, native, limits or Limits()) else None
 
 
 def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
@@ -54,7 +81,7 @@ def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     bounded = WorkLimit(native)
     plans = [make_plan(query, catalog, bounded, limits) for query in compose(tree, catalog)]
     check_wording(sql, own, native)
-    return replace(join_plans(plans), notes=notes)
+    return replace(join_plans(plans), notes=tuple(dict.fromkeys([*notes, *(n for plan in plans for n in plan.notes)])))
 
 
 def _edited(sql: str, limits: Limits) -> exp.Expr | None:

@@ -57,6 +57,8 @@ GRAMMAR: dict[type[exp.Expr], frozenset[str] | None] = {
     exp.Cube: frozenset({"expressions"}),
     exp.GroupingSets: frozenset({"expressions"}),
     exp.Tuple: frozenset({"expressions"}),
+    exp.Grouping: frozenset({"expressions"}),
+    exp.GroupingId: frozenset({"expressions"}),
     exp.Order: frozenset({"this", "expressions"}),
     exp.Ordered: frozenset({"this", "desc", "nulls_first"}),
     exp.Limit: frozenset({"expression"}),

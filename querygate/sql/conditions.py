@@ -39,6 +39,7 @@ from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.parse import span_of
 from querygate.sql.step_functions import decided
 from querygate.sql.timestamp_functions import by_calendar
+from querygate.sql.value_notes import nothing_matches, unknown_values
 
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT,
@@ -111,7 +112,7 @@ def _direct(node: exp.Expr, context: Context) -> Predicate | None:
             low, high = constants(ends, column)
             return both([_compare(exp.GTE, column, low), _compare(exp.LTE, column, high)])
         case exp.In() if _is_column(node.this) and all(map(is_constant, node.expressions)):
-            return _in(context.column(node.this.unnest()), node)
+            return _in(context.column(node.this.unnest()), node, context)
         case exp.Is():
             return _is(node, context)
         case _ if isinstance(node, COMPARISONS):
@@ -123,9 +124,10 @@ def _is_column(node: exp.Expr) -> bool:
     return isinstance(node.unnest(), exp.Column)
 
 
-def _in(column: Column, node: exp.In) -> Predicate:
+def _in(column: Column, node: exp.In, context: Context) -> Predicate:
     """One set for the whole list. A NULL in it leaves open what is not found."""
     listed = constants(node.expressions, column)
+    context.note(column, unknown_values(column, listed))
     whole = [value for value in listed if value is not None and not isinstance(value, Decimal)]
     found = compare(column.name, ValueSet.points(kind_of(column.type), whole))
     return either([found, NULL]) if None in listed else found
@@ -137,8 +139,10 @@ def _comparison(node: exp.Expr, context: Context) -> Predicate | None:
         left, right, operator = right, left, _MIRRORED.get(operator, operator)
     if not _is_column(left) or not is_constant(right):
         return None
-    column = context.column(left.unnest())
-    return _compare(operator, column, constant(right, column))
+    column, value = context.column(left.unnest()), constant(right, context.column(left.unnest()))
+    if operator not in _MIRRORED:  # what is only before or after a text need not be one of its values
+        context.note(column, unknown_values(column, [value]))
+    return _compare(operator, column, value)
 
 
 def _compare(operator: type[exp.Expr], column: Column, value: int | float | str | Decimal | None) -> Predicate:
@@ -212,6 +216,8 @@ def _tabulated(node: exp.Expr, context: Context, refusal: UnsupportedSQL | None 
     if isinstance(table, Constant):
         return NULL if table.value is None else TRUE if table.value else FALSE
     if isinstance(table, Lookup):
+        if table.of_category and found[0].type == "category" and True not in table.results:
+            context.note(found[0], [nothing_matches(found[0], node.sql("duckdb"))])
         return table.where(bool)
     return compare(table.columns[0], ValueSet.points("text", ["true"]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -55,6 +55,7 @@ class Context:
     native: Native
     condition: Callable[[exp.Expr, Context], Predicate]  # what compiles a condition: one may stand inside a value
     meanings: dict[Predicate, str] = field(default_factory=dict)  # those found so far: few differ in a statement
+    notes: dict[str, None] = field(default_factory=dict)  # what a reader should know, each once, in order
 
     @cached_property
     def named(self) -> dict[str, Column]:
@@ -66,6 +67,11 @@ class Context:
         if p not in self.meanings:
             self.meanings[p] = meaning(p, self.named)
         return self.meanings[p]
+
+    def note(self, column: Column, notes: Iterable[str]) -> None:
+        """Of a column that people know by its name; outputs of an inner query go by ids."""
+        if self.columns.get(folded(column.name)) is column:
+            self.notes.update(dict.fromkeys(notes))
 
     def column(self, node: exp.Column) -> Column:
         return self.columns[folded(node.name)]

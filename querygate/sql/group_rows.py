@@ -5,13 +5,14 @@ AVG(sbp) - AVG(age) is a difference of two columns of the groups, HAVING a condi
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import cast
 
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.plan import GroupKey
+from querygate.core.plan import GroupKey, LeftOut
 from querygate.core.types import Column, Type, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import Context
@@ -30,6 +31,7 @@ class GroupRows:
     grouped: bool
     terms: list[exp.Expr] = field(default_factory=list)
     keys: list[GroupKey] = field(default_factory=list)
+    sets: list[tuple[int, ...]] = field(default_factory=list)
     _made: tuple[list[str], Context] | None = None
 
     @property
@@ -61,6 +63,8 @@ class GroupRows:
             joint = self._quotient(node)
             if joint is not None:
                 return joint
+        if isinstance(node, (exp.Grouping, exp.GroupingId)):
+            return quoted_column(self._left_out(node).id)
         if is_aggregate(node):
             return quoted_column(self.measures.aggregate(node).id)
         if node in self.terms and not is_constant(node):
@@ -108,6 +112,26 @@ class GroupRows:
         self.measures.aggregates = [*kept[1], *(a for a in (joint,) if a not in kept[1])]
         column = quoted_column(joint.id)
         return column if factor is None else exp.Mul(this=exp.Paren(this=factor.copy()), expression=column)
+
+    def _left_out(self, node: exp.Grouping | exp.GroupingId) -> GroupKey:
+        """GROUPING(a, b): which of these keys a group leaves out. It is the same for all groups of a grouping set."""
+        given = [argument.unnest() for argument in node.expressions]
+        if not given or not all(argument in self.terms for argument in given):
+            raise UnsupportedSQL(
+                "QG211",
+                "GROUPING takes columns of the GROUP BY.",
+                "Name the columns as GROUP BY does, for example GROUPING(sex).",
+                span=span_of(node),
+            )
+        by = LeftOut(tuple(self.terms.index(argument) for argument in given))
+        asked = " ".join(("grouping", *(self.keys[place].id for place in by.places)))
+        id_ = f"key {hashlib.sha256(asked.encode()).hexdigest()[:24]}"
+        key = next((key for key in self.keys if key.id == id_), None)
+        if key is None:
+            values = sorted({by.of(chosen) for chosen in self.sets})
+            key = GroupKey(id_, "integer", by, (*values, None))
+            self.keys.append(key)
+        return key
 
     def not_grouped(self, node: exp.Column) -> UnsupportedSQL:
         column = self.context.columns.get(folded(node.name))

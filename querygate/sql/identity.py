@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 
 from querygate.core.meaning import told
-from querygate.core.plan import Output, Plan
+from querygate.core.plan import GroupKey, LeftOut, Output, Plan
 from querygate.core.predicate import TRUE
 from querygate.sql.expressions import Context
 
@@ -26,7 +26,7 @@ def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
     body = {
         "dataset": plan.dataset,
         "inner": {**json.loads(plan.inner.canonical), "asked": None} if plan.inner is not None else None,
-        "groups": sorted(sorted(plan.keys[i].id for i in chosen) for chosen in plan.sets),
+        "groups": sorted(sorted(key.id for key in _records_apart(plan, chosen)) for chosen in plan.sets),
         "grouped": plan.grouped,
         "where": records.meaning(plan.measures[0].where),
         "asked": sorted(asked[i] for i, output in enumerate(plan.outputs[: plan.shown]) if output.kind != "key"),
@@ -36,6 +36,11 @@ def with_meaning(plan: Plan, records: Context, groups: Context) -> Plan:
     canonical = json.dumps(body, sort_keys=True, ensure_ascii=False)
     outputs = tuple(replace(o, id=f"output {digest(text)[:24]}") for o, text in zip(plan.outputs, asked, strict=True))
     return replace(plan, outputs=outputs, canonical=canonical, hash=digest(canonical))
+
+
+def _records_apart(plan: Plan, chosen: tuple[int, ...]) -> list[GroupKey]:
+    """The keys of a grouping set; what GROUPING tells follows from the set."""
+    return [plan.keys[i] for i in chosen if not isinstance(plan.keys[i].by, LeftOut)]
 
 
 def _asked(output: Output, plan: Plan, groups: Context) -> str:

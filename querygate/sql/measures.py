@@ -30,6 +30,7 @@ class AggregateOptions(TypedDict, total=False):
     parameters: tuple[float, ...]
     empty: Empty
     may_vanish: int | None
+    sides: tuple[int, ...]
 
 
 @dataclass
@@ -57,7 +58,8 @@ class Measures:
     ) -> Aggregate:
         vanish = more.get("may_vanish")
         needed = () if vanish is None else self._told(self.measures[vanish])
-        asked = (family, statistic, self._told(self.measures[measure]), needed, {**more, "may_vanish": None})
+        own = {name: value for name, value in more.items() if name != "sides"}  # sides follow from the measure
+        asked = (family, statistic, self._told(self.measures[measure]), needed, {**own, "may_vanish": None})
         id_ = "aggregate " + hashlib.sha256(repr(asked).encode()).hexdigest()[:24]
         found = next((a for a in self.aggregates if a.id == id_), None)
         if found is None:
@@ -133,7 +135,7 @@ class Measures:
             )
             other = "MIN and MAX" if in_time else "COUNT, or group by it"
             raise UnsupportedSQL(
-                "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(node)
+                "QG209", f"{name.upper()} is not supported for {what}.", f"Use {other}.", span=span_of(column)
             )
         return found
 
@@ -170,7 +172,8 @@ class Measures:
         if known.family == "groups":
             x = self._value(first, known, asked.name)
             measure = self.measure(both([where, x.present, _decided(split)]), x, splits=(split,))
-            return self.add("groups", known.statistic, measure, "number")
+            sides = [self.measure(both([where, is_true(side), x.present]), x) for side in (split, negate(split))]
+            return self.add("groups", known.statistic, measure, "number", sides=tuple(sides))
         exposed = condition(first, self.context)
         measure = self.measure(both([where, _decided(exposed), _decided(split)]), splits=(exposed, split))
         return self.add("table", known.statistic, measure, "number")

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.expression import Expression, Ref, condition_size, value_size
-from querygate.core.plan import Aggregate, Plan
+from querygate.core.plan import Aggregate, LeftOut, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import Predicate
 from querygate.core.types import Catalog, Column, folded
@@ -76,7 +76,10 @@ class NoisyPlan:
     @property
     def operations(self) -> int:
         """How much is done for each record, whatever it holds."""
-        each = [condition_size(self.where), *(value_size(key.by) for key in self.plan.keys)]
+        each = [
+            condition_size(self.where),
+            *(value_size(key.by) for key in self.plan.keys if not isinstance(key.by, LeftOut)),
+        ]
         for release in self.releases:
             each.append(condition_size(release.where) + (value_size(release.value) if release.value is not None else 0))
         return sum(each) * len(self.plan.sets)
@@ -101,7 +104,7 @@ def understand_noisy(sql: str, catalog: Catalog, native: Native, limits: Limits 
     _check_person(queries[0].tree, person)
     plan = make_plan(queries[0], catalog, WorkLimit(native), limits)
     check_wording(sql, own, native)
-    return _noisy(queries[0], replace(plan, notes=notes), person)
+    return _noisy(queries[0], replace(plan, notes=(*notes, *plan.notes)), person)
 
 
 def _person(catalog: Catalog, name: str) -> Column:
@@ -141,6 +144,10 @@ def _noisy(query: Query, plan: Plan, person: str) -> NoisyPlan:
         raise _refused("There is no number to add noise to.", _REMEDY)
     if any(order.output >= plan.shown for order in plan.orders):
         raise _refused("ORDER BY may only use what the select list shows.", "Order by a name in the select list.")
+    if any(isinstance(key.by, LeftOut) for key in plan.keys):
+        raise _refused(
+            "GROUPING is not available with noise.", "Leave it out: rows that are totals say so in the answer."
+        )
     group = tree.args.get("group")
     terms = grouping_sets(group, tree.expressions)[0] if group is not None else []
     if len(terms) != len(plan.keys):

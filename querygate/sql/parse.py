@@ -5,7 +5,10 @@ Size and nesting are checked on the text and its tokens, before the recursive pa
 
 from __future__ import annotations
 
+import difflib
 import logging
+import re
+from collections.abc import Sequence
 
 from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, TokenError
@@ -46,7 +49,7 @@ def parse(sql: str, *, max_chars: int = 20_000, max_nesting: int = 30) -> exp.Ex
     except TokenError:
         raise _not_closed() from None
     except ParseError as error:
-        raise _unreadable(error) from None
+        raise _misspelt(error, tokens) or _unreadable(error) from None
     except RecursionError:
         raise too_deep() from None
     except (TypeError, ValueError, AttributeError, LookupError, AssertionError):
@@ -97,17 +100,52 @@ def check_size(tokens: list[Token], max_nesting: int) -> None:
 
 
 def span_of(node: exp.Expr) -> Span | None:
-    """Where a node stands in the text, from the first of its parts that knows."""
-    for part in node.walk():
-        meta = part.meta
-        if "line" in meta:
-            length = meta["end"] - meta["start"] + 1
-            return Span(meta["line"], max(1, meta["col"] - length + 1), length)
-    return None
+    """Where a node stands in the text: itself, or the first of its parts, as they are read, that knows."""
+    known = [part.meta for part in ([node] if "line" in node.meta else node.walk()) if "line" in part.meta]
+    if not known:
+        return None
+    meta = min(known, key=lambda meta: meta["start"])
+    length = meta["end"] - meta["start"] + 1
+    return Span(meta["line"], max(1, meta["col"] - length + 1), length)
+
+
+def at_function(sql: str, span: Span) -> Span:
+    """The name of the function that is called, where the parser knows only the place of its first argument."""
+    lines = sql.split("\n")
+    if not 1 <= span.line <= len(lines):
+        return span
+    line, start = lines[span.line - 1], span.column - 1
+    called = _CALLED.search(line[:start])
+    if called is None or line[start + span.length :].lstrip().startswith("("):
+        return span
+    return Span(span.line, called.start(1) + 1, len(called[1]))
+
+
+_CALLED = re.compile(r"(\w+)\s*\([\s(]*(?:DISTINCT\s+)?$", re.IGNORECASE)
 
 
 def _not_closed() -> SyntaxRefused:
     return SyntaxRefused("QG101", "A quote, comment or name is not closed.", "Close it and send the statement again.")
+
+
+def _misspelt(error: ParseError, tokens: Sequence[Token]) -> SyntaxRefused | None:
+    """A word just before the place where reading stopped that is nearly a keyword: it was taken for a name."""
+    first = error.errors[0] if error.errors else {}
+    at = (first.get("line") or 0, first.get("col") or 0)
+    before = [token for token in tokens if (token.line, token.col) <= at][-_LOOKED_BACK:]
+    for token in reversed(before):
+        word = token.text.upper()
+        near = difflib.get_close_matches(word, _KEYWORDS, n=1, cutoff=0.74)
+        if token.token_type == TokenType.VAR and near and word not in _KEYWORDS:
+            span = Span(token.line, max(1, token.col - len(token.text) + 1), len(token.text))
+            return SyntaxRefused(
+                "QG101", "The statement cannot be read: a keyword seems to be misspelt.", f"Write {near[0]}.", span=span
+            )
+    return None
+
+
+_LOOKED_BACK = 4
+_KEYWORDS = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "UNION", "BETWEEN", "AND", "BY")
 
 
 def _unreadable(error: ParseError) -> SyntaxRefused:

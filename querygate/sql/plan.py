@@ -89,7 +89,7 @@ class _Draft:
         keys = [make_key(term, self.context) for term in terms]
         measures = Measures(self.context, where, grouped=all(sets))
         self.groups = GroupRows(
-            self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys)
+            self.context, measures, group is not None, terms, keys if self.one_set else _told_apart(keys), sets
         )
         self._check_groups(group)
         self._check_aggregated(group is not None)
@@ -116,6 +116,7 @@ class _Draft:
             canonical="",
             hash="",
             inner=inner,
+            notes=(*(inner.notes if inner is not None else ()), *self.context.notes),
         )
         return with_meaning(draft, self.context, self.groups.as_context)
 

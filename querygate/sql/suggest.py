@@ -7,47 +7,70 @@ answered in place of the statement: what it leaves out, the reader sees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog
 from querygate.sql.restatement import plain_wording
-from querygate.sql.suggested_edits import MILD, Edit, aggregate_rows, fewer_conditions, right_names, without_joins
+from querygate.sql.suggested_edits import (
+    MILD,
+    REWORDED,
+    Edit,
+    aggregate_rows,
+    fewer_conditions,
+    right_names,
+    without_joins,
+)
 
 MOST_TRIED = 16
 MISFITS = (Refusal, RecursionError, ValueError, AttributeError, KeyError, TypeError)
 """What an edit may end in that does not fit a tree; trees are as odd as what people write."""
 
 
-def suggest(tree: exp.Expr | None, catalog: Catalog, accepts: Callable[[str], bool]) -> str | None:
+class Suggestion(NamedTuple):
+    """A statement that is accepted, and whether it asks what was asked, only in other words."""
+
+    sql: str
+    same: bool
+
+
+def suggest(tree: exp.Expr | None, catalog: Catalog, accepts: Callable[[str], bool]) -> Suggestion | None:
     """The first candidate that is accepted."""
     tried: set[str] = set()
     for candidate in _texts(tree, catalog):
-        if candidate in tried:
+        if candidate.sql in tried:
             continue
         if len(tried) >= MOST_TRIED:
             break
-        tried.add(candidate)
-        if accepts(candidate):
+        tried.add(candidate.sql)
+        if accepts(candidate.sql):
             return candidate
-    return next((sql for sql in _simple(catalog) if accepts(sql)), None)
+    return next((Suggestion(sql, False) for sql in _simple(catalog) if accepts(sql)), None)
 
 
-def _texts(tree: exp.Expr | None, catalog: Catalog) -> Iterator[str]:
+def _texts(tree: exp.Expr | None, catalog: Catalog) -> Iterator[Suggestion]:
+    if tree is not None:
+        for edit in (None, *REWORDED):
+            found = tree.copy() if edit is None else _edited(edit, tree, catalog)
+            if found is not None:
+                yield from _written(found, same=True)
     for candidate in _candidates(tree, catalog):
-        try:
-            text = plain_wording(candidate)
-        except MISFITS:
-            continue
-        yield text
+        yield from _written(candidate, same=False)
+
+
+def _written(candidate: exp.Expr, *, same: bool) -> Iterator[Suggestion]:
+    try:
+        yield Suggestion(plain_wording(candidate), same)
+    except MISFITS:
+        return
 
 
 def _candidates(tree: exp.Expr | None, catalog: Catalog) -> Iterator[exp.Expr]:
     """Each edit by itself, several together, then with fewer conditions."""
     if tree is None:
         return
-    yield tree.copy()  # its own wording may be what was meant: UNION by name, a comma too many
     if isinstance(tree, exp.Union):
         yield _union_all(tree.copy())
     if not isinstance(tree, exp.Select):
@@ -70,7 +93,9 @@ def _candidates(tree: exp.Expr | None, catalog: Catalog) -> Iterator[exp.Expr]:
             yield from filter(None, [_edited(aggregate_rows, fewer, catalog)])
 
 
-def _edited(edit: Edit, tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+def _edited(edit: Edit, tree: exp.Expr, catalog: Catalog) -> exp.Select | None:
+    if not isinstance(tree, exp.Select):
+        return None
     try:
         return edit(tree.copy(), catalog)
     except MISFITS:

@@ -286,6 +286,9 @@ MILD: tuple[Edit, ...] = (
 )
 """Edits that keep the question close, the closest first."""
 
+REWORDED: tuple[Edit, ...] = (quoted_texts, right_names, chained_comparisons, having_for_aggregates, flat_groups)
+"""Those after which the question is the one that was asked, for all that can be told: its spelling was mended."""
+
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Floats, Ints
 from querygate.stats.cover_proof import Form, Plane, best_points
 from querygate.stats.numerics import exact_sum, tree_sum
@@ -51,6 +52,8 @@ def climb(plane: Plane, value: Value, gradient: Gradient, unit: float) -> tuple[
         return -math.inf, None
     needed = unit * (_GAIN_MANY if many else _GAIN)
     for _ in range(_ROUNDS):
+        if is_time_up():
+            break
         now, wanted = value(state.at), _response(plane, gradient(state.at), state.at)
         for every in (1, 2, 5, 20):
             trial = _moved(state, wanted, every)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Range
 from querygate.stats.ascent import Gradient, PairMoments, Value, climb
 from querygate.stats.cover_proof import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
 from querygate.stats.location import avg
-from querygate.stats.numerics import UNIT, RealBounds, are_within, centred, exact_sum, gamma
+from querygate.stats.numerics import UNIT, RealBounds, are_within, centred, exact_sum, gamma, up
 from querygate.stats.pairs import PairCells, pair_statistic
 from querygate.stats.variance.largest import Boxes
 from querygate.stats.variance.spread import real_variance
@@ -80,12 +82,22 @@ def covar_pop(cells: PairCells) -> Range:
     Requires: finite ends.
     Ensures:  sound; the attained values say how tight it is.
     """
-    if not _is_moderate(cells):
+    if not is_moderate(cells):
         return _unbounded()
     ground = _ground(cells)
     spread = _spread(cells, ground.plane, lower="")
     high, low = _covariance(ground, spread), _covariance(ground.mirrored, spread)
-    return _range(high, low, _covariance_error(spread))
+    return _range(high, low, covariance_error(spread))
+
+
+def real_covariance(cells: PairCells) -> RealBounds:
+    """Bounds of the population covariance in real arithmetic.
+
+    Requires: ends below 10^70.
+    """
+    ground = _ground(cells)
+    spread = _spread(cells, ground.plane, lower="")
+    return RealBounds(-_covariance(ground.mirrored, spread).bound, _covariance(ground, spread).bound)
 
 
 @pair_statistic("covar_samp", proof=_PROOF, summary="covariance, divided by n - 1", needs=2)
@@ -94,10 +106,14 @@ def covar_samp(cells: PairCells) -> Range:
 
     Ensures: sound.
     """
-    found = covar_pop(cells)
+    return as_sample(covar_pop(cells), exact_sum(cells.least), exact_sum(cells.most))
+
+
+def as_sample(found: Range, least: int, most: int) -> Range:
+    """The sample covariance of between so many records, from the population covariance."""
     if found.low is None or found.high is None or not math.isfinite(found.high - found.low):
         return found
-    fewest, most = max(exact_sum(cells.least), 2), exact_sum(cells.most)
+    fewest = max(least, 2)
     factors = (most / (most - 1) * (1 - 4 * UNIT), fewest / (fewest - 1) * (1 + 4 * UNIT))
     low = found.low * factors[1 if found.low < 0 else 0]
     high = found.high * factors[1 if found.high > 0 else 0]
@@ -116,11 +132,11 @@ def corr(cells: PairCells) -> Range:
     """
     end = 1.0 + 1e-9 if _is_tame(cells) else math.inf
     anything = Range(-end, end, None, None, sharp=False, may_be_null=True)
-    if not _is_moderate(cells):
+    if not is_moderate(cells):
         return anything
     ground = _ground(cells)
     spread = _spread(cells, ground.plane, lower="xy")
-    error = _correlation_error(spread)
+    error = correlation_error(spread)
     if not error < 1.0:
         return anything
     high, low = _correlation(ground, spread), _correlation(ground.mirrored, spread)
@@ -133,11 +149,11 @@ def regr_slope(cells: PairCells) -> Range:
 
     Ensures: sound where x cannot be nearly constant; otherwise there is no bound.
     """
-    if not _is_moderate(cells):
+    if not is_moderate(cells):
         return _unbounded()
     ground = _ground(cells)
     spread = _spread(cells, ground.plane, lower="x")
-    error = _slope_error(spread)
+    error = slope_error(spread)
     if not math.isfinite(error):
         return _unbounded()
     high, low = _slope(ground, spread), _slope(ground.mirrored, spread)
@@ -150,7 +166,11 @@ def regr_intercept(cells: PairCells) -> Range:
 
     Ensures: sound, not sharp.
     """
-    slope, mean_x, mean_y = regr_slope(cells), avg(cells.x), avg(cells.y)
+    return intercept_of(regr_slope(cells), avg(cells.x), avg(cells.y))
+
+
+def intercept_of(slope: Range, mean_x: Range, mean_y: Range) -> Range:
+    """From the ranges of slope and means."""
     ends = [slope.low, slope.high, mean_x.low, mean_x.high, mean_y.low, mean_y.high]
     if any(end is None or not math.isfinite(end) for end in ends):
         return _unbounded()
@@ -166,13 +186,20 @@ def regr_r2(cells: PairCells) -> Range:
 
     Ensures: sound, as `corr`.
     """
-    found = corr(cells)
+    found = squared(corr(cells))
+    if found.high is None:
+        return found
+    if float(cells.y_low.max()) <= float(cells.y_high.min()) or exact_sum(cells.least) < 2:
+        return replace(found, high=max(found.high, up(1.0, 8)))
+    return found
+
+
+def squared(found: Range) -> Range:
+    """The square of a correlation."""
     if found.low is None or found.high is None:
         return found
     low = 0.0 if found.low <= 0.0 <= found.high else min(abs(found.low), abs(found.high)) ** 2
     high = max(abs(found.low), abs(found.high)) ** 2
-    if float(cells.y_low.max()) <= float(cells.y_high.min()) or exact_sum(cells.least) < 2:
-        high = max(high, 1.0)
     return Range(low * (1 - 8 * UNIT), high * (1 + 8 * UNIT), None, None, sharp=False, may_be_null=found.may_be_null)
 
 
@@ -252,6 +279,8 @@ def _are_strips_proved(holds: Callable[[float, float], bool], start: float, leas
     for _ in range(_STRIPS):
         if reached >= goal:
             return True
+        if is_time_up():
+            return False
         width = part * (next_centre(start, reached, 0.5, 0.9) - reached)
         end = min(reached + 2 * width, goal)
         if holds((reached + end) / 2, (end - reached) / 2 * (1 + 1e-9)):
@@ -277,6 +306,8 @@ def _ratio(at: PairMoments, spread: VarianceRanges) -> float:
 
 def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: float, cap: float) -> AssociationBound:
     """Reach a value, then prove the least of a ladder of targets above it; `cap` holds without proof."""
+    if is_time_up():
+        return AssociationBound(cap, -math.inf)
     reached, at = climb(plane, value, gradient, unit)
     if at is None:
         return AssociationBound(cap, -math.inf)
@@ -284,11 +315,11 @@ def _search(plane: Plane, value: Value, gradient: Gradient, proof: Proof, unit: 
     steps = (*_FINE, *_STEPS) if plane.is_one_data_set else _STEPS
     for step in steps:
         target = reached + step * unit
-        if target >= cap:
+        if target >= cap or is_time_up():
             break
         if proof(target, at):
             proved = target
-            for _ in range(_HALVINGS if step > steps[0] else 0):
+            for _ in range(_HALVINGS if step > steps[0] and not is_time_up() else 0):
                 middle = (failed + proved) / 2
                 failed, proved = (failed, middle) if proof(middle, at) else (middle, proved)
             return AssociationBound(proved, reached)
@@ -311,7 +342,7 @@ def _spread(cells: PairCells, plane: Plane, lower: str) -> VarianceRanges:
     return VarianceRanges(*x, *y, shift_x, shift_y, gamma(2 * records + 16))
 
 
-def _covariance_error(spread: VarianceRanges) -> float:
+def covariance_error(spread: VarianceRanges) -> float:
     """|C' - C| of docs/explanation/proofs/welford.md."""
     x, y = math.sqrt(spread.x_high), math.sqrt(spread.y_high)
     shift = spread.shift_x * y + spread.shift_y * x + spread.shift_x * spread.shift_y
@@ -323,7 +354,7 @@ def _relative(shift: float, low: float, factor: float) -> float:
     return shift / math.sqrt(low) * 2 + factor if low > 0.0 else math.inf
 
 
-def _correlation_error(spread: VarianceRanges) -> float:
+def correlation_error(spread: VarianceRanges) -> float:
     """Covariance and both deviations are off by small parts of the deviations; infinite where they need not be."""
     x, y = (
         _relative(shift, low, spread.factor)
@@ -332,7 +363,7 @@ def _correlation_error(spread: VarianceRanges) -> float:
     return 4 * (x + y + spread.factor + 4 * UNIT) if x + y < 0.01 else math.inf
 
 
-def _slope_error(spread: VarianceRanges) -> float:
+def slope_error(spread: VarianceRanges) -> float:
     x = _relative(spread.shift_x, spread.x_low, spread.factor)
     if not x < 0.01:
         return math.inf
@@ -345,7 +376,7 @@ def _range(high: AssociationBound, low: AssociationBound, error: float) -> Range
     return Range(-low.bound - error, high.bound + error, reached[0], reached[1], sharp=False)
 
 
-def _is_moderate(cells: PairCells) -> bool:
+def is_moderate(cells: PairCells) -> bool:
     """Whether fourth powers neither overflow nor, where they matter, underflow."""
     return are_within(1e70, cells.x_low, cells.x_high, cells.y_low, cells.y_high)
 

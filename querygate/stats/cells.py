@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from querygate.core.types import Cells, Floats, Ints
+from querygate.core.types import Cells, Floats, Ints, Range
 
 
 def selectable(cells: Cells) -> Cells:
@@ -52,6 +54,23 @@ def merged(cells: Cells) -> Cells:
         return cells
     least, most = (np.add.reduceat(counts[order], starts) for counts in (cells.least, cells.most))
     return Cells(low[starts], high[starts], least, most, cells.integer)
+
+
+def meet(found: Range, other: Range | None) -> Range:
+    """What two ranges of one statistic say together. Ends that the other moved are not known to be attained.
+
+    >>> meet(Range(1, 9, 1, 9), Range(0, 5)).high
+    5
+    """
+    if other is None or found.low is None or found.high is None or other.low is None or other.high is None:
+        return found
+    low, high = max(found.low, other.low), min(found.high, other.high)
+    if low > high:  # both hold, so what was computed lies where they nearly meet: roundings of one value
+        return found
+    found = replace(found, may_be_null=found.may_be_null and other.may_be_null)
+    if (low, high) == (found.low, found.high):
+        return found
+    return replace(found, low=low, high=high, attained_low=None, attained_high=None, sharp=low == high)
 
 
 def mirrored(cells: Cells) -> Cells:

@@ -16,6 +16,7 @@ from scipy.special import stdtr
 
 from querygate.core.registry import Registry
 from querygate.core.types import Cells, Floats, Ints, Range
+from querygate.stats.cells import meet
 from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.registry import PROOFS
@@ -25,10 +26,17 @@ _LEVELS = 33  # data sets per group and selection that are tried for an attained
 _SPECIAL = 1e-10  # relative error that Student's distribution is trusted with
 
 
+class ToldGroup(NamedTuple):
+    """What is known of the values of one group besides its cells: the ranges of avg and var_samp."""
+
+    mean: Range | None = None
+    variance: Range | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class GroupCells:
     """Classes of `size` records with values in [low, high]; of these at least and at most so many are in the first
-    and in the second group."""
+    and in the second group. `told` is what else is known of the first and of the second."""
 
     low: Floats | Ints
     high: Floats | Ints
@@ -38,6 +46,7 @@ class GroupCells:
     second_least: Ints
     second_most: Ints
     integer: bool = False
+    told: tuple[ToldGroup, ToldGroup] = (ToldGroup(), ToldGroup())
 
     def __post_init__(self) -> None:
         if np.any(self.first_least + self.second_least > self.size):
@@ -58,7 +67,7 @@ class GroupCells:
         """The second group first."""
         return GroupCells(
             self.low, self.high, self.size,
-            self.second_least, self.second_most, self.first_least, self.first_most, self.integer,
+            self.second_least, self.second_most, self.first_least, self.first_most, self.integer, self.told[::-1],
         )  # fmt: skip
 
 
@@ -103,7 +112,9 @@ def mean_difference(cells: GroupCells) -> Range:
               where no class is wanted by both groups beyond its size; otherwise the attained value is that of a data
               set that gives such classes to one of them.
     """
-    first, second = avg(cells.first), avg(cells.second)
+    first, second = (
+        meet(avg(group), told.mean) for group, told in zip((cells.first, cells.second), cells.told, strict=True)
+    )
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return Range.null()
     low, high = first.low - second.high, first.high - second.low
@@ -159,8 +170,12 @@ class Error(NamedTuple):
     most: int
 
 
-def _error(cells: Cells) -> Error:
-    variance, fewest, most = var_samp(cells), max(2, cells.count_low), cells.count_high
+def _errors(cells: GroupCells) -> tuple[Error, Error]:
+    return _error(cells.first, cells.told[0]), _error(cells.second, cells.told[1])
+
+
+def _error(cells: Cells, told: ToldGroup) -> Error:
+    variance, fewest, most = meet(var_samp(cells), told.variance), max(2, cells.count_low), cells.count_high
     low, high = float(variance.low or 0.0), float(math.inf if variance.high is None else variance.high)
     return Error(low / most * (1.0 - 4 * UNIT), high / fewest * (1.0 + 4 * UNIT), fewest, most)
 
@@ -173,7 +188,7 @@ def welch_t(cells: GroupCells) -> Range:
     Ensures:  sound; difference and standard error are bounded apart, so not sharp. Infinite, and maybe NULL, where both
               variances may be 0.
     """
-    difference, first, second = mean_difference(cells), _error(cells.first), _error(cells.second)
+    difference, (first, second) = mean_difference(cells), _errors(cells)
     if difference.low is None or difference.high is None:
         return Range.null()
     least, most = math.sqrt(first.low + second.low), math.sqrt(first.high + second.high)
@@ -241,7 +256,7 @@ def welch_p(cells: GroupCells) -> Range:
     Requires: finite ends.
     Ensures:  sound: p falls with |t| and with the degrees of freedom, each at its end. Not sharp.
     """
-    t, first, second = welch_t(cells), _error(cells.first), _error(cells.second)
+    t, (first, second) = welch_t(cells), _errors(cells)
     if t.low is None or t.high is None:
         return Range.null()
     least = max(0.0, t.low, -t.high)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import mirrored
 from querygate.stats.location import avg
@@ -27,8 +28,10 @@ from querygate.stats.variance.welford import deviation_error, mean_error
 _PROOF = "inference.md"
 _STEPS = 50
 _RESPONSES = 8
-_QUANTILE = 1e-12  # relative error that Student's quantile is trusted with
 _LARGE = 1e150  # whose square is still a double
+
+QUANTILE = 1e-12
+"""Relative error that Student's quantile is trusted with."""
 
 
 @statistic(
@@ -50,11 +53,14 @@ def mean_ci_high(cells: Cells, level: float) -> Range:
     boxes, records = centred_boxes(cells), exact_sum(cells.most)
     student = Student((1.0 + level) / 2.0)
     middle = bottom / 2 + top / 2
-    high, low = _largest(boxes, student), _smallest(cells, boxes, student, middle)
+    if is_time_up():
+        high, low = _apart(cells, student, middle)
+    else:
+        high, low = _largest(boxes, student), _smallest(cells, boxes, student, middle)
     reach, size, factor = top - bottom, max(abs(bottom), abs(top)), student.factor(max(2, exact_sum(cells.least)))
     noise = gamma(2 * records + 16) * reach + deviation_error(records, size, reach)
     slack = mean_error(records, size, reach) + 2 * factor * noise + 32 * UNIT * (size + factor * reach)
-    slack += _QUANTILE * factor * math.sqrt(float(var_pop(cells).high or 0.0))
+    slack += QUANTILE * factor * math.sqrt(float(var_pop(cells).high or 0.0))
     return Range(
         low.bound + middle - slack,
         high.bound + middle + slack,
@@ -89,6 +95,10 @@ class Student(NamedTuple):
         """k of H = E + k sigma; it falls with the number of records."""
         return float(stdtrit(records - 1, self.probability)) / math.sqrt(records - 1)
 
+    def standard(self, records: int) -> float:
+        """t / sqrt(n), what a sample deviation is multiplied by; it falls with the number of records too."""
+        return float(stdtrit(records - 1, self.probability)) / math.sqrt(records)
+
     def factors(self, records: Floats) -> Floats:
         factors: Floats = stdtrit(records - 1, self.probability) / np.sqrt(records - 1)
         return factors
@@ -121,6 +131,14 @@ class Response(NamedTuple):
 def _data_set(taken: Ints, values: Floats) -> Response:
     mean = tree_sum(taken * values)[0] / max(exact_sum(taken), 1)
     return Response(taken, values, mean, tree_sum(taken * (values - mean) ** 2)[0])
+
+
+def _apart(cells: Cells, student: Student, middle: float) -> tuple[End, End]:
+    """Mean and deviation at their ends, each by itself."""
+    mean, spread = avg(cells), var_pop(cells)
+    factor, slack = student.factor(max(2, exact_sum(cells.least))), 8 * UNIT * abs(middle)
+    high = float(mean.high or 0.0) - middle + factor * math.sqrt(float(spread.high or 0.0)) * (1.0 + 8 * UNIT) + slack
+    return End(high, None, False), End(float(mean.low or 0.0) - middle - slack, None, False)
 
 
 # -- the largest upper limit -----------------------------------------------------------------------------

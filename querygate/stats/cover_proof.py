@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Floats, Ints
 from querygate.stats.numerics import TINY, UNIT, RealBounds, exact_sum, pieces, tree_sum
 from querygate.stats.ratio import Largest
@@ -189,7 +190,7 @@ def _walk(plane: Plane, claim: Claim, start: ProvedDisc, end: float) -> bool:
     for _ in range(_POINTS):
         if reached >= goal:
             return True
-        if trust < _LEAST_TRUST:
+        if trust < _LEAST_TRUST or is_time_up():
             break
         aim = min(next_centre(start.radius, reached, bend, trust), goal)
         found = _proved(plane, claim, start.centre + side * aim, middle)

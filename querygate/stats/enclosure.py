@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from querygate.core.range_ends import shown
+from querygate.core.range_ends import in_words
 from querygate.core.types import Cells, Range
 from querygate.stats.comparison import GroupCells
 from querygate.stats.exposure_tables import TableCells
@@ -77,8 +77,7 @@ class Enclosure:
     def _ends(self) -> str:
         if self.range.low is None or self.range.high is None:
             return "undefined"
-        low, high = shown(self.range.low, self.range.high)
-        return f"{low} exactly" if self.range.low == self.range.high else f"{low} .. {high}"
+        return in_words(self.range.low, self.range.high)
 
     def _remarks(self) -> list[str]:
         """Outward digits are for reading; what is sharp or may be missing is said in words."""

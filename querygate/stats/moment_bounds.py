@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Bools, Floats, Ints
 from querygate.stats.moment_boxes import (
     Goal,
@@ -47,11 +48,6 @@ _LIMIT = 100.0  # of t and k; what decides is far below
 
 Deadline = Callable[[], bool]
 """True when time is up."""
-
-
-def never() -> bool:
-    """No deadline."""
-    return False
 
 
 class MomentBound(NamedTuple):
@@ -94,7 +90,7 @@ class MomentSearch:
     gap: float
     passes: int
     round_to: Callable[[Floats], Floats]
-    deadline: Deadline = never
+    deadline: Deadline = is_time_up
     sketch: Boxes = field(init=False)
     outer: Boxes = field(init=False)
     reached: float = field(init=False, default=-math.inf)
@@ -105,6 +101,8 @@ class MomentSearch:
 
     def run(self) -> MomentBound:
         """Prove what the search expects to hold, and while that is far above what is reached, try for less."""
+        if self.deadline():
+            return MomentBound(math.inf, -math.inf, 0)
         target, seeds = self._estimate(self._start())
         bound = self._proved(self._cover(seeds), target + self.gap)
         while self.passes > 0 and 2 * self.gap < bound - self.reached < math.inf and not self.deadline():

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Array, Cells, Floats, Range
 from querygate.stats.cells import selectable
 from querygate.stats.location import avg
-from querygate.stats.moment_bounds import Deadline, MomentBound, MomentSearch, never
+from querygate.stats.moment_bounds import Deadline, MomentBound, MomentSearch
 from querygate.stats.moment_boxes import Goal
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.registry import statistic
@@ -78,7 +79,7 @@ THIRD, FOURTH = ShapeMeasure(3, 0.0, 0.002, 1), ShapeMeasure(4, 0.0, 0.002, 1)
 
 
 @statistic("skewness", proof=_PROOF, result="number", summary="skewness of a sample, G1", needs=3)
-def skewness(cells: Cells, *, deadline: Deadline = never) -> Range:
+def skewness(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
     """Range of sqrt(n (n - 1)) / (n - 2) * C3 / V^1.5.
 
     Requires: finite ends.
@@ -89,7 +90,7 @@ def skewness(cells: Cells, *, deadline: Deadline = never) -> Range:
 
 
 @statistic("kurtosis", proof=_PROOF, result="number", summary="excess kurtosis of a sample, G2", needs=4)
-def kurtosis(cells: Cells, *, deadline: Deadline = never) -> Range:
+def kurtosis(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
     """Range of (n - 1) ((n + 1) C4 / V^2 - 3 (n - 1)) / ((n - 2) (n - 3)).
 
     Requires: finite ends.
@@ -99,7 +100,7 @@ def kurtosis(cells: Cells, *, deadline: Deadline = never) -> Range:
 
 
 @statistic("kurtosis_pop", proof=_PROOF, result="number", summary="excess kurtosis, C4 / V^2 - 3", needs=2)
-def kurtosis_pop(cells: Cells, *, deadline: Deadline = never) -> Range:
+def kurtosis_pop(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
     """Range of C4 / V^2 - 3.
 
     Requires: finite ends.
@@ -108,7 +109,7 @@ def kurtosis_pop(cells: Cells, *, deadline: Deadline = never) -> Range:
     return _range(cells, KURTOSIS_POP, deadline)
 
 
-def third_moment(cells: Cells, *, deadline: Deadline = never) -> Range:
+def third_moment(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
     """Range of the mean of (x - avg(x))^3.
 
     Requires: finite ends.
@@ -117,7 +118,7 @@ def third_moment(cells: Cells, *, deadline: Deadline = never) -> Range:
     return _moment(cells, THIRD, deadline)
 
 
-def fourth_moment(cells: Cells, *, deadline: Deadline = never) -> Range:
+def fourth_moment(cells: Cells, *, deadline: Deadline = is_time_up) -> Range:
     """Range of the mean of (x - avg(x))^4.
 
     Requires: finite ends.
@@ -151,7 +152,7 @@ def _range(cells: Cells, measure: ShapeMeasure, deadline: Deadline) -> Range:
         return _constant(cells, measure, noise)
     if reach < _NARROW or not math.isfinite(noise):
         return _unbounded(measure)
-    exact = _enumerated(cells, measure)
+    exact = None if deadline() else _enumerated(cells, measure)
     if exact is not None:
         return exact
     lower, upper = _search(cells, measure, (floor, ceiling), deadline)

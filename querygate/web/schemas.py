@@ -128,11 +128,20 @@ SCHEMAS: dict[str, Schema] = {
     "Group": {
         "type": "object",
         "description": "Keyed by column: a key is a value, a statistic is a Range, or Noisy. `_group` gives the size "
-        "of the group, unless the answer is noisy.",
+        "of the group, unless the answer is noisy, and what a row is a total over.",
         "properties": {
             "_group": record(
                 "Whether the group certainly exists, and how many records it may contain.",
-                {"certain": TRUTH, "count": record("Both ends included.", {"low": WHOLE, "high": WHOLE})},
+                {
+                    "certain": TRUTH,
+                    "count": record("Both ends included.", {"low": WHOLE, "high": WHOLE}),
+                    "rolled_up": {
+                        **array(TEXT),
+                        "description": "The keys over all of whose values this row is, with ROLLUP, CUBE and GROUPING "
+                        "SETS: their null is not a missing value.",
+                    },
+                },
+                optional=("certain", "count", "rolled_up"),
             )
         },
         "additionalProperties": {
@@ -176,6 +185,7 @@ SCHEMAS: dict[str, Schema] = {
                 "description": "Columns whose published class moments make ranges narrower; absent if there are none.",
             },
             "canonical": {**TEXT, "description": "The same for statements with the same meaning."},
+            "notes": {**array(TEXT), "description": "How the statement was read, as the answer will say it too."},
             "cost": record(
                 "Privacy budget that the query would use, and the least that a noisy answer costs.",
                 {"epsilon": NUMBER, "epsilon_least": NUMBER, "delta": NUMBER},
@@ -194,7 +204,7 @@ SCHEMAS: dict[str, Schema] = {
                 "the data.",
             },
         },
-        optional=("sharpened_by", "width", "mode", "budget", "accuracy"),
+        optional=("sharpened_by", "width", "mode", "budget", "accuracy", "notes"),
         example={
             "accepted": True,
             "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],
@@ -202,6 +212,7 @@ SCHEMAS: dict[str, Schema] = {
             "width": "sharp",
             "canonical": "9f2b6c1d8e3a4f507b6c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c",
             "cost": {"epsilon": 0},
+            "notes": ["'Male' is not a value of sex; values: female, male."],
         },
     ),
     "Datasets": record(

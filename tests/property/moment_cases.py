@@ -8,8 +8,12 @@ from typing import Any
 
 from tests.policies import ILLNESS, SEX, declaring, make_policy, quasi, sensitive
 from tests.property.random_cases import Case, publish_case, random_condition, with_nulls
+from tests.property.truth import define
 
-FUNCTIONS = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "COUNT", "MIN", "MAX", "MEDIAN")
+FUNCTIONS = ("SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "COUNT", "MIN", "MAX", "MEDIAN",
+             "CV", "CI_LOW", "CI_HIGH", "GEOMEAN", "HARMONIC_MEAN")  # fmt: skip
+PAIRS = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2")
+COMPARISONS = ("MEAN_DIFF", "WELCH_T", "WELCH_P")
 
 
 def random_number(rng: random.Random, rows: int) -> tuple[str, list[Any], list[Any], float]:
@@ -50,13 +54,22 @@ def moment_case(seed: int, folder: Path) -> Case | None:
     edges = rng.choice(["grid", "grid", "tight"])
     anonymise = {"edges": edges, "class_moments": moments, "method": "mondrian"}
     policy = declaring(make_policy("t", tables, k=k, anonymise=anonymise), columns).parsed()
-    return publish_case(policy, columns, folder)
+    case = publish_case(policy, columns, folder)
+    if case is not None:
+        define(case.truth)
+    return case
 
 
 def moment_query(rng: random.Random, case: Case) -> str:
     """Statistics of a number: of all, of those that a condition on any column selects, and by group."""
     names = [c.name for c in case.policy.columns if c.name in ("x", "y")]
     items = [f"{rng.choice(FUNCTIONS)}({rng.choice(names)})" for _ in range(rng.randint(1, 3))]
+    if rng.random() < 0.35:
+        items.append(f"{rng.choice(PAIRS)}({', '.join(rng.sample([*names, 'age'], 2))})")
+    if rng.random() < 0.35:
+        items.append(f"{rng.choice(COMPARISONS)}({rng.choice(names)}, {random_condition(rng, case, 0)})")
+    if rng.random() < 0.2:
+        items.append(f"SUM({rng.choice(names)}) / NULLIF(SUM({rng.choice(['age', *names])}), 0)")
     if rng.random() < 0.2:
         items.append(
             f"{rng.choice(['SUM', 'AVG'])}({rng.choice(names)}) FILTER (WHERE {random_condition(rng, case, 0)})"

@@ -212,8 +212,8 @@ def random_query(rng: random.Random, case: Case) -> str:
 
 
 def holds(found: Range, value: Any) -> bool:
-    """Is DuckDB's value inside the range?"""
-    if value is None:
+    """Is DuckDB's value inside the range? NaN, of a correlation without variation, is told as NULL."""
+    if value is None or value != value:
         return found.may_be_null
     if isinstance(value, dt.date):
         value = (value - EPOCH).days

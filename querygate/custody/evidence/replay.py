@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from querygate.core.bodies import AnswerBody
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, PublishedVersion
 from querygate.core.types import Principal, Request
-from querygate.gate.answer import Gate, State, arrange, fetch, protect, understand
+from querygate.gate.answer import HURRIED, Gate, State, arrange, fetch, protect, understand
 from querygate.gate.render import make_body
 
 STEPS = (understand, fetch, protect, arrange)
@@ -103,7 +103,7 @@ def replay(
         made = _computed(entry["sql"], release, gate)
         if not isinstance(made, str):
             known[(*at, entry["sql"])] = _digest(made)
-        where = made if isinstance(made, str) else first_difference(_told(entry["answer"]), _told(made))
+        where = made if isinstance(made, str) else _difference(entry["answer"], made)
         if where:
             different.append(Difference(str(entry["id"]), *at, where))
         else:
@@ -137,6 +137,44 @@ def _digest(answer: AnswerBody) -> bytes:
 
 def _text(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
+
+
+def _difference(logged: AnswerBody, made: AnswerBody) -> str:
+    """Where the answers part. One whose searches were cut short may be wider than the one made now, and no narrower."""
+    told, now = _alike(_told(logged), _told(made))
+    return first_difference(told, _widened(told, now) if HURRIED in logged["notes"] else now)
+
+
+def _widened(logged: object, made: object) -> object:
+    """What was made now, with the ranges of what was logged wherever they enclose its own."""
+    if isinstance(logged, dict) and isinstance(made, dict):
+        if {"low", "high", "sharp"} <= logged.keys() == made.keys():
+            return logged if _encloses(logged, made) else made
+        return {name: _widened(logged.get(name), value) for name, value in made.items()}
+    if isinstance(logged, list) and isinstance(made, list) and len(logged) == len(made):
+        return [_widened(*pair) for pair in zip(logged, made, strict=True)]
+    return made
+
+
+def _encloses(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
+    """None is an end that is not there; ends of no range at all are no numbers."""
+    low = outer["low"] is None or (inner["low"] is not None and outer["low"] <= inner["low"])
+    high = outer["high"] is None or (inner["high"] is not None and inner["high"] <= outer["high"])
+    return low and high and (outer["may_be_null"] or not inner["may_be_null"])
+
+
+def _alike(logged: object, made: object) -> tuple[object, object]:
+    """Both answers, the one made now without what answers did not say when the other was logged: which keys of a
+    group are rolled up."""
+    if isinstance(logged, dict) and isinstance(made, dict) and "rolled_up" not in _text(logged):
+        rows = [
+            {**row, "_group": {key: told for key, told in row["_group"].items() if key != "rolled_up"}}
+            if "_group" in row
+            else row
+            for row in made.get("rows", [])
+        ]
+        made = {**made, "rows": rows}
+    return logged, made
 
 
 def first_difference(logged: object, made: object, place: str = "answer") -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -251,8 +251,16 @@ def make_rows(plan: NoisyPlan, told: NoisyNumbers) -> list[Row]:
                 row[output.name] = key_value(key, output.type)
             else:
                 row[output.name] = found["cells"][plan.releases[item].id]
+        if len(plan.plan.sets) > 1:
+            row["_group"] = {"rolled_up": _rolled_up(plan, found["keys"])}
         rows.append(row)
     return rows
+
+
+def _rolled_up(plan: NoisyPlan, keys: Mapping[str, Scalar]) -> list[str]:
+    """Keys over all of whose values a row is."""
+    shown = zip(plan.plan.outputs, plan.items, strict=False)
+    return [output.name for output, item in shown if item is None and plan.plan.keys[output.source].id not in keys]
 
 
 def made_consistent(rows: list[Row], plan: NoisyPlan) -> list[Row]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from querygate.bounds.arithmetic import half_away
 from querygate.core.expression import Call, Choice, Constant, Expression, Lookup, Ref, day_number, told_key
-from querygate.core.plan import GroupKey
+from querygate.core.plan import GroupKey, LeftOut
 from querygate.core.predicate import And, Atom, Comparison, Const, HasAny, Or, Predicate, Truth
 from querygate.core.tally import RowCodes, Rows
 from querygate.core.types import Array, Bools, Floats, Ints, Scalar, SqlValue
@@ -176,6 +176,8 @@ class RowValues:
 
         if isinstance(key.by, Lookup):
             return self._tabulated(key.by, _table([place_of(result) for result in key.by.results], np.int64))
+        if isinstance(key.by, LeftOut):
+            raise TypeError("GROUPING is not read for noisy answers")
         return self._chosen(key.by, placed) if isinstance(key.by, Choice) else placed(key.by)
 
     def distinct_codes(self, e: Expression) -> tuple[Ints, int]:

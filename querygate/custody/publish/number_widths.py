@@ -19,7 +19,7 @@ from querygate.custody.publish.class_moments import members_of, moments_of, own_
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise.class_moments import Members, MomentRelease
 from querygate.stats import STATISTICS
-from querygate.stats.knowledge.class_ranges import CLASS_STATISTICS
+from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 
 AFFORDABLE = 300_000
 """Distinct values of classes beyond which only the choice itself is measured."""

@@ -11,11 +11,12 @@ import math
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Cells, Floats, Range
 from querygate.stats.deviation.edge_grid import Extreme, refined
 from querygate.stats.deviation.feasible_pairs import BETWEEN, EndCounts, Lead, Pairs, Problem, Side, Test, corner_pairs
 from querygate.stats.deviation.witnesses import reached
-from querygate.stats.numerics import ADDABLE, EXACT, UNIT, are_within, exact_sum
+from querygate.stats.numerics import ADDABLE, EXACT, UNIT, are_within, exact_sum, up
 from querygate.stats.quantiles import median
 from querygate.stats.registry import statistic
 
@@ -35,6 +36,8 @@ def mad(cells: Cells) -> Range:
         return Range(0.0, math.inf, None, None, sharp=False, may_be_null=True)
     if exact_sum(cells.most) >= EXACT:
         return Range(0.0, math.inf, None, None, sharp=False)
+    if is_time_up():  # no two values are farther apart
+        return Range(0.0, up(float(cells.high.max()) - float(cells.low.min()), 2), None, None, sharp=False)
     problem = _problem(cells)
     far, near = _extreme(problem, "far"), _extreme(problem, "near")
     size = max(abs(float(cells.low.min())), abs(float(cells.high.max())))

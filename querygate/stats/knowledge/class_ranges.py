@@ -9,13 +9,13 @@ condition, one on the summed column itself included. Proof: docs/explanation/pro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
 from querygate.stats.knowledge.class_caps import CapBound, CapRows, largest_capped_mean, largest_capped_sum
 from querygate.stats.numerics import EXACT, SQUARABLE, UNIT, centred, down, enclose, exact_sum, gamma, up
@@ -33,14 +33,14 @@ def class_sum(cells: ClassCells) -> Range | None:
 
     Ensures: every computed sum of a consistent, non-empty selection is in the range.
     """
-    if not _is_usable(cells):
+    if not is_usable(cells):
         return None
     whole = _whole_sum(cells)
     if whole is not None:
         return _told(cells, [*whole], CapBound(whole[1], whole[1]), CapBound(-whole[0], -whole[0]))
     records = exact_sum(cells.most)
-    margin = 0.0 if _is_exact(cells) else up(gamma(records) * _reach(cells) * records)
-    high, low = largest_capped_sum(_capped(cells)), largest_capped_sum(_capped(_mirrored(cells)))
+    margin = 0.0 if _is_exact(cells) else up(gamma(records) * reach_of(cells) * records)
+    high, low = largest_capped_sum(_capped(cells)), largest_capped_sum(_capped(mirrored(cells)))
     ends: list[int | float] = [-up(low.bound + margin), up(high.bound + margin)]
     if cells.integer:
         ends = [math.ceil(ends[0]), math.floor(ends[1])]
@@ -52,17 +52,17 @@ def class_mean(cells: ClassCells) -> Range | None:
 
     Ensures: every computed mean of a consistent, non-empty selection is in the range.
     """
-    if not _is_usable(cells) or not cells.least.any():
+    if not is_usable(cells) or not cells.least.any():
         return None
     whole = _whole_sum(cells)
     if whole is not None:
         ends = [Fraction(total, exact_sum(cells.size)) for total in whole]
         first, last = enclose(ends[0]), enclose(ends[1])
         return _told(cells, [first.low, last.high], CapBound(0.0, float(ends[1])), CapBound(0.0, -float(ends[0])))
-    high, low = _largest_mean(cells), _largest_mean(_mirrored(cells))
+    high, low = _largest_mean(cells), _largest_mean(mirrored(cells))
     margin = 0.0
     if not _is_exact(cells):
-        reach = _reach(cells)
+        reach = reach_of(cells)
         margin = up(gamma(exact_sum(cells.most)) * reach + 4 * UNIT * reach)
     return _told(cells, [-up(low.bound + margin), up(high.bound + margin)], high, low)
 
@@ -72,17 +72,17 @@ def class_variance(cells: ClassCells, ddof: int) -> Range | None:
 
     Ensures: sound for every selection of more than ddof records.
     """
-    if not _is_usable(cells) or exact_sum(cells.least) <= ddof or _reach(cells) >= SQUARABLE:
+    if not is_usable(cells) or exact_sum(cells.least) <= ddof or reach_of(cells) >= SQUARABLE or is_time_up():
         return None
     bottom, top = float(cells.floor.min()), float(cells.ceiling.max())
     if top - bottom < _UNDERFLOW:
         return None
     moved = _moved(cells, bottom / 2 + top / 2)
-    known = _class_spreads(moved)
+    known = class_spreads(moved)
     floor, bound = _smallest(moved, known, ddof), _largest(moved, known, ddof)
     if not floor <= bound:  # roundings only: the data is somewhere
         floor, bound = min(floor, bound), max(floor, bound)
-    low, high = widened(floor, bound, exact_sum(cells.most), _reach(cells), top - bottom)
+    low, high = widened(floor, bound, exact_sum(cells.most), reach_of(cells), top - bottom)
     return Range(low, high, None, None, sharp=False)
 
 
@@ -107,11 +107,11 @@ def _capped(cells: ClassCells) -> CapRows:
     """Values against the sums of the classes."""
     held = cells.most > 0
     value, base = cells.high.astype(np.float64), cells.floor.astype(np.float64)
-    spare = _spare(cells.sum_high, base, cells, exact=_is_exact(cells))
+    spare = spare_of(cells.sum_high, base, cells, exact=_is_exact(cells))
     return CapRows(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
 
 
-def _spare(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = False) -> Floats:
+def spare_of(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = False) -> Floats:
     """total - sum(n base) of each class, rounded up. Sums of any order are off by u per term and magnitude."""
     least = np.bincount(cells.group, cells.size * base, total.size)
     if exact:
@@ -126,11 +126,12 @@ def _told(cells: ClassCells, ends: list[int | float], high: CapBound, low: CapBo
     """A range with what is attained, where nothing but the sums ties the values of a class together."""
     attained = [-low.reached, high.reached]
     if ends[0] == ends[1]:
-        return Range.exact(ends[0])
-    alone = cells.apart and bool(np.isnan(cells.var_high).all()) and bool(cells.least.any())
+        return replace(Range.exact(ends[0]), may_be_null=not cells.least.any())
+    certain = bool(cells.least.any())
+    alone = cells.apart and bool(np.isnan(cells.var_high).all()) and certain
     if not alone or not all(map(math.isfinite, attained)):
-        return Range(ends[0], ends[1], None, None, sharp=False)
-    close = 1e-12 * _reach(cells)
+        return Range(ends[0], ends[1], None, None, sharp=False, may_be_null=not certain)
+    close = 1e-12 * reach_of(cells)
     near = [abs(end - value) <= 1e-9 * abs(value) + close for end, value in zip(ends, attained, strict=True)]
     return Range(ends[0], ends[1], attained[0], attained[1], sharp=all(near))
 
@@ -148,15 +149,15 @@ class Spreads(NamedTuple):
     high: Floats
 
 
-def _class_spreads(cells: ClassCells) -> Spreads:
+def class_spreads(cells: ClassCells) -> Spreads:
     """What sums, variances and intervals say together about each class."""
     classes = cells.sum_low.size
     size = np.bincount(cells.group, cells.size, classes).astype(np.int64)
-    slack = 8 * UNIT * _reach(cells)
+    slack = 8 * UNIT * reach_of(cells)
     bottom = np.bincount(cells.group, cells.size * cells.floor, classes) / size
     top = np.bincount(cells.group, cells.size * cells.ceiling, classes) / size
     rows = np.bincount(cells.group, minlength=classes)
-    blur = (2 * rows + 8) * UNIT * _reach(cells)
+    blur = (2 * rows + 8) * UNIT * reach_of(cells)
     low = np.maximum(cells.sum_low / size - slack, bottom - blur)
     high = np.minimum(cells.sum_high / size + slack, top + blur)
     low, high = np.minimum(low, high), np.maximum(low, high)
@@ -208,11 +209,11 @@ def _most_variance(cells: ClassCells, low: Floats, high: Floats, size: Ints) -> 
 
 def _largest(cells: ClassCells, known: Spreads, ddof: int) -> float:
     """Every centre gives a bound; the best lies where the mean of the selection can be."""
-    ends = [-_largest_mean(_mirrored(cells)).bound, _largest_mean(cells).bound]
+    ends = [-_largest_mean(mirrored(cells)).bound, _largest_mean(cells).bound]
     low, high = max(ends[0], float(cells.floor.min())), min(ends[1], float(cells.ceiling.max()))
 
     def bound(centre: float) -> float:
-        return largest_capped_mean(_squares(cells, known, centre), ddof, (high - low + _reach(cells)) ** 2).bound
+        return largest_capped_mean(_squares(cells, known, centre), ddof, (high - low + reach_of(cells)) ** 2).bound
 
     best = math.inf
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -240,7 +241,7 @@ def _squares(cells: ClassCells, known: Spreads, centre: float) -> CapRows:
     off = np.maximum(np.abs(known.mean_low - centre), np.abs(known.mean_high - centre))
     total = known.size * (known.high + off * off) * more
     base = near * near * less
-    spare = _spare(total, base, cells)
+    spare = spare_of(total, base, cells)
     held = cells.most > 0
     value = np.nextafter(far * far * more, np.inf)
     return CapRows(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
@@ -248,7 +249,7 @@ def _squares(cells: ClassCells, known: Spreads, centre: float) -> CapRows:
 
 def _smallest(cells: ClassCells, known: Spreads, ddof: int) -> float:
     """Classes selected whole are their mean, with their own variance on top; others are what their rows say."""
-    whole = _whole(cells)
+    whole = whole_classes(cells)
     rows = (cells.most > 0) & ~whole[cells.group]
     boxes = Boxes(
         np.concatenate([known.mean_low[whole], cells.low[rows]]),
@@ -261,7 +262,7 @@ def _smallest(cells: ClassCells, known: Spreads, ddof: int) -> float:
     return max(0.0, down(smallest_variance(boxes, ddof).bound + within))
 
 
-def _whole(cells: ClassCells) -> Bools:
+def whole_classes(cells: ClassCells) -> Bools:
     """Which classes are selected with all their members for certain."""
     found: Bools = np.bincount(cells.group, cells.size - cells.least, cells.sum_low.size) == 0
     return found
@@ -270,7 +271,7 @@ def _whole(cells: ClassCells) -> Bools:
 def _moved(cells: ClassCells, middle: float) -> ClassCells:
     """About the middle of the reach, so that no digits are lost to an offset; everything is rounded outwards."""
     size = np.bincount(cells.group, cells.size, cells.sum_low.size)
-    slack = 8 * UNIT * size * (_reach(cells) + abs(middle))
+    slack = 8 * UNIT * size * (reach_of(cells) + abs(middle))
     low, floor = (centred(end.astype(np.float64), middle, -math.inf) for end in (cells.low, cells.floor))
     high, ceiling = (centred(end.astype(np.float64), middle, math.inf) for end in (cells.high, cells.ceiling))
     sums = cells.sum_low - size * middle - slack, cells.sum_high - size * middle + slack
@@ -282,24 +283,24 @@ def _moved(cells: ClassCells, middle: float) -> ClassCells:
 # -- helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _is_usable(cells: ClassCells) -> bool:
+def is_usable(cells: ClassCells) -> bool:
     """Somebody can be selected, and ends are doubles."""
     ends = (cells.floor, cells.ceiling, cells.low, cells.high, cells.sum_low, cells.sum_high)
     if not cells.most.any() or not all(np.isfinite(end).all() for end in ends):
         return False
-    return not cells.integer or _reach(cells) < EXACT
+    return not cells.integer or reach_of(cells) < EXACT
 
 
 def _is_exact(cells: ClassCells) -> bool:
     """Whole numbers whose sums are doubles."""
-    return cells.integer and _reach(cells) * exact_sum(cells.size) < EXACT
+    return cells.integer and reach_of(cells) * exact_sum(cells.size) < EXACT
 
 
-def _reach(cells: ClassCells) -> float:
+def reach_of(cells: ClassCells) -> float:
     return float(max(np.abs(end).max(initial=0) for end in (cells.floor, cells.ceiling, cells.low, cells.high)))
 
 
-def _mirrored(cells: ClassCells) -> ClassCells:
+def mirrored(cells: ClassCells) -> ClassCells:
     """The cells of -x, so that a lower end is the upper end of the mirror image."""
     return replace(
         cells,
@@ -310,21 +311,3 @@ def _mirrored(cells: ClassCells) -> ClassCells:
         sum_low=-cells.sum_high,
         sum_high=-cells.sum_low,
     )
-
-
-def deviation(found: Range | None) -> Range | None:
-    """The standard deviation: the square root is monotone and correctly rounded."""
-    if found is None or found.low is None or found.high is None:
-        return None
-    return replace(found, low=math.sqrt(found.low), high=math.sqrt(found.high))
-
-
-CLASS_STATISTICS: dict[str, Callable[[ClassCells], Range | None]] = {
-    "sum": class_sum,
-    "avg": class_mean,
-    "var_pop": lambda cells: class_variance(cells, 0),
-    "var_samp": lambda cells: class_variance(cells, 1),
-    "stddev_pop": lambda cells: deviation(class_variance(cells, 0)),
-    "stddev_samp": lambda cells: deviation(class_variance(cells, 1)),
-}
-"""Statistics that are sharper with what is told about classes, by the name of the statistic."""

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Cells, Range
-from querygate.stats.numerics import SQUARABLE, RealBounds, are_within, centred, exact_sum, tree_sum, whole_units
+from querygate.stats.numerics import SQUARABLE, UNIT, RealBounds, are_within, centred, exact_sum, tree_sum, whole_units
 from querygate.stats.registry import statistic
 from querygate.stats.variance.largest import Boxes, largest_variance
 from querygate.stats.variance.smallest import Lower, smallest_variance
@@ -73,11 +74,20 @@ def _variance(cells: Cells, ddof: int) -> Range:
         return Range.exact(0.0)
     if top - bottom < _UNDERFLOW:
         return Range(0.0, widened(0.0, _UNDERFLOW**2, records, size, top - bottom)[1], None, None, sharp=False)
+    if is_time_up():
+        return _farthest_apart(cells, records, size, top - bottom, ddof)
     boxes = centred_boxes(cells)
     upper = largest_variance(boxes, ddof)
     bound, reached, sharp = _smallest(cells, boxes, ddof)
     low, high = widened(bound, upper.bound, records, size, top - bottom)
     return Range(low, high, reached, upper.reached, sharp=upper.sharp and sharp)
+
+
+def _farthest_apart(cells: Cells, records: int, size: float, reach: float, ddof: int) -> Range:
+    """Half of the records at either end of the reach (Popoviciu 1935): no variance is larger, and none below 0."""
+    fewest = max(ddof + 1, exact_sum(cells.least))
+    high = reach * reach / 4 * (fewest / (fewest - ddof)) * (1.0 + 8 * UNIT)
+    return Range(0.0, widened(0.0, high, records, size, reach)[1], None, None, sharp=False)
 
 
 def real_variance(boxes: Boxes, lower: bool = True) -> RealBounds:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from querygate.core.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.location import avg
 from querygate.stats.numerics import SQUARABLE, UNIT, are_within, exact_sum, gamma, tree_sum
@@ -143,7 +144,7 @@ def _cover(sweep: Sweep, first: float, last: float) -> tuple[float, float]:
         left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
         if left.size > _CELLS:
             gap *= 10.0
-        if gap >= 1.0:
+        if gap >= 1.0 or is_time_up():
             break
     return 0.0, reached
 

@@ -112,3 +112,16 @@ SELECT sex, COUNT(*) FROM patients GROUP BY CUBE (sex, city);
 SELECT sex, COUNT(*) FROM patients GROUP BY GROUPING SETS ((sex), ());
 
 SELECT sex, COUNT(*) FROM patients GROUP BY GROUPING SETS (ROLLUP (sex, city), (smoker));
+
+-- Which keys a row leaves out: a subtotal is told from a group of missing values.
+SELECT city, smoker, GROUPING(city), GROUPING(city, smoker) AS both, GROUPING_ID(smoker, city), COUNT(*) FROM patients GROUP BY ROLLUP (city, smoker);
+
+SELECT city, COUNT(*) FROM patients GROUP BY CUBE (city, sex) HAVING GROUPING(sex) = 1 AND GROUPING(city) = 0;
+
+SELECT sex, AVG(age) FROM patients GROUP BY GROUPING SETS ((sex), ()) ORDER BY GROUPING(sex), sex;
+
+SELECT GROUPING(sex) + 2 * GROUPING(smoker) AS level, COUNT(*) FROM patients GROUP BY CUBE (sex, smoker);
+
+SELECT sex, GROUPING(sex), COUNT(*) FROM patients GROUP BY sex;
+
+SELECT GROUPING(FLOOR(age / 10)), COUNT(*) FROM patients GROUP BY ROLLUP (FLOOR(age / 10));

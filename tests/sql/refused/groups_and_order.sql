@@ -60,3 +60,9 @@ SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY sex COLLATE NOCASE;
 -- The name of the table is the whole row.
 # code: QG203
 SELECT sex AS s, COUNT(*) FROM patients s GROUP BY s;
+
+# code: QG211
+SELECT GROUPING(city), COUNT(*) FROM patients GROUP BY ROLLUP (sex);
+
+# code: QG211
+SELECT GROUPING(sex), COUNT(*) FROM patients;

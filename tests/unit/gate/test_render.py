@@ -231,3 +231,43 @@ def test_groups_show_their_count_and_whether_they_are_certain() -> None:
     assert headings == ["city", "smoker", "n", "mean", "first", "records in group"]
     assert rows[0] == ["Graz", "True", "3 .. 5", "0.1 .. 0.301", "1969-12-31 .. 2020-02-29", "3 .. 5"]
     assert rows[1] == ["NULL", "NULL", "0 exactly", "NULL", "NULL", "0 .. 2 (possible group)"]
+
+
+# -- subtotals ---------------------------------------------------------------------------------------------------
+
+
+def with_subtotals() -> dict[str, Any]:
+    """GROUP BY ROLLUP (city): a city, the people without one, and everybody."""
+    columns = (AnswerColumn("city", "key", "category", 0), AnswerColumn("n", "range", "integer", 0))
+    keys: list[tuple[str | None, bool]] = [("Graz", False), (None, False), (None, True)]
+    return made(columns, tuple(Group((k,), (Range.exact(7),), Range.exact(7), True, (up,)) for k, up in keys))
+
+
+def test_a_subtotal_is_no_missing_value_in_json() -> None:
+    body = with_subtotals()
+
+    assert [row["city"] for row in body["rows"]] == ["Graz", None, None]
+    assert [row["_group"]["rolled_up"] for row in body["rows"]] == [[], [], ["city"]]
+
+
+def test_a_subtotal_is_no_missing_value_in_tables() -> None:
+    names, rows = table(with_subtotals())
+
+    assert [row[names.index("city_rolled_up")] for row in rows] == [False, False, True]
+    assert list(csv.DictReader(io.StringIO(to_csv(with_subtotals()).decode())))[2]["city_rolled_up"] == "True"
+    for name in ("arrow", "parquet"):
+        read = (
+            pa.ipc.open_stream if name == "arrow" else lambda data: pyarrow.parquet.ParquetFile(pa.BufferReader(data))
+        )
+        found = read(FORMATS[name][1](with_subtotals()))
+        told = (found.read_all() if name == "arrow" else found.read()).column("city_rolled_up")
+        assert told.to_pylist() == [False, False, True]
+
+
+def test_a_subtotal_is_no_missing_value_for_people() -> None:
+    assert [row[0] for row in readable(with_subtotals())[1]] == ["Graz", "NULL", "(all)"]
+
+
+def test_answers_of_one_grouping_set_are_as_they_were() -> None:
+    assert all("rolled_up" not in row["_group"] for row in made()["rows"])
+    assert not any("rolled_up" in name for name in table(made())[0])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import statistics
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from querygate import stats
 from querygate.core.types import Cells, ClassCells
 from querygate.stats import STATISTICS
-from querygate.stats.knowledge.class_ranges import CLASS_STATISTICS
+from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 from tests.unit.stats.class_reference import Selection, as_cells, cases, variance
 
 KINDS = ("whole", "partial", "clipped")
@@ -22,12 +24,24 @@ TRUTHS = {
     "var_samp": (2, lambda data: variance(data, 1)),
     "stddev_pop": (1, lambda data: math.sqrt(variance(data))),
     "stddev_samp": (2, lambda data: math.sqrt(variance(data, 1))),
+    "cv": (1, lambda data: math.sqrt(variance(data)) / (sum(data) / len(data)) if sum(data) else None),
+    "mean_ci_low": (2, lambda data: sum(data) / len(data) - half_width(data)),
+    "mean_ci_high": (2, lambda data: sum(data) / len(data) + half_width(data)),
+    "min": (1, min),
+    "max": (1, max),
+    "geometric_mean": (1, lambda data: statistics.geometric_mean(data) if min(data) > 0 else None),
+    "harmonic_mean": (1, lambda data: statistics.harmonic_mean(data) if min(data) > 0 else None),
 }
+LEVEL = {"mean_ci_low": (0.9,), "mean_ci_high": (0.9,)}
+
+
+def half_width(data: Selection) -> float:
+    return float(t.ppf(0.95, len(data) - 1)) * math.sqrt(variance(data, 1) / len(data))
 
 
 def truth(name: str, every: set[Selection]) -> tuple[float, float] | None:
     needs, of = TRUTHS[name]
-    values = [of(data) for data in every if len(data) >= needs]
+    values = [value for data in every if len(data) >= needs and (value := of(data)) is not None]
     return (min(values), max(values)) if values else None
 
 
@@ -40,7 +54,7 @@ def test_every_data_set_is_inside_and_ends_are_attained(kind: str, integer: bool
     for classes, every in cases(kind, 70):
         cells = as_cells(classes, integer=integer)
         for name, compute in CLASS_STATISTICS.items():
-            found, real = compute(cells), truth(name, every)
+            found, real = compute(cells, *LEVEL.get(name, ())), truth(name, every)
             if found is None or real is None:
                 continue
             told[name] += 1
@@ -54,7 +68,8 @@ def test_every_data_set_is_inside_and_ends_are_attained(kind: str, integer: bool
             if name in ("sum", "avg") and found.sharp and integer:
                 sharp += 1
                 assert (found.low, found.high) == pytest.approx(real, abs=1e-9), (classes, name, found, real)
-    assert min(told.values()) > 30
+    assert min(told.values()) > (20 if kind == "whole" else 4)
+    assert min(told[name] for name in ("sum", "avg", "var_pop", "min", "max", "mean_ci_high")) > 30
     assert kind == "clipped" or not integer or sharp > 0.6 * compared > 30
 
 

@@ -1,0 +1,36 @@
+"""An answer whose searches were cut short is replayed as one that may only be wider."""
+
+from __future__ import annotations
+
+import pytest
+
+from querygate.core.bodies import AnswerBody
+from querygate.custody.evidence.replay import _difference
+from querygate.gate.answer import HURRIED
+
+
+def answer(low: float | None, high: float | None, *notes: str) -> AnswerBody:
+    found = {
+        "low": low,
+        "high": high,
+        "attained_low": None,
+        "attained_high": None,
+        "sharp": False,
+        "may_be_null": False,
+    }
+    return {"rows": [{"sd": found}], "columns": [], "notes": list(notes)}  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize(
+    ("logged", "place"),
+    [
+        (answer(1, 9, HURRIED), ""),
+        (answer(None, 9, HURRIED), ""),
+        (answer(2, 7, HURRIED), ""),
+        (answer(2.5, 9, HURRIED), "answer.rows[0].sd.low"),
+        (answer(1, 6, HURRIED), "answer.rows[0].sd.low"),
+        (answer(1, 9), "answer.rows[0].sd.low"),
+    ],
+)
+def test_it_may_be_wider_and_no_narrower(logged: AnswerBody, place: str) -> None:
+    assert _difference(logged, answer(2, 7)) == place

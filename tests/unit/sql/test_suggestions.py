@@ -1,0 +1,120 @@
+"""A refusal points at what it means, and its suggestion is accepted and says when it is another question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from querygate.core.errors import Refusal
+from querygate.core.types import Column
+from querygate.sql import ANOTHER, understand, without_zero_divisors
+from tests.sql.study import CATALOG, NATIVE, samples
+
+ODD = replace(
+    CATALOG,
+    dataset="select",
+    columns=(
+        *CATALOG.columns,
+        Column("lambda", 8, "sensitive", "integer", False, 0, 9),
+        Column("sample.yr", 9, "sensitive", "integer", False, 2000, 2020),
+        Column("body mass", 10, "sensitive", "number", False, 0.0, 99.0),
+    ),
+)
+
+
+def refused(sql: str, catalog: object = CATALOG) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        understand(sql, catalog, NATIVE)  # type: ignore[arg-type]
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("sql", "meant"),
+    [
+        ("SELECT AVG(lambda) FROM select", 'SELECT AVG("lambda") FROM "select"'),
+        (
+            "SELECT AVG(sample.yr) FROM select WHERE sex <> 'lambda'",
+            'SELECT AVG("sample.yr") FROM "select" WHERE sex <> \'lambda\'',
+        ),
+        ("SELECT COUNT(*) FROM select", 'SELECT COUNT(*) FROM "select"'),
+        (
+            'SELECT sex, COUNT(*) FROM "select" WHERE Lambda = 3 GROUP BY sex',
+            'SELECT sex, COUNT(*) FROM "select" WHERE "lambda" = 3 GROUP BY sex',
+        ),
+    ],
+)
+def test_a_name_that_needs_quotes_gets_them(sql: str, meant: str) -> None:
+    refusal = refused(sql, ODD)
+
+    assert refusal.suggestion == meant
+    assert refusal.remedy.endswith("in double quotes.")
+
+
+@pytest.mark.parametrize(
+    ("sql", "word"),
+    [
+        ("SELECT STRING_AGG(city, ',') FROM patients", "STRING_AGG"),
+        ("SELECT sex,\n\tAPPROX_QUANTILE(age, 0.5)\nFROM patients GROUP BY sex", "APPROX_QUANTILE"),
+        ("SELECT\tCOUNT(*),\tMEDIANA(age)\tFROM patients", "MEDIANA"),
+        ("SELECT COUNT(*) FROM patients WHER age > 40", "WHER"),
+        ("SELECT COUNT(*) FORM patients", "FORM"),
+        ("SELCT COUNT(*) FROM patients", "SELCT"),
+        ("SELECT sex, COUNT(*) FROM patients\nGRUOP BY sex", "GRUOP"),
+        ("SELECT COUNT(*) FROM patients WHERE age BETWEEN 3 AN 4", "AN"),
+        ("SELECT COUNT(*) FROM patients LIMT 3", "LIMT"),
+    ],
+)
+def test_the_place_is_that_of_the_word_that_is_meant(sql: str, word: str) -> None:
+    span = refused(sql).span
+
+    assert span is not None
+    assert sql.split("\n")[span.line - 1][span.column - 1 :][: span.length] == word
+
+
+@pytest.mark.parametrize(
+    ("sql", "same"),
+    [
+        ("SELECT AVG(agee) FROM patients", True),
+        ("SELECT COUNT(*) FROM patients WHERE AVG(age) > 3", True),
+        ('SELECT COUNT(*) FROM patients WHERE sex = "F"', True),
+        ("SELECT * FROM patients", False),
+        ("SELECT age FROM patients WHERE age = 40 AND born = 3", False),
+        ("SELECT FIRST(age) FROM patients", False),
+        ("SELECT AVG(age) OVER () FROM patients", False),
+        ("SELECT COUNT(*), MEDIANA(age) FROM patients", False),
+    ],
+)
+def test_a_suggestion_says_when_it_asks_another_question(sql: str, same: bool) -> None:
+    refusal = refused(sql)
+
+    assert refusal.suggestion is not None
+    assert refusal.remedy.endswith(ANOTHER) is not same
+
+
+def test_every_suggestion_of_the_corpus_is_accepted_and_marked() -> None:
+    """Following a suggestion works, and neither all nor none of them are what was asked."""
+    refusals = [found for sample in samples("refused") if (found := _refusal(sample.sql)) is not None]
+    followed = [refusal for refusal in refusals if refusal.suggestion is not None]
+    for refusal in followed:
+        assert understand(str(refusal.suggestion), CATALOG, NATIVE).hash
+    marked = sum(refusal.remedy.endswith(ANOTHER) for refusal in followed)
+    assert len(followed) > 250
+    assert 100 < marked < len(followed)
+
+
+def _refusal(sql: str) -> Refusal | None:
+    """None where a statement is refused only on the groups themselves."""
+    try:
+        understand(sql, CATALOG, NATIVE)
+    except Refusal as refusal:
+        return refusal
+    return None
+
+
+def test_a_divisor_that_may_be_zero_is_wrapped() -> None:
+    sql = "SELECT sex, 1000.0 * SUM(sbp) / SUM(age) FROM patients GROUP BY sex"
+    edited = without_zero_divisors(sql, CATALOG, NATIVE)
+
+    assert edited == "SELECT sex, 1000.0 * SUM(sbp) / NULLIF(SUM(age), 0) FROM patients GROUP BY sex"
+    assert without_zero_divisors(edited, CATALOG, NATIVE) is None

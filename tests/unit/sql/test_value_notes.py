@@ -1,0 +1,95 @@
+"""A constant that no record can have is answered, with a note that names the values there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from querygate.core.types import Catalog, Column
+from querygate.gate.describe import make_verdict
+from querygate.sql import understand
+from tests.sql.study import CATALOG, NATIVE
+
+SEX = "values: F, M, X."
+
+
+def notes(condition: str, catalog: Catalog = CATALOG) -> tuple[str, ...]:
+    return understand(f"SELECT COUNT(*) FROM patients WHERE {condition}", catalog, NATIVE).notes
+
+
+@pytest.mark.parametrize(
+    ("condition", "unknown"),
+    [
+        ("sex = 'Male'", ["Male"]),
+        ("'m' = sex", ["m"]),
+        ("sex <> 'Male'", ["Male"]),
+        ("sex IN ('F', 'female', 'male')", ["female", "male"]),
+        ("sex NOT IN ('Male')", ["Male"]),
+        ("sex IS DISTINCT FROM 'Male'", ["Male"]),
+        ("age < 40 AND (sex = 'Male' OR NOT sex = 'Female')", ["Male", "Female"]),
+        ("CASE WHEN sex = 'Male' THEN age END > 3", ["Male"]),
+    ],
+)
+def test_a_text_that_is_no_value(condition: str, unknown: list[str]) -> None:
+    assert notes(condition) == tuple(f"'{text}' is not a value of sex; {SEX}" for text in unknown)
+
+
+@pytest.mark.parametrize("condition", ["sex LIKE 'Ma%'", "LOWER(sex) = 'male'", "sex || 'x' = 'M'", "sex ILIKE 'q_'"])
+def test_a_pattern_that_matches_no_value(condition: str) -> None:
+    (note,) = notes(condition)
+
+    assert note.startswith("No value of sex satisfies ")
+    assert note.endswith(SEX)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["sex = 'M'", "sex < 'Male'", "sex BETWEEN 'A' AND 'Male'", "sex LIKE 'M%'", "sex NOT LIKE 'q%'", "city = ''",
+     "age = 400", "sex IS NULL"],
+)  # fmt: skip
+def test_what_may_be_meant_has_no_note(condition: str) -> None:
+    assert notes(condition) == ()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FILTER (WHERE sex = 'Male') FROM patients",
+        "SELECT MEAN_DIFF(sbp, sex = 'Male') FROM patients",
+        "SELECT AVG(n) FROM (SELECT city, COUNT(*) AS n FROM patients WHERE sex = 'Male' GROUP BY city)",
+        "SELECT COUNT(*) FROM patients WHERE age < 40 UNION ALL SELECT COUNT(*) FROM patients WHERE sex = 'Male'",
+    ],
+)
+def test_wherever_it_stands(sql: str) -> None:
+    assert any("sex" in note and note.endswith(SEX) for note in understand(sql, CATALOG, NATIVE).notes)
+
+
+def test_a_dry_run_says_so_too() -> None:
+    plan = understand("SELECT COUNT(*) FROM patients WHERE sex = 'Male'", CATALOG, NATIVE)
+
+    assert make_verdict(plan, CATALOG)["notes"] == [f"'Male' is not a value of sex; {SEX}"]
+
+
+def test_a_note_is_short_and_begins_with_what_is_near() -> None:
+    values = tuple(sorted([*(f"Ort {i:04} an der langen Laa" for i in range(3000)), "Wien"]))
+    places = [replace(c, values=values) if c.name == "city" else c for c in CATALOG.columns]
+    (note,) = notes("city = 'wien'", replace(CATALOG, columns=tuple(places)))
+
+    assert note.startswith("'wien' is not a value of city; values: Wien, Ort 0000")
+    assert note.endswith("more.")
+    assert len(note) < 400
+
+
+def test_what_was_asked_is_cut() -> None:
+    (note,) = notes("sex = '" + "ä\n" * 5000 + "'")
+
+    assert len(note) < 150
+    assert "\n" not in note
+
+
+def test_a_category_without_values() -> None:
+    empty = Column("sex", 4, "quasi-identifier", "category", False, values=())
+    catalog = replace(CATALOG, columns=tuple(empty if c.name == "sex" else c for c in CATALOG.columns))
+
+    assert notes("sex = 'M'", catalog) == ("'M' is not a value of sex; values: none.",)
