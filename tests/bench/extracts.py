@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.extract_spec import Family, RecipientModel
-from querygate.core.model_formula import Formula
+from querygate.core.model_formula import Formula, parse_formula
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Intervals, Table, boxes, partition_check
 from querygate.methods.model_fit import (
     Fit,
@@ -27,7 +27,6 @@ from querygate.methods.model_fit import (
     compare,
     conditional_privacy,
     fit,
-    parse_formula,
 )
 from querygate.methods.synthesis import METHODS, Microdata, Variable, condense
 from tests.places import ROOT

@@ -178,7 +178,9 @@ def test_utf_16_is_named(tmp_path: Path) -> None:
         open_source(str(written(tmp_path, "id,name\n1,Anna\n".encode("utf-16"))))
 
 
-@pytest.mark.parametrize("content", [b"id,name\n1,Anna\n", gzip.compress(b"id,name\n1,Anna\n")[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"id,name\n1,Anna\n", gzip.compress(b"id,name\n1,Anna\n")[:-9]], ids=["plain", "cut"]
+)
 def test_what_is_not_compressed_or_cut_off(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(ConfigError) as refused:
         texts(tmp_path, written(tmp_path, content, "odd.csv.gz"), "id", "name")
