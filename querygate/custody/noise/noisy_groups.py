@@ -175,8 +175,8 @@ def _grid(release: NoisyNumber, catalog: Catalog) -> Grid | None:
         )
     low, high = domain
     steps = COARSEST if release.kind == "quantile" else FINEST
-    # a power of two, so that to divide by it is exact; of whole numbers at least one
-    step = 2.0 ** math.floor(math.log2((high - low or 1.0) / steps))
+    # a power of two, so that to divide by it is exact; of whole numbers at least one, and none that an end cannot tell
+    step = max(2.0 ** math.floor(math.log2(high - low or 1.0) - math.log2(steps)), math.ulp(max(abs(low), abs(high))))
     if release.value.type == "integer":
         step = max(step, 1.0)
     return Grid(low, max(high, low + step), step)

@@ -195,6 +195,27 @@ def test_every_form_of_a_noisy_answer(precise: NoisySite) -> None:
         assert len(render.FORMATS[form][1](body)) > 100
 
 
+def test_totals_are_told_from_missing_values(precise: NoisySite) -> None:
+    body = precise.ask("SELECT sex, COUNT(*) AS n FROM patients GROUP BY ROLLUP (sex) ORDER BY n", epsilon=1.0)
+    assert sorted((row["sex"] or "", *row["_group"]["rolled_up"]) for row in body["rows"]) == [
+        ("", "sex"), ("F",), ("M",), ("X",),
+    ]  # fmt: skip
+    assert render.to_csv(body).decode().splitlines()[0] == "sex,n,n_low95,n_high95,sex_rolled_up"
+    assert render.readable(body)[1][-1][0] == "(all)"
+    for form in ("arrow", "parquet", "json"):
+        assert len(render.FORMATS[form][1](body)) > 100
+    with pytest.raises(UnsupportedSQL, match="GROUPING"):
+        precise.ask("SELECT GROUPING(sex), COUNT(*) FROM patients GROUP BY ROLLUP (sex)")
+
+
+@pytest.mark.parametrize("value", ["age + 1e31", "age * 0 - 7e200", "age * 1e-320", "ROUND(sbp + 1e31)"])
+def test_numbers_of_any_size_have_steps(noisy: NoisySite, value: str) -> None:
+    """Even where a domain has no two doubles."""
+    for statistic in ("SUM", "AVG", "MEDIAN"):
+        cell = next(iter(noisy.ask(f"SELECT {statistic}({value}) FROM patients", epsilon=0.01)["rows"][0].values()))
+        assert abs(cell["value"]) < float("inf")
+
+
 def test_interval_datasets_give_no_noise(tmp_path: Path) -> None:
     from querygate.custody.roots.open_custody import with_vault
     from querygate.site.layout import init_site
