@@ -167,7 +167,7 @@ def _narrower(
     domains: Domains,
     allowance: Allowance,
 ) -> tuple[Inference, int]:
-    """One inference, at most as wide as it was; and 1 if there was no room to look."""
+    """One inference, at most as wide as it was; and 1 if there was no room or no time to look."""
     system, pattern = measures.get(one.measure, ("", ()))
     if system not in bounds or not finding.coefficients or (one.low is not None and one.low == one.high):
         return one, 0
@@ -178,7 +178,7 @@ def _narrower(
         return one, 1
     ends = bounds[system].ends(target)
     if ends is None:
-        return one, 0
+        return one, int(bounds[system].stuck)
     low, high = whole_ends(*ends, domains.get(one.measure))
     low = low if one.low is None else max(low, one.low)
     high = high if one.high is None else min(high, one.high)
@@ -235,6 +235,7 @@ def suspects(
                 continue
             ends = bounds.ends(groups.target(group, bounds.cells.over.shape[1]))
             if ends is None:
+                left += bounds.stuck
                 continue
             one = Inference(name, *whole_ends(*ends, domains.get(name)), "all answers together")
             if is_narrow(one, int(records[group]), domains):

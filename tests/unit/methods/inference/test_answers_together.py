@@ -52,6 +52,13 @@ def test_there_are_only_so_many_programmes() -> None:
     assert Allowance(work=10).take(11) is False
 
 
+def test_a_programme_that_had_no_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("querygate.methods.inference.feasible_totals.LONGEST_S", 0.0)
+    found, left = find([total("q1", 0, 9, 0, 805), total("q2", 9, 20, 0, 2400)], ONES, 2, PUBLIC)
+    assert found == []
+    assert ["not examined" in one.reason for _, one in left] == [True] * len(left) != []
+
+
 def squares(query: str, low: int, high: int, value: int | Fraction) -> QueryTotal:
     members = (low <= AGES) & (high >= AGES)
     number, spread, said = int(members.sum()), Fraction(value), f"({value})"
