@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
 

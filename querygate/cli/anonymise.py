@@ -13,7 +13,7 @@ from querygate.cli.frame import format_option, new_folder
 from querygate.cli.output import print_record, progress
 from querygate.cli.request_options import read_spec, spec_options
 from querygate.core.count_text import counted
-from querygate.core.extract_spec import ExtractSpec, invalid
+from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 
 
 @click.command(

@@ -15,8 +15,8 @@ from querygate.cli.output import plain, print_record, print_records, print_table
 from querygate.cli.query import find_principal
 from querygate.cli.request_options import read_spec, spec_options
 from querygate.cli.risk import print_risk
-from querygate.core.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.count_text import counted
+from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Principal

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import click
 
 from querygate.cli.frame import F
-from querygate.core.extract_spec import Format, Kind, Times, invalid
+from querygate.core.extracts.extract_spec import Format, Kind, Times, invalid
 
 LISTS = ("columns", "formats")
 

@@ -17,8 +17,8 @@ from querygate.control.chain import canonical
 from querygate.control.database import Database
 from querygate.control.ids import Entropy, new_query_id, stamp_now
 from querygate.control.log import Log
-from querygate.core.approval import Act, Event, ExtractRequest, State, expired, has_expired
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.approval import Act, Event, ExtractRequest, State, expired, has_expired
+from querygate.core.extracts.extract_spec import ExtractSpec
 
 KIND = "export"
 """Entries in the log are called `export.` and what was done."""

@@ -175,7 +175,7 @@ BUDGETS: Migration = (
 )
 
 EXPORTS: Migration = (
-    # Requests for extracts as they stand (core/approval.py), and below all that was done to them.
+    # Requests for extracts as they stand (core/extracts/approval.py), and below all that was done to them.
     """CREATE TABLE export_request (
         number    INTEGER PRIMARY KEY AUTOINCREMENT,
         id        TEXT NOT NULL UNIQUE,

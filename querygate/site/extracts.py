@@ -19,7 +19,8 @@ from functools import cached_property
 from typing import Any, BinaryIO
 
 from querygate.control import SqliteRequests, stamp_now
-from querygate.core.approval import (
+from querygate.core.errors import ExtractRefused, Fault, NotPermitted, QueryGateError
+from querygate.core.extracts.approval import (
     ACTIONS,
     FINAL,
     STATES,
@@ -35,9 +36,8 @@ from querygate.core.approval import (
     possible,
     roles_of,
 )
-from querygate.core.errors import ExtractRefused, Fault, NotPermitted, QueryGateError
-from querygate.core.extract_checks import check_wish
-from querygate.core.extract_spec import ExtractSpec, invalid
+from querygate.core.extracts.extract_checks import check_wish
+from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
 from querygate.gate.incidents import make_problem
 from querygate.site.extract_package import ExtractFiles

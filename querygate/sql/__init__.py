@@ -22,10 +22,10 @@ from querygate.sql.allow import allow
 from querygate.sql.compose import compose, schema_notes
 from querygate.sql.parse import at_function, parse, too_deep
 from querygate.sql.plan import make_plan
-from querygate.sql.quoted_names import with_quotes
 from querygate.sql.restatement import check_wording, own_wording
-from querygate.sql.safe_divisors import with_nullif
-from querygate.sql.suggest import suggest
+from querygate.sql.suggestions.quoted_names import with_quotes
+from querygate.sql.suggestions.safe_divisors import with_nullif
+from querygate.sql.suggestions.suggest import suggest
 from querygate.sql.unions import join_plans
 from querygate.sql.work_limit import WorkLimit
 

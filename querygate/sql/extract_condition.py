@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from querygate.core.errors import ExtractRefused, Refusal
-from querygate.core.extract_spec import invalid
+from querygate.core.extracts.extract_spec import invalid
 from querygate.core.ports import Native
 from querygate.core.types import Catalog, folded
 from querygate.sql.allow import allow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-from querygate.core.approval import ACTIONS, STATES
-from querygate.core.extract_spec import Format, Kind, Times
+from querygate.core.extracts.approval import ACTIONS, STATES
+from querygate.core.extracts.extract_spec import Format, Kind, Times
 from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, WHOLE, Schema, array, record, ref
 
 WISH_EXAMPLE = {

@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 
 from flask import Response, request
 
-from querygate.core.approval import Action
+from querygate.core.extracts.approval import Action
 from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
 from querygate.web.problems import malformed

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from querygate.core.approval import STATES
 from querygate.core.errors import CODES
+from querygate.core.extracts.approval import STATES
 from querygate.gate.render import FORMATS
 from querygate.site.extracts import ACTS
 from querygate.web.schemas import Schema

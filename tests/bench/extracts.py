@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from querygate.core.extract_spec import Family, RecipientModel
-from querygate.core.model_formula import Formula, parse_formula
+from querygate.core.extracts.extract_spec import Family, RecipientModel
+from querygate.core.extracts.model_formula import Formula, parse_formula
 from querygate.methods.anonymise import ANONYMISERS, Attribute, Intervals, Table, boxes, partition_check
 from querygate.methods.model_fit import (
     Fit,

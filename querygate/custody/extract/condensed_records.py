@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import ExtractSpec
-from querygate.core.model_formula import parse_formula
+from querygate.core.extracts.extract_spec import ExtractSpec
+from querygate.core.extracts.model_formula import parse_formula
 from querygate.core.vault_ports import Source
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.custody.extract.raw_tables import microdata_of, out_of, table_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from querygate.core.extract_checks import widths_of
-from querygate.core.extract_spec import ExtractSpec, invalid
+from querygate.core.extracts.extract_checks import widths_of
+from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Column, folded
 from querygate.custody.policy import ColumnPolicy, Policy, StatisticPolicy
 from querygate.custody.policy.column_rules import DEFAULT_WEIGHT

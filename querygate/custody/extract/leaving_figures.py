@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.extract_spec import ExtractSpec, RecipientModel
-from querygate.core.model_formula import parse_formula
+from querygate.core.extracts.extract_spec import ExtractSpec, RecipientModel
+from querygate.core.extracts.model_formula import parse_formula
 from querygate.custody.codes.code_items import CodeReport, explain_codes
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.extract.raw_tables import model_columns, model_levels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.extract_spec import Kind
+from querygate.core.extracts.extract_spec import Kind
 from querygate.core.types import Ints
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.publish.method_trial import Trial

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.extract_spec import A_KIND, Kind, invalid
+from querygate.core.extracts.extract_spec import A_KIND, Kind, invalid
 from querygate.core.types import Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.extract.class_columns import ClassColumn, classes_seen, columns_of, count_strays, sides_seen

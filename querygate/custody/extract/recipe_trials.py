@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_checks import SHARES
-from querygate.core.extract_spec import ExtractSpec, RecipientModel
+from querygate.core.extracts.extract_checks import SHARES
+from querygate.core.extracts.extract_spec import ExtractSpec, RecipientModel
 from querygate.core.progress import Progress
 from querygate.custody.extract.condensed_records import Draw, Material, Recipe, recipe_for
 from querygate.custody.extract.protected_records import ProtectedRecords

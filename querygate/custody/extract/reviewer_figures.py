@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import A_KIND, ExtractSpec
+from querygate.core.extracts.extract_spec import A_KIND, ExtractSpec
 from querygate.core.types import Floats, Ints
 from querygate.custody.codes.code_items import explain_codes
 from querygate.custody.columns.population import Population

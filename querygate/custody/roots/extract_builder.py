@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from querygate.core.errors import ConfigError, ExtractRefused, QueryGateError
-from querygate.core.extract_checks import check_wish
-from querygate.core.extract_spec import A_KIND, ExtractSpec
+from querygate.core.extracts.extract_checks import check_wish
+from querygate.core.extracts.extract_spec import A_KIND, ExtractSpec
 from querygate.core.json_body import from_json, to_json
 from querygate.core.ports import Native
 from querygate.core.progress import Progress, no_progress
@@ -63,7 +63,7 @@ KEY_FILE = "extract.key"
 
 
 class SiteExtractBuilder:
-    """Makes the extracts of a site's datasets: what stands behind `core.approval.ExtractBuilder`."""
+    """Makes the extracts of a site's datasets: what stands behind `core.extracts.approval.ExtractBuilder`."""
 
     def __init__(self, opened: OpenSite, progress: Progress = no_progress) -> None:
         self._opened, self._progress = opened, progress

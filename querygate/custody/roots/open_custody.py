@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from querygate.core.approval import ExtractBuilder
+from querygate.core.extracts.approval import ExtractBuilder
 from querygate.custody.roots.noisy_path import open_noise
 from querygate.custody.roots.request_notifications import InBackground
 from querygate.site.extracts import CHANNELS, Extracts

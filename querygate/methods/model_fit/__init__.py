@@ -3,7 +3,7 @@
 Pure: arrays in, figures out. Formulas are read here and never evaluated; lifelines and statsmodels fit the models.
 
 >>> import numpy as np
->>> from querygate.core.extract_spec import RecipientModel
+>>> from querygate.core.extracts.extract_spec import RecipientModel
 >>> model = RecipientModel.of("linear: sbp ~ age")
 >>> age = np.arange(20.0)
 >>> exact = {"age": age, "sbp": 120 + age + np.sin(age)}

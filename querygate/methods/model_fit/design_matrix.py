@@ -3,8 +3,8 @@
 Categories become treatment-coded dummies: one per level but the first. The caller fixes the levels, from the original
 data, so that the same coefficients are asked of every extract.
 
->>> from querygate.core.extract_spec import RecipientModel
->>> from querygate.core.model_formula import parse_formula
+>>> from querygate.core.extracts.extract_spec import RecipientModel
+>>> from querygate.core.extracts.model_formula import parse_formula
 >>> columns = {"y": np.array([1.0, 2.0, 3.0]), "sex": np.array(["F", "M", None], dtype=object)}
 >>> made = design(parse_formula(RecipientModel.of("linear: y ~ sex")), columns, {"sex": ("F", "M")})
 >>> made.names, made.matrix.tolist(), made.left_out
@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from querygate.core.model_formula import Factor, Formula, Term
+from querygate.core.extracts.model_formula import Factor, Formula, Term
 from querygate.core.types import Array, Bools, Floats
 
 Columns: TypeAlias = Mapping[str, Array]

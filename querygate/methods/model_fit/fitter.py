@@ -1,6 +1,6 @@
 """Fit a recipient's model: Cox (lifelines, ties by Efron), linear and logistic (statsmodels).
 
->>> from querygate.core.extract_spec import RecipientModel
+>>> from querygate.core.extracts.extract_spec import RecipientModel
 >>> found = fit(RecipientModel.of("linear: y ~ x"), {"x": np.arange(9.0), "y": np.arange(9.0) ** 2}, {})
 >>> found.terms, found.coefficients.round(6).tolist()
 (('(Intercept)', 'x'), [-9.333333, 8.0])
@@ -18,8 +18,8 @@ import numpy as np
 from scipy.stats import norm
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Family, RecipientModel
-from querygate.core.model_formula import parse_formula
+from querygate.core.extracts.extract_spec import Family, RecipientModel
+from querygate.core.extracts.model_formula import parse_formula
 from querygate.core.types import Floats
 from querygate.methods.model_fit.design_matrix import Columns, DesignMatrix, Levels, Unfit, design
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from querygate.cli.output import print_csv
 from querygate.core.csv_text import escape, unescape
-from querygate.core.extract_spec import METHODS
+from querygate.core.extracts.extract_spec import METHODS
 from querygate.custody.extract.extract_files import make_files
 from querygate.custody.extract.protected_records import Field, ProtectedRecords
 from querygate.methods.anonymise import ANONYMISERS, RECODERS

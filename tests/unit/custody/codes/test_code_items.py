@@ -15,7 +15,7 @@ import pytest
 
 from querygate.core.block import CodeSets
 from querygate.core.errors import ConfigError, ExtractRefused
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Catalog
 from querygate.custody.codes import code_items
 from querygate.custody.extract.extract_scope import narrowed

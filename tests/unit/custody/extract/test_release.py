@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.columns.population import Population, records_of
 from querygate.custody.extract import release_extract as making
 from querygate.custody.extract.release_check import look_up

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.json_body import to_json
 from querygate.custody.assess.extract_side import released_side
 from querygate.custody.assess.sides import DiseaseScope, raw_sides

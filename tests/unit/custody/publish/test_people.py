@@ -12,7 +12,7 @@ import pytest
 
 from querygate.cli.dataset import explain_report
 from querygate.core.errors import ConfigError, Refusal
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.publish.publish import Report
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.gate.describe import explain_policy

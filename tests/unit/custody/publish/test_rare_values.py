@@ -12,7 +12,7 @@ import pytest
 
 from querygate.cli.describe import plain_lines
 from querygate.core.errors import ConfigError
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.policy import parse_policy
 from querygate.custody.roots.extract_builder import make_extract
 from querygate.custody.roots.policy_proposal import draft_from

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import RecipientModel
-from querygate.core.model_formula import Factor, Formula, parse_formula
+from querygate.core.extracts.extract_spec import RecipientModel
+from querygate.core.extracts.model_formula import Factor, Formula, parse_formula
 from querygate.methods.model_fit import Fit, Unfit, fit
 from querygate.methods.model_fit import fitter as fitting
 from querygate.methods.model_fit.design_matrix import design, is_numeric, missing, texts

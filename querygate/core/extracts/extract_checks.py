@@ -1,6 +1,6 @@
 """Whether what a request wants can be had of the columns that there are: asked when it is drafted, and at the build.
 
->>> from querygate.core.extract_spec import ExtractSpec
+>>> from querygate.core.extracts.extract_spec import ExtractSpec
 >>> tolerances = {"corr(age, sbp)": 0.1, "mean(age)": 5}
 >>> wish = ExtractSpec.of({"dataset": "trial", "purpose": "to see", "tolerances": tolerances})
 >>> [(width.statistic, width.columns, width.limit) for width in widths_of(wish, {"age": "integer", "sbp": "number"})]
@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from querygate.core.extract_spec import ExtractSpec, invalid
-from querygate.core.model_formula import check_columns, parse_formula
+from querygate.core.extracts.extract_spec import ExtractSpec, invalid
+from querygate.core.extracts.model_formula import check_columns, parse_formula
 from querygate.core.types import NUMERIC, Type
 
 SHARES = ("significance", "sign", "outside")

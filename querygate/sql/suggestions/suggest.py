@@ -14,7 +14,7 @@ from sqlglot import exp
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog
 from querygate.sql.restatement import plain_wording
-from querygate.sql.suggested_edits import (
+from querygate.sql.suggestions.suggested_edits import (
     MILD,
     REWORDED,
     Edit,

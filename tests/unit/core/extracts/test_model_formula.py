@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import Family, RecipientModel
-from querygate.core.model_formula import MOST_TERMS, Factor, check_columns, parse_formula
+from querygate.core.extracts.extract_spec import Family, RecipientModel
+from querygate.core.extracts.model_formula import MOST_TERMS, Factor, check_columns, parse_formula
 from querygate.core.types import Type
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from querygate.control.schema import EXPORTS
-from querygate.core.approval import (
+from querygate.core.errors import ExtractRefused
+from querygate.core.extracts.approval import (
     ACTIONS,
     FINAL,
     STATES,
@@ -20,8 +21,7 @@ from querygate.core.approval import (
     possible,
     roles_of,
 )
-from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import ExtractSpec
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.core.types import Principal
 
 ASKED = ExtractRequest("x_1", 1, "ann", ExtractSpec("clinic", "to know"), "draft", "2026-03-01", "2026-03-01")

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn, cast, get_args
 
 from querygate.core.errors import ExtractRefused, Span
-from querygate.core.extract_spec import Family, RecipientModel
+from querygate.core.extracts.extract_spec import Family, RecipientModel
 from querygate.core.types import NUMERIC, Type
 
 Function = Literal["log", "sqrt", "C"]

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from querygate.core.errors import ExtractRefused
-from querygate.core.extract_spec import LONGEST_TEXT, ExtractSpec, invalid
+from querygate.core.extracts.extract_spec import LONGEST_TEXT, ExtractSpec, invalid
 from querygate.core.types import Principal
 
 State = Literal[

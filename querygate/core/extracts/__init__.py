@@ -1,0 +1,1 @@
+"""Requests for extracts: what is wished for, whether it can be, and how it is approved."""

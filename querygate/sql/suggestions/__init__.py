@@ -1,0 +1,1 @@
+"""What to ask instead of a statement that is refused."""
