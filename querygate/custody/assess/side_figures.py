@@ -50,7 +50,7 @@ def side_figures(side: Side, policy: Policy, people: int | None) -> SideFigures:
     instance, words_instance = _instance(side)
     told, words_told = _told(side, policy)
     return SideFigures(
-        records=side.records,
+        records=len(side.told),
         left_out=side.left_out,
         classes=int(side.sizes.size),
         attackers=attackers,
@@ -89,12 +89,12 @@ def _attackers(side: Side) -> Attackers:
 def _uniqueness(side: Side, people: int | None) -> tuple[Uniqueness, str]:
     alone = sample_uniqueness(side.sizes)
     estimate, share = None, None
-    words = f"{100 * alone:.1f} % of the {side.records:,} records have a unique combination of values."
-    if people is not None and people >= side.records:
+    words = f"{100 * alone:.1f} % of the {len(side.told):,} records have a unique combination of values."
+    if people is not None and people >= len(side.told):
         estimate = population_uniqueness(side.sizes, people)
         words = explain_uniqueness(estimate)
-    if side.people is not None and side.records:
-        share = float(side.linked_sizes[side.people == 1].sum() / side.records)
+    if side.people is not None and len(side.told):
+        share = float(side.linked_sizes[side.people == 1].sum() / len(side.told))
         words += f" {100 * share:.1f} % of the records match exactly one person in the register."
     return Uniqueness(alone, estimate, share), words
 

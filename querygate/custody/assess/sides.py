@@ -48,10 +48,6 @@ class Side:
     left_out: int = 0
     at_stake: Bools | None = None
 
-    @property
-    def records(self) -> int:
-        return len(self.told)
-
     @cached_property
     def labels(self) -> Ints:
         """The class of each record, from 0."""

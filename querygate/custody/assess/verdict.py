@@ -98,13 +98,14 @@ MEASURES: tuple[RiskMeasure, ...] = (
 
 def verdict(sides: Sides) -> tuple[VerdictLine, ...]:
     """Every measure that at least one side has."""
-    lines = [_line(one.key, one.group, one.label, one.unit, *map(one.read, sides.all)) for one in MEASURES]
-    return tuple(line for line in [*lines, *_told(sides)] if any(figure is not None for figure in line.sides))
+    all_sides = sides.all
+    lines = [_line(one.key, one.group, one.label, one.unit, *map(one.read, all_sides)) for one in MEASURES]
+    return tuple(line for line in [*lines, *_told(all_sides)] if any(figure is not None for figure in line.sides))
 
 
-def _told(sides: Sides) -> Iterator[VerdictLine]:
+def _told(sides: Sequence[SideFigures]) -> Iterator[VerdictLine]:
     """Of each sensitive column: records that their class gives away, and what the classes add to a guess."""
-    columns = [{line.column: line for line in side.told} for side in sides.all]
+    columns = [{line.column: line for line in side.told} for side in sides]
     for column, line in columns[0].items():
         label = "whole class the same" if line.kind == "values" else f"class within {line.width:g}"
         found = [by_name.get(column) for by_name in columns]
@@ -135,7 +136,11 @@ def _line(
 
 def summary(sides: Sides, lines: Sequence[VerdictLine], disease: Disease | None) -> tuple[str, ...]:
     """What a board reads first."""
-    raw, harbor, after = (side.attackers.prosecutor for side in sides.all)
+    raw, harbor, after = (
+        sides.raw.attackers.prosecutor,
+        sides.safe_harbor.attackers.prosecutor,
+        sides.after.attackers.prosecutor,
+    )
     words = [
         f"Somebody known to be in the data is found with a probability of {_percent(after.average)} on average and "
         f"at most {_percent(after.greatest)}; in the raw records it would be {_percent(raw.average)} and "
