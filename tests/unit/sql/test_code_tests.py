@@ -17,7 +17,7 @@ from querygate.core.ports import Limits
 from querygate.core.predicate import FALSE, HasAny
 from querygate.core.types import Catalog, Column, Group, Range
 from querygate.gate.describe import expected_width, make_description
-from querygate.sql import understand
+from querygate.sql import ANOTHER, understand
 from querygate.sql.code_tests import codes_under
 from tests.code_study import CATALOG, EXACT, PAGE, STATEMENTS, publish, random_items, random_rows, raw
 from tests.sql.study import NATIVE
@@ -138,7 +138,7 @@ def test_groups_of_the_column() -> None:
     catalog = replace(CATALOG, columns=(dx,))
     assert where("has_code_under(dx, 'hypertension')", catalog) == HasAny("dx", frozenset({"401.1", "402", "4021"}))
     refusal = refused("SELECT COUNT(*) FROM t WHERE has_code_under(dx, 'hypertention')", catalog)
-    assert (refusal.code, refusal.remedy) == ("QG207", "Did you mean 'hypertension'?")
+    assert (refusal.code, refusal.remedy) == ("QG207", f"Did you mean 'hypertension'? {ANOTHER}")
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_refused_uses(code: str, sql: str) -> None:
     ],
 )
 def test_a_refusal_says_what_may_be_meant(condition: str, remedy: str) -> None:
-    assert refused(f"SELECT COUNT(*) FROM t WHERE {condition}").remedy == remedy
+    assert refused(f"SELECT COUNT(*) FROM t WHERE {condition}").remedy == f"{remedy} {ANOTHER}"
 
 
 def test_the_place_is_told() -> None:
