@@ -195,10 +195,10 @@ def test_refused(sql: str, code: str) -> None:
 def test_a_refusal_names_the_tables_there_are() -> None:
     with pytest.raises(Refusal, match="reference tables") as caught:
         understand("SELECT COUNT(*) FROM patients JOIN nothing USING (city)", CATALOG, NATIVE)
-    assert caught.value.remedy == "Tables that can be joined: towns, lands, elsewhere."
+    assert caught.value.remedy.startswith("Tables that can be joined: towns, lands, elsewhere.")
     with pytest.raises(Refusal) as caught:
         understand("SELECT COUNT(*) FROM patients JOIN towns USING (city)", STUDY, NATIVE)
-    assert caught.value.remedy == "This dataset has no reference tables: query it alone."
+    assert caught.value.remedy.startswith("This dataset has no reference tables: query it alone.")
 
 
 def test_ways_to_write_a_join_are_one_question() -> None:
