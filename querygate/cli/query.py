@@ -137,4 +137,5 @@ def explain_price(verdict: Verdict, columns: str) -> str:
         "epsilon": f"{verdict['cost']['epsilon']:g}, at least {verdict['cost']['epsilon_least']:g}",
         "left": left,
     }
-    return "\n".join(["Accepted.", *(f"  {name:9} {value}" for name, value in told.items())])
+    lines = [f"  {name:9} {value}" for name, value in told.items()]
+    return "\n".join(["Accepted.", *lines, *verdict.get("notes", ())])

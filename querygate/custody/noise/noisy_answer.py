@@ -89,7 +89,7 @@ class Noise:
         state = price(understand(begin(passage), way), way)
         scopes = self.scopes(passage.request.principal, passage.catalog)
         items = zip(shown(state.plan), state.plan.items, strict=True)
-        return {
+        verdict: Verdict = {
             "accepted": True,
             "mode": NOISY,
             "columns": make_columns(state.plan),
@@ -102,6 +102,9 @@ class Noise:
             "budget": self.left(scopes),
             "accuracy": {output.name: state.figures[item].half_width for output, item in items if item is not None},
         }
+        if state.plan.plan.notes:
+            verdict["notes"] = list(state.plan.plan.notes)
+        return verdict
 
     def budget(self, principal: Principal, catalog: Catalog) -> BudgetBody:
         """What is left for this person, and to a custodian what was spent, by whom."""

@@ -187,6 +187,12 @@ def test_the_price_is_told_before(noisy: NoisySite) -> None:
     assert verdict["accuracy"] == {"count": 30.0}
 
 
+def test_a_constant_that_nobody_can_have_is_told_before(noisy: NoisySite) -> None:
+    verdict = noisy.check(noisy.request("SELECT COUNT(*) FROM patients WHERE sex = 'Male'"))
+    assert verdict["notes"] == ["'Male' is not a value of sex; values: F, M, X."]
+    assert "notes" not in noisy.check(noisy.request("SELECT COUNT(*) FROM patients"))
+
+
 def test_every_form_of_a_noisy_answer(precise: NoisySite) -> None:
     body = precise.ask("SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex", epsilon=2.0)
     assert render.to_csv(body).decode().splitlines()[0] == "sex,n,n_low95,n_high95"
