@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from querygate.core.deadline import within
 from querygate.core.errors import Fault, Refusal
 from querygate.core.types import QueryOptions
 from querygate.custody.noise.noisy_answer import count
@@ -58,15 +59,13 @@ def test_a_secret_costs_no_time(pair: tuple[Neighbour, Neighbour]) -> None:
 
 
 def test_a_secret_stops_no_statement(pair: tuple[Neighbour, Neighbour]) -> None:
-    """With little time it was a refusal that told the secret, whatever the epsilon."""
-    sql, outcomes = dear("abcd"), []
+    """With little time it was a refusal that told the secret, whatever the epsilon. Time is the processor's here."""
+    limit, outcomes = 5 * seconds(pair[0], DEAR) + 0.05, []
     for site in pair:
-        state = site.priced(sql)
-        count(state, site.way)  # what is read once is not what is measured
-        hurried = replace(site.way.gate, limits=replace(site.way.gate.limits, timeout_s=0.4))
-        state = replace(state, began_s=site.way.gate.clock_s())
+        state = site.priced(DEAR)
         try:
-            count(state, replace(site.way, gate=hurried))
+            with within(time.process_time, limit):
+                count(state, site.way)
             outcomes.append("counted")
         except Refusal as refusal:
             outcomes.append(refusal.code)
@@ -179,7 +178,7 @@ def test_answers_and_refusals_leave_at_ticks(tmp_path: Path) -> None:
     body = ask(site.request("SELECT COUNT(*) FROM people"), ticking(site, clock))
     assert "elapsed_ms" not in body
     assert len(clock.waits) == 1
-    assert (clock.now - began) % 0.25 == pytest.approx(0.0007, abs=1e-6)  # the first look at the clock was the start
+    assert (clock.now - began) % 0.25 < 0.002  # the first looks at the clock were the start
     for gate, sql in (
         (ticking(site, clock, vault=tmp_path / "gone"), "SELECT COUNT(*) FROM people WHERE age > 30"),
         (ticking(site, clock), "SELECT MAX(sbp) FROM people"),
@@ -187,7 +186,7 @@ def test_answers_and_refusals_leave_at_ticks(tmp_path: Path) -> None:
         began = clock.now
         with pytest.raises(Refusal):
             ask(site.request(sql), gate)
-        assert (clock.now - began) % 0.25 == pytest.approx(0.0007, abs=1e-6)
+        assert (clock.now - began) % 0.25 < 0.002
     assert len(clock.waits) == 3
 
 
