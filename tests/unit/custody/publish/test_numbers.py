@@ -159,7 +159,7 @@ def test_researchers_are_told(tmp_path: Path) -> None:
     put(opened, policy("hull", "rounded"), columns())
     catalog = opened.store.current("t").catalog
     assert any("rounded to public cells" in sentence and "x." in sentence for sentence in explain_policy(catalog))
-    asked = ("AVG(x) FROM t", "COUNT(*) FROM t WHERE x > 140", "COUNT(*) FROM t", "MAX(x) FROM t")
+    asked = ("AVG(x) FROM t", "COUNT(*) FROM t WHERE x > 140", "COUNT(*) FROM t", "MEDIAN(x) FROM t")
     plans = [understand(f"SELECT {rest}", catalog, opened.gate.native) for rest in asked]
     told = [make_verdict(plan, catalog).get("sharpened_by") for plan in plans]
     assert told == [["x"], ["x"], None, None]
