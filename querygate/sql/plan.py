@@ -26,6 +26,7 @@ from querygate.sql.identity import with_meaning
 from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
+from querygate.sql.text_length import check_text_lengths
 
 RESERVED = "_group"
 """The name under which an answer's row tells its group's count range."""
@@ -37,6 +38,7 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner)
     context = Context(columns, native, condition)
     check_codes(query.tree, columns)
+    check_text_lengths(query.tree, columns)
     for one, other in query.disjoint:
         shared = both(is_true(condition(side, context)) for side in (one, other))
         if context.meaning(shared) != "false":
