@@ -72,6 +72,7 @@ class Column:
     parents: tuple[tuple[str, str], ...] = ()  # (code or group of codes, the group it belongs to), codes
     moments: Literal["none", "rounded", "exact"] = "none"  # what is told of the mean and variance of each class
     shared: bool = False  # with moments: all known values of a class have one interval
+    rare: str = ""  # the value that stands for all values that too few people have, category
 
     @property
     def is_numeric(self) -> bool:

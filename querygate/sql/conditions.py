@@ -39,7 +39,7 @@ from querygate.sql.literals import constant, constants, is_constant
 from querygate.sql.parse import span_of
 from querygate.sql.step_functions import decided
 from querygate.sql.timestamp_functions import by_calendar
-from querygate.sql.value_notes import nothing_matches, unknown_values
+from querygate.sql.value_notes import nothing_matches
 
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT,
@@ -127,7 +127,6 @@ def _is_column(node: exp.Expr) -> bool:
 def _in(column: Column, node: exp.In, context: Context) -> Predicate:
     """One set for the whole list. A NULL in it leaves open what is not found."""
     listed = constants(node.expressions, column)
-    context.note(column, unknown_values(column, listed))
     whole = [value for value in listed if value is not None and not isinstance(value, Decimal)]
     found = compare(column.name, ValueSet.points(kind_of(column.type), whole))
     return either([found, NULL]) if None in listed else found
@@ -140,8 +139,6 @@ def _comparison(node: exp.Expr, context: Context) -> Predicate | None:
     if not _is_column(left) or not is_constant(right):
         return None
     column, value = context.column(left.unnest()), constant(right, context.column(left.unnest()))
-    if operator not in _MIRRORED:  # what is only before or after a text need not be one of its values
-        context.note(column, unknown_values(column, [value]))
     return _compare(operator, column, value)
 
 

@@ -27,6 +27,7 @@ from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
 from querygate.sql.text_length import check_text_lengths
+from querygate.sql.value_notes import note_constants
 
 RESERVED = "_group"
 """The name under which an answer's row tells its group's count range."""
@@ -39,6 +40,7 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     context = Context(columns, native, condition)
     check_codes(query.tree, columns)
     check_text_lengths(query.tree, columns)
+    note_constants(query.tree, context)
     for one, other in query.disjoint:
         shared = both(is_true(condition(side, context)) for side in (one, other))
         if context.meaning(shared) != "false":

@@ -1,21 +1,60 @@
-"""Notes on constants that no record can have: a category's public values tell a misspelling from an empty group."""
+"""Notes on constants that no record can have: a category's public values tell a misspelling from an empty group.
+
+Wherever a statement compares: in WHERE, in FILTER, in the CASE of a sum. Where a category has a name for rare values, a
+constant that is none of its values may be one of those, and whether it is cannot be told.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator
 
+from sqlglot import exp
+
+from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Column, folded
+from querygate.sql.expressions import Context
+from querygate.sql.parse import span_of
 
 MOST_VALUES, MOST_CHARS = 12, 240
 
 
-def unknown_values(column: Column, constants: Sequence[object]) -> list[str]:
-    """A note for each text that a category is compared with and that is none of its values."""
-    if column.type != "category":
-        return []
-    unknown = [text for text in constants if isinstance(text, str) and text not in column.values]
-    return [f"'{_cut(text)}' is not a value of {column.name}; values: {_listed(column, text)}." for text in unknown]
+def note_constants(tree: exp.Expr, context: Context) -> None:
+    """A note for each text that a category is compared with and that is none of its values, and for each category that
+    has a name for rare values; UnsupportedSQL QG207 where the text may be one of those."""
+    for node in tree.dfs():
+        if isinstance(node, exp.Column) and (column := context.columns.get(folded(node.name))) and column.rare:
+            context.note(column, [f"Values of {column.name} that few people have are called '{column.rare}' here."])
+        for name, text in _compared(node):
+            column = context.columns.get(folded(name.name))
+            if column is None or column.type != "category" or text.this in column.values:
+                continue
+            said = f"'{_cut(text.this)}' is not a value of {column.name}; values: {_listed(column, text.this)}."
+            if column.rare:
+                raise UnsupportedSQL(
+                    "QG207",
+                    f"{said} It may be one of the rare values, which are called '{column.rare}' together.",
+                    f"Ask for {column.name} = '{column.rare}', or for one of its values.",
+                    span=span_of(text),
+                )
+            context.note(column, [said])
+
+
+def _compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    """The column and each text that a node compares for being equal."""
+    if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ):
+        sides = [node.this, node.expression]
+    elif isinstance(node, exp.In):
+        sides = [node.this, *node.expressions]
+    elif isinstance(node, exp.Case) and node.this is not None:
+        sides = [node.this, *(branch.this for branch in node.args["ifs"])]
+    else:
+        return
+    plain = [side.unnest() for side in sides]
+    names = [side for side in plain if isinstance(side, exp.Column)]
+    for text in plain if len(names) == 1 else ():
+        if isinstance(text, exp.Literal) and text.is_string:
+            yield names[0], text
 
 
 def nothing_matches(column: Column, wording: str) -> str:

@@ -24,7 +24,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 FORMAT = 7
 """The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
 rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6),
-people who have several rows (7) is of the first form, and does not say so."""
+people who have several rows or a name for rare values (7) is of the first form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -35,6 +35,8 @@ def catalog_to_json(catalog: Catalog) -> str:
             del column["parents"]
         if column["moments"] == "none":
             del column["moments"], column["shared"]
+        if not column["rare"]:
+            del column["rare"]
     if any(column.is_codes for column in catalog.columns):
         body["format"] = 2
     if any(column.moments != "none" for column in catalog.columns):
@@ -52,9 +54,9 @@ def catalog_to_json(catalog: Catalog) -> str:
             body["format"] = 6
         else:
             del body[name]
-    if catalog.persons:
+    if catalog.persons or any(column.rare for column in catalog.columns):
         body["format"] = 7
-    else:
+    if not catalog.persons:
         del body["persons"]
     return json.dumps(body, ensure_ascii=False)
 

@@ -150,6 +150,7 @@ def _published(state: PublicationState, index: int, column: ColumnPolicy, nullab
         values=made.system.codes if made else state.texts.get(column.name, ()),
         title=column.title,
         parents=made.system.parents if made else (),
+        rare=column.rare,
         moments=state.policy.anonymise.class_moments if has_moments(column) else "none",
         shared=state.policy.anonymise.class_moments != "none" and has_moments(column) and column.carry in PER_CLASS,
     )

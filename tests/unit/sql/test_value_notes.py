@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Catalog, Column
 from querygate.gate.describe import make_verdict
 from querygate.sql import understand
@@ -57,6 +58,10 @@ def test_what_may_be_meant_has_no_note(condition: str) -> None:
     [
         "SELECT COUNT(*) FILTER (WHERE sex = 'Male') FROM patients",
         "SELECT MEAN_DIFF(sbp, sex = 'Male') FROM patients",
+        "SELECT SUM(CASE WHEN sex = 'Male' THEN 1 ELSE 0 END) FROM patients",
+        "SELECT SUM(CASE sex WHEN 'Male' THEN 1 ELSE 0 END) FROM patients",
+        "SELECT CASE WHEN sex = 'Male' THEN 'men' ELSE 'women' END AS s, COUNT(*) FROM patients GROUP BY s",
+        "SELECT 100 * AVG(IF(sex IN ('M', 'Male'), 1, 0)) FROM patients",
         "SELECT AVG(n) FROM (SELECT city, COUNT(*) AS n FROM patients WHERE sex = 'Male' GROUP BY city)",
         "SELECT COUNT(*) FROM patients WHERE age < 40 UNION ALL SELECT COUNT(*) FROM patients WHERE sex = 'Male'",
     ],
@@ -93,3 +98,26 @@ def test_a_category_without_values() -> None:
     catalog = replace(CATALOG, columns=tuple(empty if c.name == "sex" else c for c in CATALOG.columns))
 
     assert notes("sex = 'M'", catalog) == ("'M' is not a value of sex; values: none.",)
+
+
+RARE = replace(CATALOG, columns=tuple(replace(c, rare="X") if c.name == "sex" else c for c in CATALOG.columns))
+
+
+def test_what_may_be_among_the_rare_values_is_refused() -> None:
+    """It would be answered with nobody, and there may be some."""
+    for sql in (
+        "SELECT COUNT(*) FROM patients WHERE sex = 'D'",
+        "SELECT SUM(CASE WHEN sex <> 'D' THEN 1 ELSE 0 END) FROM patients",
+        "SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'D')",
+    ):
+        with pytest.raises(UnsupportedSQL) as refused:
+            understand(sql, RARE, NATIVE)
+        assert refused.value.code == "QG207"
+        assert "one of the rare values, which are called 'X' together" in refused.value.detail
+
+
+def test_a_name_for_rare_values_is_told() -> None:
+    told = ("Values of sex that few people have are called 'X' here.",)
+    assert notes("sex = 'F'", RARE) == told
+    assert understand("SELECT sex, COUNT(*) FROM patients GROUP BY sex", RARE, NATIVE).notes == told
+    assert notes("age > 40", RARE) == ()
