@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from querygate.bounds import moment_columns
 from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
+from querygate.core.count_text import counted
 from querygate.core.errors import Refusal
 from querygate.core.plan import LeftOut, Plan
 from querygate.core.ports import Limits, Native
@@ -132,6 +133,11 @@ def explain_policy(catalog: Catalog) -> list[str]:
     if catalog.in_extracts:
         apart = ", ".join(catalog.in_extracts)
         said.append(f"Text that queries cannot reach; it leaves only in approved extracts, in changed form: {apart}.")
+    said += [
+        f"Values of {column.name} that few people have are called '{column.rare}'."
+        for column in catalog.columns
+        if column.rare
+    ]
     if catalog.references:
         said.append(f"Public tables that can be joined: {', '.join(table.name for table in catalog.references)}.")
     if catalog.min_group:
@@ -152,6 +158,8 @@ def explain_policy(catalog: Catalog) -> list[str]:
             f"{noise.epsilon_per_query:g}, out of {noise.epsilon_per_user:g} for each user and {noise.epsilon_total:g} "
             "for all users."
         )
+        if noise.person and not catalog.person:
+            said.append(f"With noise, at most {counted(noise.rows_per_person, 'row')} of each person counts.")
     return said
 
 

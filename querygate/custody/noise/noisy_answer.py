@@ -102,8 +102,8 @@ class Noise:
             "budget": self.left(scopes),
             "accuracy": {output.name: state.figures[item].half_width for output, item in items if item is not None},
         }
-        if state.plan.plan.notes:
-            verdict["notes"] = list(state.plan.plan.notes)
+        if notes := make_notes(state):
+            verdict["notes"] = notes
         return verdict
 
     def budget(self, principal: Principal, catalog: Catalog) -> BudgetBody:
@@ -222,7 +222,7 @@ def record(state: NoisyState, way: Way) -> NoisyState:
         rows = made_consistent(rows, state.plan)
     rows = arranged(rows, state.plan.plan)
     left = min(way.noise.left(way.noise.scopes(state.request.principal, state.catalog)).values())
-    notes = list(state.plan.plan.notes)
+    notes = make_notes(state)
     notes += [] if state.spent else ["This question was asked before: you get the same answer again, at no cost."]
     body: AnswerBody = {
         "query_id": state.query_id,
@@ -248,6 +248,21 @@ def noise_options(catalog: Catalog) -> NoiseOptions:
     if catalog.noise is None:
         raise ValueError("the dataset gives no noisy answers")
     return catalog.noise
+
+
+def make_notes(state: NoisyState) -> list[str]:
+    """What a reader should know, whatever the rows hold."""
+    notes, options = list(state.plan.plan.notes), state.options
+    if options.person and not state.catalog.person:  # which says that every row is another person
+        each = (
+            "one row of each person counts"
+            if options.rows_per_person == 1
+            else (f"at most {options.rows_per_person:,} rows of each person count")
+        )
+        notes.append(f"With noise {each}, so figures can be below those of all rows.")
+    if any(release.kind == "quantile" for release in state.plan.releases):
+        notes.append("A noisy median or quantile has no interval; in a small group it can be far from the truth.")
+    return notes
 
 
 def shown(plan: NoisyPlan) -> tuple[Output, ...]:

@@ -156,6 +156,9 @@ def test_nobody_has_more_rows_than_the_policy_says(tmp_path: Path) -> None:
 
     answer = site.answer(replace(request, dataset="visits", options=QueryOptions()))  # noise is all the policy allows
     assert abs(answer["rows"][0]["n"]["value"] - 400) <= 2
+    assert answer["notes"] == [
+        "With noise at most 2 rows of each person count, so figures can be below those of all rows."
+    ]
     persons = replace(
         request, dataset="visits", sql="SELECT COUNT(DISTINCT id) AS n FROM visits", options=QueryOptions(epsilon=8)
     )
@@ -191,6 +194,13 @@ def test_a_constant_that_nobody_can_have_is_told_before(noisy: NoisySite) -> Non
     verdict = noisy.check(noisy.request("SELECT COUNT(*) FROM patients WHERE sex = 'Male'"))
     assert verdict["notes"] == ["'Male' is not a value of sex; values: F, M, X."]
     assert "notes" not in noisy.check(noisy.request("SELECT COUNT(*) FROM patients"))
+
+
+def test_a_median_has_no_interval_and_says_so(noisy: NoisySite) -> None:
+    verdict = noisy.check(noisy.request("SELECT MEDIAN(sbp) FROM patients"))
+    assert verdict["notes"] == [
+        "A noisy median or quantile has no interval; in a small group it can be far from the truth."
+    ]
 
 
 def test_every_form_of_a_noisy_answer(precise: NoisySite) -> None:
