@@ -45,14 +45,23 @@ class NumericHull:
     `low` and `high` are the least and greatest raw value of each combination (nan where it has none), `low_bin` and
     `high_bin` the least and greatest bin, with NULL as a bin of its own below the others. A class whose values lie
     closer together than `least_width` fails even if some of its members are NULL, and a class of NULLs alone fails
-    ((k,e)-anonymity: Zhang, Koudas, Srivastava, Yu, ICDE 2007).
+    ((k,e)-anonymity: Zhang, Koudas, Srivastava, Yu, ICDE 2007). Where missing values are spared, such a class holds;
+    bins are then of known values alone, with the least above the greatest where a combination has none.
     """
 
     def __init__(
-        self, column: str, low: Floats, high: Floats, low_bin: Ints, high_bin: Ints, least_width: float
+        self,
+        column: str,
+        low: Floats,
+        high: Floats,
+        low_bin: Ints,
+        high_bin: Ints,
+        least_width: float,
+        *,
+        spares_missing: bool = False,
     ) -> None:
         self.name = f"the numeric guard of {column}"
-        self.least_width = least_width
+        self.least_width, self._spares = least_width, spares_missing
         # Ranks, not values: an offset per node then keeps running maxima apart without any rounding.
         known = ~np.isnan(low)
         self._values = np.unique(np.concatenate([low[known], high[known]]))
@@ -93,7 +102,7 @@ class NumericHull:
         width, apart = np.zeros(high.shape), high > low
         width[apart] = self._values[high[apart]] - self._values[low[apart]]
         wide: Bools = (width >= self.least_width) & (high_bin > low_bin)
-        return wide
+        return wide | (high < 0) if self._spares else wide
 
 
 def _bins_by_rank(values: int, *ends: tuple[Ints, Ints]) -> Ints | None:
