@@ -70,8 +70,6 @@ def read_missing(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
         return column
     if any(diversity.kind in OF_CATEGORIES for diversity in column.diversity):
         table.fail("missing", "not applicable cannot be combined with kind personalised", "value")
-    if not column.diversity and not column.guard:
-        table.fail("missing", "not applicable needs a guarantee to be left out of", "diversity, or a guard above 0")
     return replace(column, missing="not applicable")
 
 

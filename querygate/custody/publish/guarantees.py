@@ -94,7 +94,7 @@ def _hull(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
     if not column.spares_missing:
         return [NumericHull(name, low, high, found.low_code[name], found.high_code[name], column.guard)]
     codes, known = state.numbers[name], ~np.isnan(low)
-    low_code, high_code = (codes.of(np.where(known, end, column.low)) for end in (low, high))
+    low_code, high_code = (codes.of(np.where(known, end, column.low or 0)) for end in (low, high))
     bins = np.where(known, low_code, codes.size), np.where(known, high_code, -1)
     return [NumericHull(name, low, high, *bins, column.guard, spares_missing=True)]
 

@@ -115,9 +115,33 @@ def _of_use(body: PublishReport) -> Iterator[tuple[str, str]]:
                 f"The range of {answer.statistic} covers {share:.0%} of its domain.",
                 "Name it in anonymise.statistics, or carry the number in narrower bins or with class moments.",
             )
+    yield from _of_cuts(body)
     largest = body.class_sizes.largest
     if body.headline.ncp > HEAPED and largest > HEAPED * body.headline.rows:
         yield (
             f"One class has {largest:,} records, {largest / body.headline.rows:.0%} of all records.",
             "Look for a quasi-identifier with few values or many missing values, or relax a guarantee.",
         )
+
+
+def _of_cuts(body: PublishReport) -> Iterator[tuple[str, str]]:
+    """A line for each column with cuts that classes reach across, and the change that helps most."""
+    found = body.crossed_cuts
+    for column in dict.fromkeys(cut.column for cut in found.cuts):
+        mine = [i for i, cut in enumerate(found.cuts) if cut.column == column]
+        rules = [rule for i in mine for rule in found.cuts[i].rules]
+        first = dict.fromkeys(rule.rule for rule in rules if rule.always) or dict.fromkeys(rule.rule for rule in rules)
+        points = ", ".join(found.cuts[i].cut for i in mine)
+        kept = f" What keeps them together: {', '.join(first)}." if first else ""
+        text = f"Classes reach across the {'cuts' if len(mine) > 1 else 'cut'} of {column} at {points}."
+        across = {one.change: sum(one.across[i] for i in mine) for one in found.relaxed}
+        before = sum(found.across[i] for i in mine) if found.across else 0
+        helpful = [one for one in found.relaxed if across[one.change] < before]
+        best = min(helpful, key=lambda one: (one.broken_records, across[one.change]), default=None)
+        advice = "Leave out a cut that no class can keep."
+        if best is not None:
+            advice = (
+                f"{best.change}: {counted(across[best.change], 'record')} would be across instead of {before:,}, and "
+                f"{counted(best.broken_records, 'record')} in classes that break {best.rule}. Or leave out the cut."
+            )
+        yield text + kept, advice

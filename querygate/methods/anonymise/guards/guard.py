@@ -74,7 +74,7 @@ class NumericHull:
         figures = [high_rank, -low_rank] if self._bins is not None else [high_rank, -low_rank, high_bin, -low_bin]
         self._maxima = np.stack(figures, axis=1).astype(np.int32)
         self._width = int(np.ptp(self._maxima)) + 1 if low.size else 1
-        spread = np.ptp(self._values) if self._values.size else 0.0
+        spread = self._values[-1] - self._values[0] if self._values.size > 1 else 0.0
         if spread >= least_width and low_bin.min() == high_bin.max():
             self.name += ": its values spread far enough, but are all published as one bin"
 

@@ -67,7 +67,8 @@ class ValueHolders:
         commonest = np.zeros(classes, dtype=np.int64)
         np.maximum.at(commonest, values // self._size, holders)
         fine: Bools = (commonest <= people - self.spare) & (commonest <= self.most * people)
-        return fine | (people == 0)
+        fine |= people == 0
+        return fine
 
 
 def _people(label: Ints, person: Ints, people: int, classes: int) -> Ints:

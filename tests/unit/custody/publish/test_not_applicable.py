@@ -17,7 +17,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.policy import parse_policy
 from querygate.methods.anonymise.division.mondrian import mondrian
 from querygate.site.open_gate import OpenSite
-from tests.policies import AGE, IDENTIFIER, ILLNESS, SBP, Column, PolicyText, diverse, make_policy, sensitive
+from tests.policies import AGE, IDENTIFIER, ILLNESS, Column, PolicyText, diverse, make_policy, sensitive
 from tests.unit.custody.publish.publications import classes_by, new_site, put
 
 ADULT = 16
@@ -212,12 +212,11 @@ def test_a_second_version_goes_with_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "what"),
     [
-        (ILLNESS | SPARED, "needs a guarantee"),
-        (SBP | {"guard": 0} | SPARED, "needs a guarantee"),
+        (AGE | SPARED, "does not apply to role quasi-identifier"),
         (ILLNESS | {"missing": "skip"}, "unknown choice"),
         (ILLNESS | diverse("personalised", by="w", share=0.5) | SPARED, "personalised"),
     ],
-    ids=["nothing to keep", "guard off", "not a word", "personalised"],
+    ids=["not sensitive", "not a word", "personalised"],
 )
 def test_what_the_policy_does_not_take(column: Column, what: str) -> None:
     with pytest.raises(ConfigError, match=what):
