@@ -57,7 +57,7 @@ def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishRe
     return replace(
         report,
         changes=None if case.before is None else changes(case.before, report),
-        warnings=make_warnings(report, case.policy.warnings),
+        warnings=make_warnings(report, case.policy),
     )
 
 

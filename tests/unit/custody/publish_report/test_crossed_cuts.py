@@ -149,7 +149,7 @@ def test_the_command_line_names_it(tmp_path: Path) -> None:
     folder = find_report(opened, "t", 1)
     text = explain_body(read_report(folder), folder)
 
-    assert "Classes reach across the cut of age at 16. What keeps them together: distinct diversity of job." in text
+    assert "Classes reach across public cuts of age (16). What keeps them together: distinct diversity of job." in text
     assert 'Set missing = "not applicable" in [columns.job]: 0 records would be across' in text
 
 
