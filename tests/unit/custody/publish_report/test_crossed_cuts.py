@@ -14,7 +14,7 @@ import pytest
 from querygate.cli.report import explain_body
 from querygate.custody.policy import parse_policy
 from querygate.custody.publish_report import crossed_cuts, k_sweep
-from querygate.custody.roots.publish_with_report import find_report, publish_with_report, read_report
+from querygate.custody.roots.publish_with_report import Kind, find_report, publish_with_report, read_report
 from querygate.site.open_gate import OpenSite
 from tests.policies import AGE, IDENTIFIER, ILLNESS, PolicyText, diverse, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import new_site, write_parquet
@@ -55,9 +55,9 @@ def without_the_map(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(k_sweep, "FACTORS", ())
 
 
-def told(opened: OpenSite, policy: PolicyText, columns: dict[str, Any]) -> dict[str, Any]:
+def told(opened: OpenSite, policy: PolicyText, columns: dict[str, Any], kind: Kind = "json") -> dict[str, Any]:
     source = write_parquet(opened.site.folder.parent / "source.parquet", columns)
-    done = publish_with_report(opened, parse_policy(policy), str(source), user="tester", kind="json")
+    done = publish_with_report(opened, parse_policy(policy), str(source), user="tester", kind=kind)
     assert done.problem is None, done.problem
     return dict(read_report(find_report(opened, "t", 1)))
 
@@ -143,14 +143,19 @@ def test_nothing_is_told_where_all_cuts_are_kept(tmp_path: Path) -> None:
     assert not any("across" in warning["text"] for warning in body["warnings"])
 
 
-def test_the_command_line_names_it(tmp_path: Path) -> None:
+def test_the_page_and_the_command_line_name_it_without_a_raw_value(tmp_path: Path) -> None:
     opened = new_site(tmp_path)
-    told(opened, POLICY, SURVEY)
+    body = told(opened, POLICY, SURVEY, kind="full")
     folder = find_report(opened, "t", 1)
     text = explain_body(read_report(folder), folder)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    section = page.partition("<h2>Public cuts that classes reach across</h2>")[2].partition("</section>")[0]
 
     assert "Classes reach across public cuts of age (16). What keeps them together: distinct diversity of job." in text
     assert 'Set missing = "not applicable" in [columns.job]: 0 records would be across' in text
+    assert "distinct diversity of job (always; " in section
+    assert "Set missing = &#34;not applicable&#34; in [columns.job]" in section
+    assert not any(job in section + json.dumps(body["crossed_cuts"]) for job in JOBS)
 
 
 def test_there_is_a_limit_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,9 +165,3 @@ def test_there_is_a_limit_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert found["relaxed"] == []
     assert any("[columns.job]" in change for change in found["untried"])
     assert found["cuts"][0]["rules"]
-
-
-def test_no_raw_value_is_told(tmp_path: Path) -> None:
-    found = json.dumps(told(new_site(tmp_path), POLICY, SURVEY)["crossed_cuts"])
-
-    assert not any(job in found for job in JOBS)
