@@ -12,14 +12,15 @@ from querygate.core.types import Bools, Ints
 @dataclass(frozen=True, slots=True)
 class OverlapRule:
     """What tells persons apart (None: all that is known of a record), and what a group of them has to keep: at least so
-    many different values of a column, numbers of a column at least so far apart. `secret`: columns of which another
-    value in a later version tells of whoever has it.
+    many different values of a column, numbers of a column at least so far apart; nothing of a `spared` column of which
+    all their values are missing. `secret`: columns of which another value in a later version tells of whoever has it.
     """
 
     person: str | None
     values: Mapping[str, int]
     widths: Mapping[str, float]
     secret: tuple[str, ...] = ()
+    spared: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,8 @@ class Vault:
             texts = (f"COALESCE(CAST({quoted(name)} AS VARCHAR), chr(30))" for name in keys)
             content = f"md5(concat_ws(chr(31), '', {', '.join(texts)}))"
             key = f"{content} || row_number() OVER (PARTITION BY {content} ORDER BY {quoted(self.row)})"
-        values = [self._text(name) for name in keeping.values] + [self._number(name) for name in keeping.widths]
+        guarded = [self._text(name, spared=name in keeping.spared) for name in keeping.values]
+        values = guarded + [self._number(name) for name in keeping.widths]
         listed = "".join(f", {value} AS s{i}" for i, value in enumerate(values))
         listed += "".join(f", {self._digest(columns)} AS {name}" for name, columns in secret.items())
         return f"SELECT {quoted(self.row)} AS row_id, {key} AS key{listed} FROM {self.schema}.rows"
@@ -67,8 +68,11 @@ class Vault:
         kind = self.types[name]
         return quoted(name) if kind == "VARCHAR" or kind.endswith("[]") else self._number(name)
 
-    def _text(self, name: str) -> str:
-        return f"COALESCE(CAST({quoted(name)} AS VARCHAR), chr(30))" if name in self.types else "NULL::VARCHAR"
+    def _text(self, name: str, *, spared: bool) -> str:
+        if name not in self.types:
+            return "NULL::VARCHAR"
+        text = f"CAST({quoted(name)} AS VARCHAR)"
+        return text if spared else f"COALESCE({text}, chr(30))"
 
     def _number(self, name: str) -> str:
         kind = self.types.get(name)
@@ -267,11 +271,12 @@ class DuckDBVersionOverlap:
 
     def _kept(self, prefix: str, which: str) -> str:
         """SQL: do these people keep what is asked of a group?"""
-        values, widths = self._keeping.values.values(), self._keeping.widths.values()
         only = f"FILTER ({which})"
-        tests = [f"COUNT(DISTINCT {prefix}{i}) {only} >= {least}" for i, least in enumerate(values)]
-        tests += [
-            f"COALESCE(MAX({prefix}{i}) {only} - MIN({prefix}{i}) {only}, 0) >= {width}"
-            for i, width in enumerate(widths, len(tests))
-        ]
+        tests = []
+        for i, (name, least) in enumerate([*self._keeping.values.items(), *self._keeping.widths.items()]):
+            held = f"COUNT(DISTINCT {prefix}{i}) {only}"
+            if i >= len(self._keeping.values):
+                held = f"COALESCE(MAX({prefix}{i}) {only} - MIN({prefix}{i}) {only}, 0)"
+            nobody = f"COUNT({prefix}{i}) {only} = 0" if name in self._keeping.spared else "false"
+            tests.append(f"({held} >= {least} OR {nobody})")
         return f"({' AND '.join(['true', *tests])})"

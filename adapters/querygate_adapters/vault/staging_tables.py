@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
-from querygate.core.types import Array, Floats, Ints
+from querygate.core.types import NUMERIC, Array, Floats, Ints
 from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, Source, ValueCount
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
@@ -342,7 +342,7 @@ class DuckDBStagingTables:
             f"SELECT {key} AS class, {values}, COUNT(*) AS n FROM {rows} "
             f"JOIN rows r ON r.{self._row} = coded.row_id GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        raw = {name: _raw(found[f"y{i}"]) for i, name in enumerate(columns)}
+        raw = {name: _raw(found[f"y{i}"], is_number=self._types[name] in NUMERIC) for i, name in enumerate(columns)}
         return ints(found["class"]), raw, ints(found["n"])
 
     # -- beside earlier versions -------------------------------------------------------------------------------
@@ -425,9 +425,9 @@ def _array(values: Array) -> pa.Array:
     return pa.array(values)
 
 
-def _raw(column: Array) -> Array:
+def _raw(column: Array, *, is_number: bool) -> Array:
     """Numbers as floats with NaN, texts as objects with None."""
-    if np.asarray(column).dtype != object:
+    if is_number:  # of which none may be known: then the engine does not say what they would be
         return floats(column)
     texts = np.array(np.ma.getdata(column), dtype=object)
     texts[np.ma.getmaskarray(column)] = None

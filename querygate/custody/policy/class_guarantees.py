@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 from querygate.core.json_body import from_json
 from querygate.core.types import DISCRETE
@@ -61,6 +62,15 @@ def read_diversity(table: TomlTable, column: ColumnPolicy) -> tuple[DiversityPol
     if len(set(read)) < len(read):
         table.fail("diversity", "names one guarantee twice", "a list of distinct guarantees")
     return read
+
+
+def read_missing(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
+    """Whether missing values are values to the guarantees, or left out because nobody asked."""
+    if table.choice("missing") != "not applicable":
+        return column
+    if any(diversity.kind in OF_CATEGORIES for diversity in column.diversity):
+        table.fail("missing", "not applicable cannot be combined with kind personalised", "value")
+    return replace(column, missing="not applicable")
 
 
 def _read(table: TomlTable, column: ColumnPolicy) -> DiversityPolicy | None:

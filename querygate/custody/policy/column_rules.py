@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import cast
 
 from querygate.core.types import DISCRETE, Role, Type
-from querygate.custody.policy.class_guarantees import check_wishes, read_diversity
+from querygate.custody.policy.class_guarantees import check_wishes, read_diversity, read_missing
 from querygate.custody.policy.code_columns import check_visits, read_codes
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
@@ -40,7 +40,7 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "values": ((*SHOWN, "codes"), ("category", "codes")),
     "rare": (SHOWN, ("category",)),
     "hierarchy": (("quasi-identifier", "sensitive"), ("category",)),
-    "diversity": (("sensitive",), ("category", "boolean", *NUMBERS)),
+    **dict.fromkeys(("diversity", "missing"), (("sensitive",), ("category", "boolean", *NUMBERS))),
     **dict.fromkeys(("system", "separator", "unknown", "protect", "utility"), (("codes",), ("codes",))),
     **{key: ((role,), ("text",)) for role, keys in TEXT_KEYS.items() for key in keys if key not in ("method", "bins")},
     "method": (("codes", "sequence"), ("codes", "text")),
@@ -105,6 +105,8 @@ def _column(table: TomlTable) -> ColumnPolicy | None:
     column = _number(table, column) if column.is_numeric else _category(table, column)
     if "diversity" in table and role == "sensitive":
         column = replace(column, diversity=read_diversity(table, column))
+    if "missing" in table and role == "sensitive":
+        column = read_missing(table, column)
     if role == "quasi-identifier":
         column = replace(column, weight=table.number("weight", POSITIVE) or DEFAULT_WEIGHT[column.is_numeric])
     return column

@@ -43,7 +43,7 @@ KEYS = {
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "rare", "diversity", "hierarchy", "edges", "groups"),
+        *("values", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
         *("system", "separator", "unknown", "method", "protect", "utility"),
         *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
     ),
@@ -78,6 +78,7 @@ CHOICES = {
     "columns.*.diversity.kind": (
         *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),
     ),
+    "columns.*.missing": ("value", "not applicable"),
     "columns.*.unknown": ("refuse", "other"),
     "columns.*.method": (
         *dict.fromkeys(name for names in CODE_METHODS.values() for name in names),
@@ -226,6 +227,8 @@ def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
         return
     if not column.is_numeric and not column.diversity:
         yield "diversity", "not set: a class may be homogeneous, and then reveals the value of everyone in it"
+    if column.spares_missing:
+        yield "missing", "not applicable: a class may tell of all its members that they have no value"
     if column.guard == 0:
         yield "guard", "0 is off: a class may reveal the values of its members as closely as one bin or one grid step"
     if column.carry == "bins" and len(bin_edges(column)) == 2:

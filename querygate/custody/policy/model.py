@@ -34,6 +34,7 @@ Diversity: TypeAlias = Literal[
     "distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"
 ]
 Distance: TypeAlias = Literal["equal", "ordered", "hierarchy"]
+Missing: TypeAlias = Literal["", "not applicable"]
 SequenceMethod: TypeAlias = Literal["refined", "dnala", "bins"]
 ReferenceType: TypeAlias = Literal["category", "integer", "number"]
 JoinKind: TypeAlias = Literal["left", "inner"]
@@ -200,6 +201,7 @@ class ColumnPolicy:
     values: tuple[str, ...] = ()  # public values in code-point order; empty: not declared
     rare: str = ""  # what values are called together that are not declared, or that fewer than k people have
     diversity: tuple[DiversityPolicy, ...] = ()  # sensitive columns
+    missing: Missing = ""  # what a missing value is to the guarantees of a sensitive column; empty: a value
     hierarchy: HierarchyPolicy | None = None  # quasi-identifying and sensitive categories
     codes: CodesPolicy | None = None  # code lists
     groups: tuple[tuple[str, ...], ...] = ()  # values that are published together alone; empty: each by itself
@@ -219,6 +221,11 @@ class ColumnPolicy:
     def is_protected_in_classes(self) -> bool:
         """Can the codes of the column be published only once classes are made?"""
         return self.codes is not None and self.codes.protect.kind == "classes"
+
+    @property
+    def spares_missing(self) -> bool:
+        """Are missing values left out of what classes must keep of the column?"""
+        return self.missing == "not applicable"
 
     @property
     def is_transformed(self) -> bool:

@@ -74,10 +74,10 @@ def _held(state: PublicationState, column: ColumnPolicy) -> PersonRows:
     name, person = column.name, state.policy.person
     combination, raw, _ = state.staging.raw_counts([person, name], by="combination")
     if not column.is_numeric:
-        return PersonRows(name, combination, _numbered(raw[person]), _numbered(raw[name]))
+        return PersonRows(name, combination, _numbered(raw[person]), _numbered(raw[name]), column.spares_missing)
     missing = np.isnan(raw[name])
     code = state.numbers[name].of(np.where(missing, 0, raw[name]))
-    return PersonRows(name, combination, _numbered(raw[person]), np.where(missing, 0, code + 1))
+    return PersonRows(name, combination, _numbered(raw[person]), np.where(missing, 0, code + 1), column.spares_missing)
 
 
 def _numbered(values: Array) -> Ints:
@@ -90,8 +90,13 @@ def _hull(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
     found, name = state.combinations, column.name
     if not column.is_numeric or not column.guard or found is None:
         return []
-    ends = found.low[name], found.high[name], found.low_code[name], found.high_code[name]
-    return [NumericHull(name, *ends, column.guard)]
+    low, high = found.low[name], found.high[name]
+    if not column.spares_missing:
+        return [NumericHull(name, low, high, found.low_code[name], found.high_code[name], column.guard)]
+    codes, known = state.numbers[name], ~np.isnan(low)
+    low_code, high_code = (codes.of(np.where(known, end, column.low or 0)) for end in (low, high))
+    bins = np.where(known, low_code, codes.size), np.where(known, high_code, -1)
+    return [NumericHull(name, low, high, *bins, column.guard, spares_missing=True)]
 
 
 def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:
@@ -122,10 +127,14 @@ def _guard(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolic
 
 def _values(state: PublicationState, column: ColumnPolicy) -> Sensitive:
     """The published values that occur in the whole table, in order, by combination; a missing value is one of them,
-    above the others.
+    above the others, unless it is not applicable.
     """
     combination, code, count = state.staging.counts_by_combination(column.name)
     whole = state.code_counts(column.name)
+    if column.spares_missing:
+        present = np.flatnonzero(whole[:-1])
+        value = np.where(code < 0, present.size, np.searchsorted(present, code))
+        return Sensitive(column.name, combination, value, count, present.size, whole[present])
     present = np.flatnonzero(whole)
     value = np.searchsorted(present, np.where(code < 0, whole.size - 1, code))
     return Sensitive(column.name, combination, value, count, present.size, whole[present])
@@ -138,14 +147,14 @@ def _levels(state: PublicationState, column: ColumnPolicy) -> Ints:
     place = {leaf: i for i, leaf in enumerate(tree.leaves)}
     leaves = np.array([place[text] for text in sorted(map(str, profile.values))], dtype=np.int64)
     levels = [level[leaves] for level in tree.levels]
-    if profile.missing:
+    if profile.missing and not column.spares_missing:
         levels = [*(np.append(level, -1) for level in levels[:-1]), np.append(levels[-1], levels[-1][:1])]
     return np.stack(levels)
 
 
 def _numbers(state: PublicationState, column: ColumnPolicy) -> Numbers:
     combination, raw, count = state.staging.raw_counts([column.name], by="combination")
-    return Numbers(column.name, combination, raw[column.name], count)
+    return Numbers(column.name, combination, raw[column.name], count, column.spares_missing)
 
 
 def _personalised(state: PublicationState, column: ColumnPolicy, wanted: DiversityPolicy) -> Guard:

@@ -87,7 +87,8 @@ def make_keeping(policy: Policy) -> OverlapRule:
     values = {column.name: least for column in sensitive if (least := least_values(column.diversity)) > 1}
     widths = {column.name: float(column.guard) for column in sensitive if column.is_numeric and column.guard}
     secret = tuple(column.name for column in policy.named("sensitive", "codes"))
-    return OverlapRule(policy.person or None, values, widths, secret)
+    spared = frozenset(column.name for column in sensitive if column.spares_missing)
+    return OverlapRule(policy.person or None, values, widths, secret, spared)
 
 
 # -- before it is written ----------------------------------------------------------------------------------------

@@ -58,18 +58,21 @@ class WidthLimits:
         detail = f"With k = {tried.k} and {table.records:,} records, the limits of max_width cannot be met. "
         ways = [*self._by_k(table, tried, make), *self._by_dropping(table, tried, make), self._by_width(tried)]
         return ConfigError(
-            "QG803", detail + "; ".join(missed) + ".", "Each of these would be enough:\n" + "\n".join(ways)
+            "QG803",
+            detail + "; ".join(missed) + ".",
+            "Each of these would be enough, unless it says otherwise:\n" + "\n".join(ways),
         )
 
     def _by_k(self, table: Table, tried: Trial, make: Make) -> Iterator[str]:
-        """A smaller k; and more records, because twice the records at twice the k have boxes of the same width."""
+        """A smaller k; and more records, because twice the records at twice the k have boxes of about the same width:
+        other records are not measured."""
         smaller = self._smaller_k(tried.k, make)
         if smaller is None:
             yield f"A smaller k alone is not enough: even k = 2 gives {self._widths(make(2)[1])}."
             return
         records = -(-table.records * tried.k // smaller)
         yield f"k = {smaller}."
-        yield f"About {records:,} records of the same spread, {records - table.records:,} more."
+        yield f"More records: about {records:,} of the same spread come near the limits (an estimate)."
 
     def _smaller_k(self, k: int, make: Make) -> int | None:
         """The largest k below that is found to keep the limits."""

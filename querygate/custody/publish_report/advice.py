@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from querygate.core.count_text import counted
+from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.publish_report.crossed_cuts import CrossedCuts
 from querygate.custody.publish_report.report_body import Advice, PublishReport
 
 COVERED = 0.5
 """A column whose classes cover more of its domain than this is hardly told."""
+
+UNDIVIDED = 0.9
+"""Hardly any class is divided by a column of which classes cover more than this."""
 
 VAGUE = 0.25
 """A mean whose range covers more of the domain than this says little."""
@@ -19,10 +24,10 @@ HEAPED = 0.1
 SMALL_K = 5
 
 
-def make_warnings(body: PublishReport, policy_warnings: tuple[str, ...]) -> tuple[Advice, ...]:
-    """Each with a text and an advice."""
-    found = [*_of_soundness(body), *_of_disclosure(body), *_of_risk(body), *_of_versions(body), *_of_use(body)]
-    found += [(f"The policy: {text}.", "") for text in policy_warnings]
+def make_warnings(body: PublishReport, policy: Policy) -> tuple[Advice, ...]:
+    """Each with a text and an advice. Whatever is advised was seen to help: tests follow it."""
+    found = [*_of_soundness(body), *_of_disclosure(body), *_of_risk(body), *_of_versions(body), *_of_use(body, policy)]
+    found += [(f"The policy: {text}.", "") for text in policy.warnings]
     return tuple(Advice(text, advice) for text, advice in found)
 
 
@@ -50,7 +55,7 @@ def _of_disclosure(body: PublishReport) -> Iterator[tuple[str, str]]:
         else:
             yield (
                 f"{share} have values of {column} within {line.limit:g} of each other.",
-                f"Set or raise the guard in [columns.{column}].",
+                f"Set a guard of at least that in [columns.{column}].",
             )
 
 
@@ -82,10 +87,12 @@ def _of_risk(body: PublishReport) -> Iterator[tuple[str, str]]:
 
 def _about_codes(body: PublishReport) -> str:
     column = max(body.codes, key=lambda one: one.alone).column
-    others = "choose a larger k, or leave out a quasi-identifier."
     if any(one.method == "classes" for one in body.codes):
-        return f"Raise m in protect of [columns.{column}], {others}"
-    return f'Protect codes within classes: protect = {{ kind = "classes", m = 2 }} in [columns.{column}]. Or {others}'
+        return f"Raise m in protect of [columns.{column}], or choose a larger k, there too if it has its own."
+    return (
+        f'Protect codes within classes: protect = {{ kind = "classes", m = 2 }} in [columns.{column}]. Or choose a '
+        "larger k, or leave out a quasi-identifier."
+    )
 
 
 def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
@@ -98,26 +105,81 @@ def _of_versions(body: PublishReport) -> Iterator[tuple[str, str]]:
         )
 
 
-def _of_use(body: PublishReport) -> Iterator[tuple[str, str]]:
+def _of_use(body: PublishReport, policy: Policy) -> Iterator[tuple[str, str]]:
     for line in body.widths:
         if line.role == "quasi-identifier" and line.share > COVERED:
             yield (
                 f"{line.column} is published with little detail: a class covers {line.share:.0%} of its domain on "
                 "average.",
-                "Raise its weight, give it cuts, leave out another quasi-identifier, or lower k. If nobody needs "
-                f"{line.column}, withhold it to make the other columns sharper.",
+                _about_detail(policy, policy.column(line.column), line.share),
             )
     for answer in body.statistics:
         low, high = answer.domain or (0.0, 0.0)
         share = (answer.width or 0) / ((high - low) or 1) if answer.domain else 0.0
         if share > VAGUE:
+            column = policy.column(answer.statistic.partition("(")[2].removesuffix(")"))
             yield (
                 f"The range of {answer.statistic} covers {share:.0%} of its domain.",
-                "Name it in anonymise.statistics, or carry the number in narrower bins or with class moments.",
+                _about_range(body, policy, column),
             )
+    yield from _of_cuts(body)
     largest = body.class_sizes.largest
     if body.headline.ncp > HEAPED and largest > HEAPED * body.headline.rows:
         yield (
             f"One class has {largest:,} records, {largest / body.headline.rows:.0%} of all records.",
-            "Look for a quasi-identifier with few values or many missing values, or relax a guarantee.",
+            _about_size(body),
         )
+
+
+def _about_detail(policy: Policy, column: ColumnPolicy, share: float) -> str:
+    """Only what helps: a category takes no cuts, and a column by which nothing is divided costs the others nothing."""
+    if len(policy.named("quasi-identifier")) == 1:
+        return "Lower k."
+    cuts = "give it cuts, " if column.is_numeric and not column.cuts and not column.edges else ""
+    unneeded = f" If nobody needs {column.name}, withhold it to make the other columns sharper."
+    return f"Raise its weight, {cuts}leave out another quasi-identifier, or lower k." + unneeded * (share < UNDIVIDED)
+
+
+def _about_range(body: PublishReport, policy: Policy, column: ColumnPolicy) -> str:
+    if column.role == "quasi-identifier":
+        named = 'Name it in anonymise.statistics with method = "auto", or lower k.'
+        return "Lower k." if policy.anonymise.statistics and policy.anonymise.method == "auto" else named
+    bins = "narrower bins" if column.carry == "bins" else "bins"
+    one_each = body.headline.persons == body.headline.rows  # moments of somebody's many rows would be theirs
+    moments = one_each and policy.anonymise.class_moments == "none"
+    return f"Carry {column.name} in {bins}" + ', or set class_moments = "rounded" in [anonymise].' * moments
+
+
+def _about_size(body: PublishReport) -> str:
+    if body.class_sizes.largest < 2 * body.headline.k_asked:
+        return "Lower k."
+    return "Relax a guarantee of the policy: classes are larger than k needs them."
+
+
+def _of_cuts(body: PublishReport) -> Iterator[tuple[str, str]]:
+    """A line for each column with cuts that classes reach across, and the change that helps most."""
+    found = body.crossed_cuts
+    for column in dict.fromkeys(cut.column for cut in found.cuts):
+        mine = [i for i, cut in enumerate(found.cuts) if cut.column == column]
+        rules = [rule for i in mine for rule in found.cuts[i].rules]
+        first = dict.fromkeys(rule.rule for rule in rules if rule.always) or dict.fromkeys(rule.rule for rule in rules)
+        points = ", ".join(found.cuts[i].cut for i in mine)
+        yield (
+            f"Classes reach across public cuts of {column} ({points})."
+            + (f" What keeps them together: {', '.join(first)}." if first else ""),
+            _about_cuts(found, mine),
+        )
+
+
+def _about_cuts(found: CrossedCuts, cuts: list[int]) -> str:
+    """The change after which the fewest records break a rule, of those that leave fewer across."""
+    before = sum(found.across[i] for i in cuts) if found.across else 0
+    across = {one.change: sum(one.across[i] for i in cuts) for one in found.relaxed}
+    helpful = [one for one in found.relaxed if across[one.change] < before]
+    if not helpful:
+        return "Leave out these cuts, or lower k."
+    best = min(helpful, key=lambda one: (one.broken_records, across[one.change]))
+    return (
+        f"{best.change}: {counted(across[best.change], 'record')} would be across instead of {before:,}, and "
+        f"{counted(best.broken_records, 'record')} in classes that break {best.rule}. Or leave out these cuts."
+    )

@@ -52,10 +52,8 @@ class Sweep:
 
 def sweep(case: ReportCase, progress: Progress) -> Sweep:
     """Points of the map. On a sample all classes are wider than they would be: compare points with each other only."""
-    published = case.published.comparison[0] if case.published.comparison else None
-    name = published.method if published else _plain(case.policy)
-    k = published.k if published else case.policy.k
-    most = MOST_SLOW if name in SLOW else MOST_RECORDS
+    name, k = published_method(case)
+    most = most_records(name)
     points: list[SweepPoint] = []
     for factor in FACTORS:
         wanted = max(2, round(k * factor))
@@ -65,13 +63,22 @@ def sweep(case: ReportCase, progress: Progress) -> Sweep:
     return Sweep(name, min(case.rows.rows, most), case.rows.rows > most, k, tuple(points))
 
 
-def _plain(policy: Policy) -> str:
-    return "mondrian" if policy.anonymise.method == "auto" else policy.anonymise.method
+def published_method(case: ReportCase) -> tuple[str, int]:
+    """The method that made the published classes, and its k."""
+    if case.published.comparison:
+        return case.published.comparison[0].method, case.published.comparison[0].k
+    method = case.policy.anonymise.method
+    return "mondrian" if method == "auto" else method, case.policy.k
+
+
+def most_records(method: str) -> int:
+    """How many records are divided again."""
+    return MOST_SLOW if method in SLOW else MOST_RECORDS
 
 
 def _point(case: ReportCase, name: str, k: int, most: int) -> list[SweepPoint]:
     """One point; none where the guarantees cannot be kept with this k."""
-    policy = _divided_alone(replace(case.policy, k=k))
+    policy = divided_alone(replace(case.policy, k=k))
     state = PublicationState(policy, case.rows.staging(), StepProgress())
     try:
         state = code(load(state, case.rows.source(most)))
@@ -89,7 +96,7 @@ def _point(case: ReportCase, name: str, k: int, most: int) -> list[SweepPoint]:
     return [SweepPoint(k, int(state.labels.max()) + 1, loss, found.greatest, found.average, finite)]
 
 
-def _divided_alone(policy: Policy) -> Policy:
+def divided_alone(policy: Policy) -> Policy:
     """Without what has been done before: tables are joined already."""
     beside = policy.wishes | {policy.person}
     kept = tuple(c for c in policy.columns if (c.is_published and not c.codes) or c.name in beside)

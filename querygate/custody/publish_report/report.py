@@ -14,6 +14,7 @@ from querygate.core.progress import Progress, no_progress
 from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish_report.advice import make_warnings
 from querygate.custody.publish_report.charts import PICTURES, can_draw, draw
+from querygate.custody.publish_report.crossed_cuts import crossed_cuts
 from querygate.custody.publish_report.earlier_versions import changes, versions
 from querygate.custody.publish_report.example_answers import counts, statistics
 from querygate.custody.publish_report.headline import class_sizes, guarantees, headline, widths
@@ -51,11 +52,12 @@ def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishRe
         methods=published.comparison,
         versions=None if published.versions is None else versions(published.versions),
         sweep=sweep(case, progress),
+        crossed_cuts=crossed_cuts(case, progress),
     )
     return replace(
         report,
         changes=None if case.before is None else changes(case.before, report),
-        warnings=make_warnings(report, case.policy.warnings),
+        warnings=make_warnings(report, case.policy),
     )
 
 

@@ -10,6 +10,7 @@ from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport
 from querygate.custody.publish.republication_guard import Overlap
+from querygate.custody.publish_report.crossed_cuts import CrossedCuts
 from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer
 from querygate.custody.publish_report.headline import ClassSizes, ColumnWidth, Guarantee, Headline
 from querygate.custody.publish_report.k_sweep import Sweep
@@ -92,4 +93,5 @@ class PublishReport:
     methods: tuple[Trial, ...]  # the published one first
     versions: EarlierVersions | None  # None where there are none that can be read
     sweep: Sweep
+    crossed_cuts: CrossedCuts
     changes: Changes | None = None

@@ -11,7 +11,12 @@ from querygate.core.types import Column, Ints
 from querygate.custody.columns.population import Population
 from querygate.custody.publish_report.headline import shares
 from querygate.custody.publish_report.report_case import ReportCase
-from querygate.custody.verify.guarantee_check import WrittenCells, population_matches, published_values
+from querygate.custody.verify.guarantee_check import (
+    WrittenCells,
+    missing_values,
+    population_matches,
+    published_values,
+)
 from querygate.methods.anonymise.class_disclosure import fence, narrow_hulls, shared_values
 from querygate.methods.risk import Attack, attack
 
@@ -148,7 +153,9 @@ def _disclosed(case: ReportCase, column: Column) -> SharedValues | CloseNumbers:
     wanted = case.policy.column(column.name)
     is_guarded = bool(wanted.diversity)
     if not column.is_numeric:
-        same, likely = shared_values(case.box, published_values(column, case.cells), case.counts)
+        missing = missing_values(column, case.cells, case.written)
+        asked = ~missing if wanted.spares_missing else np.ones_like(missing)
+        same, likely = shared_values(case.box[asked], published_values(column, case.cells)[asked], case.counts[asked])
         return SharedValues(column.name, is_guarded, same.classes, same.records, likely.classes, likely.records)
     limit = float(wanted.guard or 2 * (wanted.grid or 0))
     told = narrow_hulls(case.sizes, *case.box_hulls(column.name), limit)

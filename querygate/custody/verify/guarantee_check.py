@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from querygate.core.types import Arrays, Column, Ints
+from querygate.core.types import Arrays, Bools, Column, Ints
 from querygate.core.vault_ports import VerifierCounts
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.personal_privacy import read_wishes
@@ -95,6 +95,8 @@ def _of_values(
     release: WrittenCells, column: Column, wanted: ColumnPolicy, d: DiversityPolicy
 ) -> Iterator[GuaranteeCheck]:
     box, values, counts = _values(release, column, wanted)
+    if not box.size:
+        return  # nobody was asked
     promise, name = f"{d.kind} diversity of {wanted.name}", wanted.name
     match d.kind:
         case "distinct" | "p-sensitive":
@@ -123,6 +125,11 @@ def _of_numbers(release: WrittenCells, wanted: ColumnPolicy, d: DiversityPolicy)
     name = wanted.name
     box, raw, counts = release.raw(name)
     values = raw[name]
+    if wanted.spares_missing:
+        asked = ~np.isnan(values)
+        box, values, counts = box[asked], values[asked], counts[asked]
+        if not box.size:
+            return
     if d.kind == "em":
         figure = partition_check.crowding(box, values, counts, epsilon=float(d.epsilon or 0))
         promise = f"(epsilon,m)-anonymity of {name}"
@@ -151,14 +158,19 @@ def _of_wishes(release: WrittenCells, wanted: ColumnPolicy, d: DiversityPolicy) 
 
 
 def _values(release: WrittenCells, column: Column, wanted: ColumnPolicy) -> tuple[Ints, Ints, Ints]:
-    """(box, number of the published value, records); a missing value has the greatest number."""
+    """(box, number of the published value, records); a missing value has a number too, or is not applicable and left
+    out."""
     if wanted.carry not in CARRIED:
         box, raw, counts = release.raw(column.name)
         values, missing = raw[column.name], np.isnan(raw[column.name])
         codes = grid_codes(wanted).of(np.where(missing, column.low or 0, values))
         _, values = np.unique(np.where(missing, codes.max(initial=0) + 1, codes), return_inverse=True)
-        return box, values.reshape(-1), counts
-    return release.box, published_values(column, release.cells), release.cells["n"]
+        values = values.reshape(-1)
+    else:
+        box, values, counts = release.box, published_values(column, release.cells), release.cells["n"]
+        missing = missing_values(column, release.cells, release.written)
+    asked = ~missing if wanted.spares_missing else np.ones_like(missing)
+    return box[asked], values[asked], counts[asked]
 
 
 def published_values(column: Column, cells: Arrays) -> Ints:
@@ -167,6 +179,15 @@ def published_values(column: Column, cells: Arrays) -> Ints:
         return np.asarray(cells[f"c{column.index}_set"], dtype=np.int64)
     low = cells[f"c{column.index}_lo"]
     return np.unique(np.ma.filled(np.ma.asarray(low, dtype=np.float64), np.inf), return_inverse=True)[1].reshape(-1)
+
+
+def missing_values(column: Column, cells: Arrays, written: Sets) -> Bools:
+    """Where the published value of a sensitive column is a missing one."""
+    if column.is_numeric:
+        return np.ma.getmaskarray(np.ma.asarray(cells[f"c{column.index}_lo"]))
+    set_ids, value_ids, _ = written.sets(column.index)
+    found: Bools = np.isin(np.asarray(cells[f"c{column.index}_set"]), set_ids[value_ids < 0])
+    return found
 
 
 def _levels(release: WrittenCells, column: Column, wanted: ColumnPolicy) -> Ints:

@@ -41,9 +41,13 @@ def check_people(release: WrittenCells, policy: Policy) -> Iterator[GuaranteeChe
         if not wanted.diversity or column.role != "sensitive":
             continue
         box, raw, _ = release.raw(policy.person, column.name)
-        spared, share = partition_check.spared_people(
-            box, _numbered(raw[policy.person]), _values(release, wanted, column, raw[column.name])
-        )
+        people, values = _numbered(raw[policy.person]), _values(release, wanted, column, raw[column.name])
+        if wanted.spares_missing:
+            asked = np.array([value is not None and value == value for value in raw[column.name].tolist()], np.bool_)
+            box, people, values = box[asked], people[asked], values[asked]
+        if not box.size:
+            continue  # nobody was asked
+        spared, share = partition_check.spared_people(box, people, values)
         least = least_values(wanted.diversity) - 1
         most = min((d.alpha for d in wanted.diversity if d.alpha), default=1.0)
         measure = f"people of a class without its commonest {column.name}"

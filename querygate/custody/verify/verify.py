@@ -24,7 +24,7 @@ from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
 from querygate.custody.policy import Policy
 from querygate.custody.verify.code_check import measure_codes
-from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, published_values
+from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.number_check import check_intervals, check_moments
 from querygate.custody.verify.person_check import ClassPeople, check_people, count_people
 from querygate.methods.anonymise import partition_check
@@ -94,12 +94,15 @@ def verify_release(
     for column in catalog.columns:
         wanted = policy.column(column.name)
         if column.role == "sensitive":
-            values = published_values(column, cells)
-            l[column.name] = partition_check.distinct_values(boxes, values)
-            t[column.name] = partition_check.closeness(boxes, values, cells["n"], ordered=column.is_numeric)
+            missing = missing_values(column, cells, written)
+            asked = ~missing if wanted.spares_missing else np.ones_like(missing)
+            if not asked.any():
+                continue
+            values, counts = published_values(column, cells)[asked], np.asarray(cells["n"])[asked]
+            l[column.name] = partition_check.distinct_values(boxes[asked], values)
+            t[column.name] = partition_check.closeness(boxes[asked], values, counts, ordered=column.is_numeric)
             if column.is_numeric and wanted.guard:
-                classes, low, high = staging.class_hulls(column.name)
-                hull[column.name] = partition_check.narrowest_hull(classes, low, high)
+                hull[column.name] = _narrowest(*staging.class_hulls(column.name), spares_missing=wanted.spares_missing)
                 _check(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
                 one = wanted.carry in ("hull", "joint")
                 _check(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
@@ -117,6 +120,12 @@ def verify_release(
         _check(found.holds, found.promise)
     width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
     return Measurement(k, int(sizes.max()), l, t, hull, width, kept, people)
+
+
+def _narrowest(classes: Ints, low: Floats, high: Floats, *, spares_missing: bool) -> float:
+    """The narrowest hull of a class; of classes with any value alone, where missing values are spared."""
+    asked = ~np.isnan(low) if spares_missing else np.ones_like(low, dtype=np.bool_)
+    return partition_check.narrowest_hull(classes[asked], low[asked], high[asked])
 
 
 def _check(holds: bool, promise: str) -> None:

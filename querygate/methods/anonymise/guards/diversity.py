@@ -26,8 +26,9 @@ SLACK = 1e-9
 class Sensitive:
     """Which values of a sensitive column each combination has: triplets (combination, value, count).
 
-    Values are coded 0..size-1; NULL is a value like any other, so every combination has at least one triplet. `whole`
-    is how often each value occurs in the whole table, where the combinations are only a part of it.
+    Values are coded 0..size-1; NULL is a value like any other, so every combination has at least one triplet. Coded as
+    `size` it is not applicable: records that have it are left out, and a class of such records alone keeps everything.
+    `whole` is how often each value occurs in the whole table, where the combinations are only a part of it.
     """
 
     column: str
@@ -47,7 +48,7 @@ class Diversity(ABC):
         self._held = Triplets(sensitive.column, sensitive.combination, sensitive.value, sensitive.count)
         totals = sensitive.whole
         if totals is None:
-            totals = np.bincount(self._held.value, self._held.count, self.size)
+            totals = np.bincount(self._held.value, self._held.count, self.size + 1)[: self.size]
         self.shares: Floats = totals / max(1.0, float(totals.sum()))
 
     @property
@@ -61,16 +62,20 @@ class Diversity(ABC):
 
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
         label, value, count = self._held.of(rows, label)
+        counted = value < self.size
+        label, value, count = label[counted], value[counted], count[counted]
         order, label = argsort_packed(label)
         value, count = value[order], count[order]
-        step = max(1, BLOCK // self.size)
-        verdict = np.empty(classes, dtype=np.bool_)
+        step = max(1, BLOCK // max(1, self.size))
+        verdict = np.ones(classes, dtype=np.bool_)
         for begin in range(0, classes, step):
             end = min(begin + step, classes)
             here = slice(*np.searchsorted(label, [begin, end]))
             key = (label[here] - begin) * self.size + value[here]
             counts = np.bincount(key, count[here], (end - begin) * self.size)
-            verdict[begin:end] = self.holds(np.asarray(counts, np.float64).reshape(-1, self.size))
+            table = np.asarray(counts, np.float64).reshape(end - begin, self.size)
+            asked = np.flatnonzero(table.any(axis=1))
+            verdict[begin + asked] = self.holds(table[asked])
         return verdict
 
 

@@ -45,14 +45,23 @@ class NumericHull:
     `low` and `high` are the least and greatest raw value of each combination (nan where it has none), `low_bin` and
     `high_bin` the least and greatest bin, with NULL as a bin of its own below the others. A class whose values lie
     closer together than `least_width` fails even if some of its members are NULL, and a class of NULLs alone fails
-    ((k,e)-anonymity: Zhang, Koudas, Srivastava, Yu, ICDE 2007).
+    ((k,e)-anonymity: Zhang, Koudas, Srivastava, Yu, ICDE 2007). Where missing values are spared, such a class holds;
+    bins are then of known values alone, with the least above the greatest where a combination has none.
     """
 
     def __init__(
-        self, column: str, low: Floats, high: Floats, low_bin: Ints, high_bin: Ints, least_width: float
+        self,
+        column: str,
+        low: Floats,
+        high: Floats,
+        low_bin: Ints,
+        high_bin: Ints,
+        least_width: float,
+        *,
+        spares_missing: bool = False,
     ) -> None:
         self.name = f"the numeric guard of {column}"
-        self.least_width = least_width
+        self.least_width, self._spares = least_width, spares_missing
         # Ranks, not values: an offset per node then keeps running maxima apart without any rounding.
         known = ~np.isnan(low)
         self._values = np.unique(np.concatenate([low[known], high[known]]))
@@ -65,7 +74,7 @@ class NumericHull:
         figures = [high_rank, -low_rank] if self._bins is not None else [high_rank, -low_rank, high_bin, -low_bin]
         self._maxima = np.stack(figures, axis=1).astype(np.int32)
         self._width = int(np.ptp(self._maxima)) + 1 if low.size else 1
-        spread = np.ptp(self._values) if self._values.size else 0.0
+        spread = self._values[-1] - self._values[0] if self._values.size > 1 else 0.0
         if spread >= least_width and low_bin.min() == high_bin.max():
             self.name += ": its values spread far enough, but are all published as one bin"
 
@@ -93,7 +102,7 @@ class NumericHull:
         width, apart = np.zeros(high.shape), high > low
         width[apart] = self._values[high[apart]] - self._values[low[apart]]
         wide: Bools = (width >= self.least_width) & (high_bin > low_bin)
-        return wide
+        return wide | (high < 0) if self._spares else wide
 
 
 def _bins_by_rank(values: int, *ends: tuple[Ints, Ints]) -> Ints | None:

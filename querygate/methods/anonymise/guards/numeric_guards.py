@@ -20,12 +20,17 @@ from querygate.methods.anonymise.guards.triplets import Triplets
 
 @dataclass(frozen=True)
 class Numbers:
-    """Raw values of a sensitive number: triplets (combination, value, records); nan is a missing value."""
+    """Raw values of a sensitive number: triplets (combination, value, records); nan is a missing value.
+
+    Where missing values are spared, records without a value are left out, and a class of such records alone keeps
+    everything.
+    """
 
     column: str
     combination: Ints
     value: Floats
     count: Ints
+    spares_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class NumberGuard(ABC):
     """
 
     def __init__(self, numbers: Numbers) -> None:
-        self.column = numbers.column
+        self.column, self._spares = numbers.column, numbers.spares_missing
         known = ~np.isnan(numbers.value)
         self.values: Floats = np.unique(numbers.value[known])
         rank = np.where(known, np.searchsorted(self.values, numbers.value), self.values.size)
@@ -65,15 +70,20 @@ class NumberGuard(ABC):
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
         label, rank, count = self._held.of(rows, label)
         stride = self.values.size + 1
+        spared = np.zeros(classes, dtype=np.bool_)
+        if self._spares:
+            known = rank < self.values.size
+            label, rank, count = label[known], rank[known], count[known]
+            spared = np.bincount(label, minlength=classes) == 0
         order, key = argsort_packed(label * stride + rank)
-        return self.holds(RankedValues(key, rank[order], count[order], label[order], stride), classes)
+        return self.holds(RankedValues(key, rank[order], count[order], label[order], stride), classes) | spared
 
 
 class SpreadGuard(NumberGuard):
     """(k,e)-anonymity: values at least `e` apart and, if so wanted, at least `distinct` different ones.
 
     A missing value is no number: it neither widens a class nor counts as one of its values. A class without any value
-    fails.
+    fails, unless missing values are spared.
     """
 
     def __init__(self, numbers: Numbers, e: float, distinct: int = 1) -> None:

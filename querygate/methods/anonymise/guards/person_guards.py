@@ -16,12 +16,16 @@ from querygate.methods.anonymise.guards.triplets import Triplets
 
 @dataclass(frozen=True)
 class PersonRows:
-    """Which people have which values of a column, by combination: each triplet once. People and values are codes."""
+    """Which people have which values of a column, by combination: each triplet once. People and values are codes.
+
+    Where missing values are spared, the value 0 is one, and no value that anybody has.
+    """
 
     column: str
     combination: Ints
     person: Ints
     value: Ints
+    spares_missing: bool = False
 
 
 class PersonCount:
@@ -39,12 +43,13 @@ class PersonCount:
 
 class ValueHolders:
     """Of the people of a class, at least `spare` do not have the value that most have; and it is had by no more than
-    the share `most`. A class with l values of people who have one each spares l - 1.
+    the share `most`. A class with l values of people who have one each spares l - 1. People without any value are left
+    out where missing values are spared.
     """
 
     def __init__(self, rows: PersonRows, spare: int, most: float = 1.0) -> None:
         self.name = f"diversity of {rows.column} among people"
-        self.spare, self.most = spare, most
+        self.spare, self.most, self._spares = spare, most, rows.spares_missing
         self._size = int(rows.value.max(initial=0)) + 1
         pairs, pair = np.unique(rows.person * self._size + rows.value, return_inverse=True)
         self._person, self._value = pairs // self._size, pairs % self._size
@@ -53,12 +58,16 @@ class ValueHolders:
 
     def classes(self, rows: Ints, label: Ints, classes: int) -> Bools:
         label, pair, _ = self._held.of(rows, label)
+        if self._spares:
+            known = self._value[pair] > 0
+            label, pair = label[known], pair[known]
         people = _people(label, self._person[pair], self._people, classes)
         label, pair = np.divmod(np.unique(label * self._person.size + pair), self._person.size)
         values, holders = np.unique(label * self._size + self._value[pair], return_counts=True)
         commonest = np.zeros(classes, dtype=np.int64)
         np.maximum.at(commonest, values // self._size, holders)
         fine: Bools = (commonest <= people - self.spare) & (commonest <= self.most * people)
+        fine |= people == 0
         return fine
 
 

@@ -57,9 +57,9 @@ def test_a_refusal_has_the_figures():
     error = LIMITS.refusal(TABLE, make(16)[1], make)
     assert error.detail.endswith("mean(age): 24 wide, limit 10.")
     assert error.remedy.splitlines() == [
-        "Each of these would be enough:",
+        "Each of these would be enough, unless it says otherwise:",
         "k = 6.",
-        "About 267 records of the same spread, 167 more.",
+        "More records: about 267 of the same spread come near the limits (an estimate).",
         "Without the quasi-identifier sex: mean(age) 6 wide.",
         'max_width = { "mean(age)" = 24 }.',
     ]
