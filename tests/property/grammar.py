@@ -224,12 +224,15 @@ class Writer:
         named = [f"{names}k{i}" for i in range(len(keys))]
         listed = [f"{key} AS {name}" for key, name in zip(keys, named, strict=True)]
         listed += [f"{item} AS {names}{i}" for i, item in enumerate(items)]
+        limit = bool(keys) and ordered and self.chance(0.15)
+        grouped = self.group_by(keys, named, limit) if keys else ""
+        if ("ROLLUP" in grouped or "CUBE" in grouped) and self.chance(0.5):
+            function = self.rng.choice(["GROUPING", "GROUPING_ID"])
+            listed.append(f"{function}({', '.join(keys)}) AS {names}g")
         if where is None and self.chance(0.6):
             where = values.condition(self.rng.randint(0, 2))
         sql = f"{scope.before}SELECT {', '.join(listed)} FROM {scope.source}" + (f" WHERE {where}" if where else "")
-        limit = bool(keys) and ordered and self.chance(0.15)
-        if keys:
-            sql += self.group_by(keys, named, limit)
+        sql += grouped
         if self.chance(0.2):
             sql += self.having(values, keys, [f"{names}{i}" for i in range(len(items))])
         if ordered and keys and (limit or self.chance(0.2)):
