@@ -1,0 +1,123 @@
+"""Who holds which bin of a sensitive column inside a frame cell, as far as the views tell people apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from querygate.core.types import Bools, Ints
+from querygate.methods.views.atoms import Atoms, by_atom
+from querygate.methods.views.frontier import Frontier
+from querygate.methods.views.table import SensitiveColumn
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Groups of records in one atom with one bin. `present` are the bins that occur in the cell."""
+
+    column: SensitiveColumn
+    atoms: Atoms
+    atom: Ints
+    bin: Ints
+    count: Ints
+    totals: Ints
+    """By measure and group, what the values add up to."""
+    row_group: Ints
+    """The group of each record of the cell."""
+
+    @classmethod
+    def of(cls, column: SensitiveColumn, records: Ints, views: Sequence[Frontier], leaf: Ints) -> Holders:
+        """The records of a cell, with their leaves (views x records)."""
+        atoms, atom = Atoms.of(views, leaf)
+        bins = column.bins[records]
+        found, group = np.unique(atom * (column.size + 1) + bins, return_inverse=True)
+        group = group.reshape(-1)
+        values = [np.where(one.has_number[bins], one.values[records], 0) for one in column.measures]
+        totals = [by_atom(group, value, found.size) for value in values]
+        return cls(
+            column,
+            atoms,
+            found // (column.size + 1),
+            found % (column.size + 1),
+            np.bincount(group, minlength=found.size),
+            np.array(totals, dtype=np.int64).reshape(len(values), found.size),
+            group,
+        )
+
+    @cached_property
+    def present(self) -> Ints:
+        return np.unique(self.bin)
+
+    @cached_property
+    def held(self) -> Ints:
+        """Records by atom and bin."""
+        table = np.zeros((self.atoms.number, self.column.size + 1), dtype=np.int64)
+        table[self.atom, self.bin] = self.count
+        return table
+
+    def histograms(self) -> Ints:
+        """Records by class (of all views, one after another) and bin."""
+        return self.atoms.sums(np.ascontiguousarray(self.held.T)).T
+
+    def class_totals(self) -> Ints:
+        """By measure and class, what the values add up to."""
+        totals = (
+            np.stack([by_atom(self.atom, one, self.atoms.number) for one in self.totals])
+            if len(self.totals)
+            else (np.zeros((0, self.atoms.number), dtype=np.int64))
+        )
+        return self.atoms.sums(totals)
+
+    def partners(self, own: int) -> Ints:
+        """The other bins that occur, most promising first.
+
+        For numbers those that span the guard, the nearest first; for categories the commonest first.
+        """
+        others = self.present[self.present != own]
+        number = self.held.sum(axis=0)[others]
+        too_near = np.zeros(others.size, dtype=np.bool_)
+        beyond = np.zeros(others.size, dtype=np.int64)
+        for measure in self.column.measures:
+            if measure.has_number[own]:
+                low, high = measure.ends
+                span = np.maximum(high[others], high[own]) - np.minimum(low[others], low[own]) + 1
+                too_near |= (span < measure.span) | ~measure.has_number[others]
+                beyond = np.maximum(beyond, span - measure.span)
+        return others[np.lexsort((others, -number, beyond, too_near))]
+
+
+@dataclass
+class Possible:
+    """Which bins each group has been shown to be able to have; grows as witnesses are found."""
+
+    holders: Holders
+    values: int
+    bins: Bools
+    """Groups x bins that occur."""
+
+    @classmethod
+    def begin(cls, holders: Holders, values: int) -> Possible:
+        """Everybody can have the bin they have, and those of others in their atom."""
+        return cls(holders, values, holders.held[holders.atom][:, holders.present] > 0)
+
+    def add(self, atoms: Bools, own: int, other: int) -> None:
+        """Holders of one bin in these atoms can have the other."""
+        place = int(np.searchsorted(self.holders.present, other))
+        self.bins[(self.holders.bin == own) & atoms[self.holders.atom], place] = True
+
+    def is_safe(self) -> Bools:
+        """Per group: enough values, and bins that span every guard."""
+        safe = self.bins.sum(axis=1) >= self.values
+        present = self.holders.present
+        for measure in self.holders.column.measures:
+            low, high = (end[present] for end in measure.ends)
+            known = self.bins & measure.has_number[present]
+            greatest = np.where(known, high, np.iinfo(np.int64).min).max(axis=1, initial=np.iinfo(np.int64).min)
+            least = np.where(known, low, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
+            has_own = measure.has_number[self.holders.bin]
+            span = np.where(has_own, greatest, 0) - np.where(has_own, least, 0) + 1
+            safe &= ~has_own | (span >= measure.span)
+        return safe

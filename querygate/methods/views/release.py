@@ -1,0 +1,106 @@
+"""What a publisher writes and a verifier needs: classes and figures per frame cell, certificates, and what was collapsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from querygate.core.types import Bools, Ints
+from querygate.methods.views.balance import Balance
+from querygate.methods.views.frontier import Collapse, Frontier
+from querygate.methods.views.hiding import Hiding
+from querygate.methods.views.holders import Holders
+from querygate.methods.views.table import NULL, RecordTable, SensitiveColumn
+from querygate.methods.views.worlds import sum_cells
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """What one view tells of one column in one cell, by class.
+
+    `nodes` name the classes, `histogram` has their records by bin (NULL last), and `sum_low` and `sum_high` by measure
+    the least and greatest sum of the cell that holds theirs.
+    """
+
+    view: int
+    nodes: Ints
+    histogram: Ints
+    sum_low: Ints
+    sum_high: Ints
+
+
+@dataclass(frozen=True)
+class ColumnRelease:
+    """One sensitive column in one cell. `views` are those that tell of it; none: it is withheld in this cell."""
+
+    name: str
+    views: tuple[int, ...]
+    hiding: Hiding
+    figures: tuple[ClassFigures, ...]
+    collapses: tuple[Collapse, ...]
+
+
+@dataclass(frozen=True)
+class CellRelease:
+    """One frame cell. `leaf` (views x records) and the frontiers say in which class each record is.
+
+    `least_cut` is the least weight of a combination of the first two views; `balances` are the certificates of each
+    further view together with all before it.
+    """
+
+    records: Ints
+    leaf: Ints
+    counts: tuple[Frontier, ...]
+    least_cut: int
+    balances: tuple[tuple[Balance, ...], ...]
+    columns: tuple[ColumnRelease, ...]
+    collapses: tuple[Collapse, ...]
+
+    def labels(self, view: int, column: str | None = None) -> Ints | None:
+        """The class (a node) of each record of the cell, for counts or for a column; None if the view is silent on it."""
+        frontier: Frontier | None = self.counts[view]
+        if column is not None:
+            one = next(release for release in self.columns if release.name == column)
+            frontier = dict(zip(one.views, one.hiding.views, strict=True)).get(view)
+        return None if frontier is None else frontier.top[self.leaf[view]]
+
+
+@dataclass(frozen=True)
+class ViewsRelease:
+    """All cells. Weights are in parts of a person: `person` is one."""
+
+    views: tuple[tuple[str, ...], ...]
+    k: int
+    values: int
+    person: int
+    cells: tuple[CellRelease, ...]
+
+    def class_boxes(self, table: RecordTable, cell: int, view: int) -> Iterator[tuple[str, Bools]]:
+        """Per column of the view which codes occur in each class of counts (classes x codes, NULL last)."""
+        here = self.cells[cell]
+        label = here.counts[view].of(here.leaf[view])
+        for name in self.views[view]:
+            column = table.column(name)
+            codes = column.codes[here.records]
+            box = np.zeros((here.counts[view].classes, column.size + 1), dtype=np.bool_)
+            box[label, np.where(codes == NULL, column.size, codes)] = True
+            yield name, box
+
+
+def figures_of(
+    column: SensitiveColumn, records: Ints, leaf: Ints, views: tuple[int, ...], hiding: Hiding
+) -> tuple[ClassFigures, ...]:
+    """What is told by each view; `leaf` has a row for each of these views."""
+    if hiding.is_withheld:
+        return ()
+    holders = Holders.of(column, records, hiding.views, leaf)
+    histograms, totals = holders.histograms(), holders.class_totals()
+    cells = [sum_cells(total, one.step) for total, one in zip(totals, column.measures, strict=True)]
+    low, high = (np.array([cell[end] for cell in cells], dtype=np.int64).reshape(totals.shape) for end in (0, 1))
+    told = []
+    for view, frontier, begin in zip(views, hiding.views, holders.atoms.offsets.tolist(), strict=True):
+        own = slice(begin, begin + frontier.classes)
+        told.append(ClassFigures(view, frontier.nodes, histograms[own], low[:, own], high[:, own]))
+    return tuple(told)

@@ -1,0 +1,120 @@
+"""Worlds: numbers inside their bins that meet every published sum, with room to spare.
+
+A swap of bins moves sums a little. In one view, the exact one, partners swap their very numbers and nothing moves; in a
+class of another view the sum moves by no more than the widths of the two bins. So one world whose sums lie well inside
+their cells serves for all people of a frame cell.
+
+Proof: docs/explanation/proofs/views-witnesses.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_matrix, diags, hstack, vstack
+
+from querygate.core.types import Bools, Ints
+from querygate.methods.views.atoms import Atoms, by_atom
+from querygate.methods.views.holders import Holders
+from querygate.methods.views.table import Measure
+
+
+@dataclass(frozen=True)
+class World:
+    """Totals by measure and atom; `margins` by measure and class are how far the sums lie inside their cells."""
+
+    exact: int
+    totals: Ints
+    margins: Ints
+
+    def room(self, holders: Holders, own: int, other: int) -> Ints:
+        """How many swaps of these bins the sum of each class allows; classes of the exact view allow any number."""
+        atoms = holders.atoms
+        most = np.full(sum(atoms.sizes), np.iinfo(np.int64).max)
+        for measure, margins in zip(holders.column.measures, self.margins, strict=True):
+            moved = int(measure.widths[own] + measure.widths[other])
+            if moved:
+                most = np.minimum(most, margins // moved)
+        begin = int(atoms.offsets[self.exact])
+        most[begin : begin + atoms.sizes[self.exact]] = np.iinfo(np.int64).max
+        return most
+
+
+def sum_cells(totals: Ints, step: int) -> tuple[Ints, Ints]:
+    """The cell of each sum: its least and its greatest whole number."""
+    low = totals // step * step
+    return low, low + step - 1
+
+
+def roomy_world(holders: Holders, exact: int) -> World:
+    """A world with much room in all views but the exact one; that of the data where none is found."""
+    totals, margins = [], []
+    for number, measure in enumerate(holders.column.measures):
+        true = by_atom(holders.atom, holders.totals[number], holders.atoms.number)
+        one = _searched(holders, measure, true, exact)
+        left = _margins(holders.atoms, one, true, measure.step)
+        if (left < 0).any():
+            one, left = true, _margins(holders.atoms, true, true, measure.step)
+        totals.append(one)
+        margins.append(left)
+    classes = sum(holders.atoms.sizes)
+    return World(
+        exact,
+        np.array(totals, dtype=np.int64).reshape(len(totals), holders.atoms.number),
+        np.array(margins, dtype=np.int64).reshape(len(totals), classes),
+    )
+
+
+def atom_bounds(holders: Holders, measure: Measure) -> tuple[Ints, Ints]:
+    """The least and greatest total of each atom."""
+    low, high = (by_atom(holders.atom, holders.count * end[holders.bin], holders.atoms.number) for end in measure.ends)
+    return low, high
+
+
+def _margins(atoms: Atoms, totals: Ints, true: Ints, step: int) -> Ints:
+    low, high = sum_cells(atoms.sums(true), step)
+    sums = atoms.sums(totals)
+    return np.minimum(sums - low, high - sums)
+
+
+def _searched(holders: Holders, measure: Measure, true: Ints, exact: int) -> Ints:
+    """Totals by atom from a programme that makes the sum of margins as large as can be, rounded to whole numbers."""
+    atoms, step = holders.atoms, float(measure.step)
+    low, high = atom_bounds(holders, measure)
+    cell_low, cell_high = sum_cells(atoms.sums(true), measure.step)
+    base = atoms.sums(low)
+    wanted = _wanted(holders, measure, exact) / step
+    matrix = atoms.incidence
+    number, classes = atoms.number, matrix.shape[0]
+    margins = diags(np.ones(classes), format="csr")
+    above = hstack([-matrix, margins])
+    below = hstack([matrix, margins])
+    limits = np.concatenate([(base - cell_low) / step, (cell_high - base) / step])
+    goal = np.concatenate([np.zeros(number), -np.ones(classes)])
+    bounds = np.stack([np.zeros(number + classes), np.concatenate([(high - low) / step, wanted])], axis=1)
+    solved = linprog(goal, A_ub=csr_matrix(vstack([above, below])), b_ub=limits, bounds=bounds, method="highs-ds")
+    if solved.status != 0:
+        return true
+    return np.clip(low + np.rint(solved.x[:number] * step).astype(np.int64), low, high)
+
+
+def _wanted(holders: Holders, measure: Measure, exact: int) -> Ints:
+    """The margin that is enough for each class: two bins wide, and what rounding may take."""
+    atoms = holders.atoms
+    rounding = atoms.sums(np.ones(atoms.number, dtype=np.int64))
+    widest = int(measure.widths[holders.present].max(initial=0))
+    wanted = rounding + 2 * widest
+    begin = int(atoms.offsets[exact])
+    own = slice(begin, begin + atoms.sizes[exact])
+    wanted[own] = rounding[own]
+    return np.minimum(wanted, measure.step // 2)
+
+
+def allows(room: Ints, atoms: Atoms, times: Ints) -> Bools:
+    """Per atom whether all its classes have room for so many swaps."""
+    free = np.ones(atoms.number, dtype=np.bool_)
+    for labels, offset in zip(atoms.labels, atoms.offsets, strict=True):
+        free &= room[labels + offset] >= times[labels + offset]
+    return free
