@@ -14,7 +14,7 @@ from querygate.methods.views.frontier import Frontier
 
 @dataclass(frozen=True)
 class Atoms:
-    """`labels` (views x atoms) are the classes of each atom in each view, `sizes` the number of classes of each view."""
+    """`labels` (views x atoms) are the classes of each atom, `sizes` the number of classes of each view."""
 
     labels: Ints
     sizes: tuple[int, ...]
@@ -42,7 +42,7 @@ class Atoms:
         return csr_matrix((np.ones(rows.size), (rows, columns)), shape=(sum(self.sizes), self.number))
 
     def sums(self, figures: Ints) -> Ints:
-        """Figures by atom (the last axis) added up by class, in whole numbers; classes of all views one after another."""
+        """Figures by atom (the last axis) added up by class exactly; classes of all views one after another."""
         total = np.zeros((*figures.shape[:-1], sum(self.sizes)), dtype=figures.dtype)
         for labels, offset in zip(self.labels, self.offsets, strict=True):
             np.add.at(total, (..., labels + offset), figures)

@@ -1,5 +1,7 @@
-"""The frontiers of one sensitive column in a frame cell: equal to those of counts, or coarser where its guards (R1) or
-the witnesses of its holders (R3) need it. Where the whole cell as one class is not enough, the column is withheld there.
+"""The frontiers of one sensitive column in a frame cell.
+
+They are equal to those of counts, or coarser where its guards (R1) or the witnesses of its holders (R3) need it. Where
+the whole cell as one class is not enough, the column is withheld there.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ def _shown(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier]
     possible = Possible.begin(holders, values)
     worlds: list[World] = []
     moves: list[Move] = []
-    for exact in range(len(views)):
+    for exact in range(len(views) if len(views) > 1 else 0):  # one view has no swaps but those inside a class
         if possible.is_safe().all() or (exact and not column.measures):
             break
         worlds.append(roomy_world(holders, exact))

@@ -1,4 +1,4 @@
-"""Witnesses for any number of views: whole numbers of holders that trade two bins, each class losing what it gains (R3).
+"""Witnesses for any number of views: holders of two bins that trade them, each class losing what it gains (R3).
 
 A move says per atom how many holders of x get y (positive) or of y get x (negative). Over every class of every view it
 adds up to zero, so no histogram changes. A programme looks for the smallest one through a given atom; it counts only

@@ -1,4 +1,4 @@
-"""What a publisher writes and a verifier needs: classes and figures per frame cell, certificates, and what was collapsed."""
+"""What a publisher writes and a verifier needs: classes and figures, certificates, and what was collapsed and why."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CellRelease:
     collapses: tuple[Collapse, ...]
 
     def labels(self, view: int, column: str | None = None) -> Ints | None:
-        """The class (a node) of each record of the cell, for counts or for a column; None if the view is silent on it."""
+        """The class (a node) of each record of the cell, for counts or for a column; None if the view is silent."""
         frontier: Frontier | None = self.counts[view]
         if column is not None:
             one = next(release for release in self.columns if release.name == column)
