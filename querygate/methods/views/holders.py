@@ -103,10 +103,24 @@ class Possible:
         """Everybody can have the bin they have, and those of others in their atom."""
         return cls(holders, values, holders.held[holders.atom][:, holders.present] > 0)
 
-    def add(self, atoms: Bools, own: int, other: int) -> None:
+    def add(self, atoms: Bools, own: Ints, other: Ints) -> None:
+        """Per pair of bins (row): in these atoms holders of either can have the other."""
+        for where, one, two in zip(atoms, own.tolist(), other.tolist(), strict=True):
+            self.add_one(where, one, two)
+            self.add_one(where, two, one)
+
+    def add_one(self, atoms: Bools, own: int, other: int) -> None:
         """Holders of one bin in these atoms can have the other."""
-        place = int(np.searchsorted(self.holders.present, other))
-        self.bins[(self.holders.bin == own) & atoms[self.holders.atom], place] = True
+        holds = self._groups_of[own]
+        self.bins[holds, self._place[other]] |= atoms[self.holders.atom[holds]]
+
+    @cached_property
+    def _groups_of(self) -> dict[int, Ints]:
+        return {one: np.flatnonzero(self.holders.bin == one) for one in self.holders.present.tolist()}
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {one: place for place, one in enumerate(self.holders.present.tolist())}
 
     def is_safe(self) -> Bools:
         """Per group: enough values, and bins that span every guard."""

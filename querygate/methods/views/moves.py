@@ -56,15 +56,15 @@ def find_moves(possible: Possible, world: World) -> list[Move]:
         for other in holders.partners(own)[:MOST_PARTNERS].tolist():
             if not unsafe[group]:
                 break
-            room = world.room(holders, own, other)
+            room = world.room(holders, np.array([own]), np.array([other]))[0]
             move = _through(holders, atom, own, other)
             if move is None or not move.holds(holders, room):
                 continue
             used.append(move)
             times = np.zeros(holders.atoms.number, dtype=np.int64)
             times[list(move.atoms)] = move.times
-            possible.add(times > 0, own, other)
-            possible.add(times < 0, other, own)
+            possible.add_one(times > 0, own, other)
+            possible.add_one(times < 0, other, own)
             unsafe = ~possible.is_safe()
     return used
 

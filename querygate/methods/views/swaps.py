@@ -17,32 +17,40 @@ from querygate.core.types import Bools, Ints
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.worlds import World
 
+FIRST_PARTNERS = 4
+"""So many other bins are tried before all the rest: they are enough for most."""
+
+AT_ONCE = 1_000
+"""Pairs of bins whose graphs are laid side by side."""
+
 
 def find_swaps(possible: Possible, world: World) -> None:
-    """Add what swaps show in this world, until everybody is safe or every pair of bins was tried."""
+    """Add what swaps show in this world; every pair of bins is tried for those whom the first few do not show safe."""
     holders = possible.holders
     tried: set[tuple[int, int]] = set()
-    unsafe = ~possible.is_safe()
-    for own in np.unique(holders.bin[unsafe]).tolist():
-        for other in holders.partners(own).tolist():
-            if not unsafe[holders.bin == own].any():
-                break
-            if (pair := (min(own, other), max(own, other))) not in tried:
-                tried.add(pair)
-                on_cycle = swapped_atoms(holders, world.room(holders, own, other), own, other)
-                possible.add(on_cycle & (holders.held[:, own] > 0), own, other)
-                possible.add(on_cycle & (holders.held[:, other] > 0), other, own)
-                unsafe = ~possible.is_safe()
+    for most in (FIRST_PARTNERS, holders.present.size):
+        pairs = [
+            (min(own, other), max(own, other))
+            for own in np.unique(holders.bin[~possible.is_safe()]).tolist()
+            for other in holders.partners(own)[:most].tolist()
+        ]
+        new = sorted(set(pairs) - tried)
+        tried |= set(new)
+        for begin in range(0, len(new), AT_ONCE):
+            own, other = np.array(new[begin : begin + AT_ONCE]).T
+            possible.add(swapped_atoms(holders, world.room(holders, own, other), own, other), own, other)
 
 
-def swapped_atoms(holders: Holders, room: Ints, own: int, other: int) -> Bools:
-    """The atoms whose classes are strongly connected, by classes that have room."""
-    atoms = holders.atoms
+def swapped_atoms(holders: Holders, room: Ints, own: Ints, other: Ints) -> Bools:
+    """Per pair of bins the atoms whose classes are strongly connected, by classes that have room."""
+    atoms, size = holders.atoms, sum(holders.atoms.sizes)
     first, second = atoms.labels[0], atoms.labels[1] + atoms.sizes[0]
-    free = (room[first] > 0) & (room[second] > 0)
-    out, back = free & (holders.held[:, own] > 0), free & (holders.held[:, other] > 0)
-    heads, tails = np.concatenate([first[out], second[back]]), np.concatenate([second[out], first[back]])
-    size = sum(atoms.sizes)
-    graph = csr_matrix((np.ones(heads.size), (heads, tails)), shape=(size, size))
-    _, component = connected_components(graph, connection="strong")
-    return free & (component[first] == component[second])
+    free = (room[:, first] > 0) & (room[:, second] > 0)
+    out, there = np.nonzero(free & (holders.held[:, own].T > 0))
+    back, here = np.nonzero(free & (holders.held[:, other].T > 0))
+    heads = np.concatenate([out * size + first[there], back * size + second[here]])
+    tails = np.concatenate([out * size + second[there], back * size + first[here]])
+    whole = own.size * size
+    graph = csr_matrix((np.ones(heads.size, dtype=np.int8), (heads, tails)), shape=(whole, whole))
+    component = connected_components(graph, connection="strong")[1].reshape(own.size, size)
+    return free & (component[:, first] == component[:, second])

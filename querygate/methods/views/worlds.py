@@ -15,10 +15,12 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, diags, hstack, vstack
 
-from querygate.core.types import Bools, Ints
+from querygate.core.types import Ints
 from querygate.methods.views.atoms import Atoms, by_atom
 from querygate.methods.views.holders import Holders
 from querygate.methods.views.table import Measure
+
+UNLIMITED = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -29,16 +31,16 @@ class World:
     totals: Ints
     margins: Ints
 
-    def room(self, holders: Holders, own: int, other: int) -> Ints:
-        """How many swaps of these bins the sum of each class allows; classes of the exact view allow any number."""
+    def room(self, holders: Holders, own: Ints, other: Ints) -> Ints:
+        """Per pair of bins and class how many swaps the sums allow; those of the exact view allow any number."""
         atoms = holders.atoms
-        most = np.full(sum(atoms.sizes), np.iinfo(np.int64).max)
+        most = np.full((own.size, sum(atoms.sizes)), UNLIMITED)
         for measure, margins in zip(holders.column.measures, self.margins, strict=True):
-            moved = int(measure.widths[own] + measure.widths[other])
-            if moved:
-                most = np.minimum(most, margins // moved)
+            moved = measure.widths[own] + measure.widths[other]
+            allowed = margins[None, :] // np.maximum(moved, 1)[:, None]
+            most = np.where(moved[:, None] > 0, np.minimum(most, allowed), most)
         begin = int(atoms.offsets[self.exact])
-        most[begin : begin + atoms.sizes[self.exact]] = np.iinfo(np.int64).max
+        most[:, begin : begin + atoms.sizes[self.exact]] = UNLIMITED
         return most
 
 
@@ -110,11 +112,3 @@ def _wanted(holders: Holders, measure: Measure, exact: int) -> Ints:
     own = slice(begin, begin + atoms.sizes[exact])
     wanted[own] = rounding[own]
     return np.minimum(wanted, measure.step // 2)
-
-
-def allows(room: Ints, atoms: Atoms, times: Ints) -> Bools:
-    """Per atom whether all its classes have room for so many swaps."""
-    free = np.ones(atoms.number, dtype=np.bool_)
-    for labels, offset in zip(atoms.labels, atoms.offsets, strict=True):
-        free &= room[labels + offset] >= times[labels + offset]
-    return free
