@@ -114,6 +114,10 @@ class Possible:
         holds = self._groups_of[own]
         self.bins[holds, self._place[other]] |= atoms[self.holders.atom[holds]]
 
+    def has(self, group: int, other: int) -> bool:
+        """Is the group known to be able to have this bin?"""
+        return bool(self.bins[group, self._place[other]])
+
     @cached_property
     def _groups_of(self) -> dict[int, Ints]:
         return {one: np.flatnonzero(self.holders.bin == one) for one in self.holders.present.tolist()}

@@ -56,6 +56,8 @@ def find_moves(possible: Possible, world: World) -> list[Move]:
         for other in holders.partners(own)[:MOST_PARTNERS].tolist():
             if not unsafe[group]:
                 break
+            if possible.has(group, other):
+                continue
             room = world.room(holders, np.array([own]), np.array([other]))[0]
             move = _through(holders, atom, own, other)
             if move is None or not move.holds(holders, room):
