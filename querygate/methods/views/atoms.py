@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 
 from querygate.core.types import Ints
 from querygate.methods.views.frontier import Frontier
@@ -35,17 +35,17 @@ class Atoms:
         return np.cumsum([0, *self.sizes[:-1]])
 
     @property
-    def incidence(self) -> csr_matrix:
+    def incidence(self) -> csr_array:
         """Classes of all views x atoms: 1 where the atom is in the class."""
         rows = (self.labels + self.offsets[:, None]).reshape(-1)
         columns = np.tile(np.arange(self.number), len(self.sizes))
-        return csr_matrix((np.ones(rows.size), (rows, columns)), shape=(sum(self.sizes), self.number))
+        return csr_array((np.ones(rows.size), (rows, columns)), shape=(sum(self.sizes), self.number))
 
     def sums(self, figures: Ints) -> Ints:
         """Figures by atom (the last axis) added up by class exactly; classes of all views one after another."""
         total = np.zeros((*figures.shape[:-1], sum(self.sizes)), dtype=figures.dtype)
         for labels, offset in zip(self.labels, self.offsets, strict=True):
-            np.add.at(total, (..., labels + offset), figures)
+            np.add.at(total.T, labels + offset, figures.T)
         return total
 
 

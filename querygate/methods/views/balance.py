@@ -12,18 +12,19 @@ Proof: docs/explanation/proofs/views-balance.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
 
 import numpy as np
-from scipy.optimize import linprog
 
 from querygate.core.types import Floats, Ints
 from querygate.methods.views.atoms import Atoms, by_atom
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
+from querygate.methods.views.programme import zero_sums
 from querygate.methods.views.rationals import solve_exactly
+from querygate.methods.views.tree import ROOT
 
 REASON = "together with the views before it would tell of fewer than k people"
 DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 12, 60, 2520)
@@ -59,11 +60,11 @@ def balanced(
 ) -> tuple[Frontier, list[Balance], list[Collapse]]:
     """The last view, coarsened until R2* holds for all together; and a certificate for each light atom.
 
-    At its root the last view adds nothing to those before, which hold by themselves.
+    At its root it needs none: it adds nothing to the views before, which hold by themselves.
     """
     earlier, newest = list(views[:-1]), views[-1]
     done: list[Collapse] = []
-    while True:
+    while not newest.is_root:
         atoms, atom = Atoms.of([*earlier, newest], leaf)
         held = by_atom(atom, weights, atoms.number)
         found, broken = _certificates(atoms, held, least)
@@ -71,9 +72,10 @@ def balanced(
             return newest, found, done
         figures = np.stack(broken)[:, -newest.classes :]
         (newest,), more = collapse_greedily([newest], [newest.divides(_steps(figures))], REASON)
-        if not more:  # earlier views alone cannot break it; what is left is a programme that found no exact numbers
-            newest = newest.collapsed(0)
-        done += [Collapse(len(earlier), one.node, one.reason, one.problems) for one in more]
+        if not more:  # a programme that found no exact numbers, and no figures that differ either
+            newest, more = newest.collapsed(ROOT), [Collapse(0, ROOT, REASON, len(broken))]
+        done += [replace(one, view=len(earlier)) for one in more]
+    return newest, [], done
 
 
 def _certificates(atoms: Atoms, weights: Ints, least: int) -> tuple[list[Balance], list[Floats]]:
@@ -81,17 +83,16 @@ def _certificates(atoms: Atoms, weights: Ints, least: int) -> tuple[list[Balance
     found, broken = [], []
     matrix = atoms.incidence
     for atom in np.flatnonzero(weights < least).tolist():
-        room = weights / least
-        bounds = np.stack([-room, room], axis=1)
-        bounds[atom] = [0.0, 1.0 - room[atom]]
+        lower, upper = -weights / least, weights / least
+        lower[atom], upper[atom] = 0.0, 1.0 - weights[atom] / least
         goal = np.zeros(atoms.number)
         goal[atom] = -1.0
-        solved = linprog(goal, A_eq=matrix, b_eq=np.zeros(matrix.shape[0]), bounds=bounds, method="highs-ds")
-        one = _exact(atoms, weights, least, atom, solved.x) if solved.status == 0 else None
+        corner = zero_sums(goal, matrix, lower, upper)
+        one = None if corner is None else _exact(atoms, weights, least, atom, corner.found)
         if one is not None:
             found.append(one)
         else:
-            broken.append(np.asarray(solved.eqlin.marginals, dtype=np.float64))
+            broken.append(np.zeros(matrix.shape[0]) if corner is None else corner.worth)
     return found, broken
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from querygate.core.types import Bools, Ints
@@ -90,7 +90,7 @@ def least_support(first: Ints, second: Ints, weight: Ints) -> int:
     capacity += capacity.T
     if capacity.max() >= LARGEST_FLOW:
         raise ValueError("weights are too large for flows; divide persons into fewer parts")
-    graph = csr_matrix(capacity.astype(np.int32))
+    graph = csr_array(capacity.astype(np.int32))
     least, seen = None, np.zeros(size, dtype=np.bool_)
     for source in range(size):
         if seen[source]:

@@ -10,7 +10,6 @@ Proof: docs/explanation/proofs/views-cuts.md.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from querygate.core.types import Bools, Ints
@@ -48,7 +47,7 @@ def least_cut(weights: Ints) -> int | None:
 
 
 def _contracted(graph: Ints, group: Ints, joined: Bools) -> tuple[Ints, Ints]:
-    number, label = connected_components(csr_matrix(joined), directed=False)
+    number, label = connected_components(joined, directed=False)
     if number == len(graph):
         return graph, group
     order = np.argsort(label, kind="stable")

@@ -54,7 +54,8 @@ class Frontier:
     @cached_property
     def is_above(self) -> Bools:
         """Per node whether it has more than one class below it."""
-        return self.top[self.tree.first] != self.top[self.tree.last - 1]
+        above: Bools = self.top[self.tree.first] != self.top[self.tree.last - 1]
+        return above
 
     @cached_property
     def loss(self) -> Floats:

@@ -47,7 +47,8 @@ class CellRecords:
 
 def hidden(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier], fixed: int, values: int) -> Hiding:
     """Coarsen the views after the first `fixed` ones until guards and witnesses hold."""
-    now, done = list(views), []
+    now: list[Frontier] = list(views)
+    done: list[Collapse] = []
     if not _can_hold(column, cell, values):
         return Hiding((), collapses=(Collapse(fixed, 0, f"withheld: {WITNESS}", cell.records.size),))
     while True:

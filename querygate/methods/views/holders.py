@@ -86,7 +86,9 @@ class Holders:
                 span = np.maximum(high[others], high[own]) - np.minimum(low[others], low[own]) + 1
                 too_near |= (span < measure.span) | ~measure.has_number[others]
                 beyond = np.maximum(beyond, span - measure.span)
-        return others[np.lexsort((others, -number, beyond, too_near))]
+        order = np.lexsort((others, -number, beyond, too_near))
+        ranked: Ints = others[order]
+        return ranked
 
 
 @dataclass
@@ -128,7 +130,7 @@ class Possible:
 
     def is_safe(self) -> Bools:
         """Per group: enough values, and bins that span every guard."""
-        safe = self.bins.sum(axis=1) >= self.values
+        safe: Bools = self.bins.sum(axis=1) >= self.values
         present = self.holders.present
         for measure in self.holders.column.measures:
             low, high = (end[present] for end in measure.ends)

@@ -8,7 +8,7 @@ them, and then one further view after another, each coarsened alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def _inserted(
     cell = CellRecords(records, leaf[list(views)])
     hiding = hidden(column, cell, (*before.hiding.views, counts[place]), len(before.views), values)
     # Collapses name a view by its place among those that tell of the column; the last is the new one.
-    more = tuple(Collapse(place, one.node, one.reason, one.problems) for one in hiding.collapses)
+    more = tuple(replace(one, view=place) for one in hiding.collapses)
     collapses = (*before.collapses, *more)
     if hiding.is_withheld:
         return ColumnRelease(column.name, before.views, before.hiding, before.figures, collapses)

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import LinearConstraint, linprog, milp
-from scipy.sparse import csr_matrix, hstack
+from scipy.sparse import csr_array, hstack
 
 from querygate.core.types import Floats, Ints
 from querygate.methods.views.holders import Holders, Possible
+from querygate.methods.views.programme import whole_zero_sums, zero_sums
 from querygate.methods.views.worlds import World
 
 MOST_PARTNERS = 6
@@ -74,31 +74,18 @@ def find_moves(possible: Possible, world: World) -> list[Move]:
 def _through(holders: Holders, atom: int, own: int, other: int) -> Move | None:
     """The smallest move that changes a holder of `own` in the atom."""
     number, matrix = holders.atoms.number, holders.atoms.incidence
-    most = np.concatenate([holders.held[:, own], holders.held[:, other]])
+    most = np.concatenate([holders.held[:, own], holders.held[:, other]]).astype(np.float64)
     least = np.zeros(2 * number)
     least[atom] = 1.0
-    both = csr_matrix(hstack([matrix, -matrix]))
-    solved = linprog(
-        np.ones(2 * number),
-        A_eq=both,
-        b_eq=np.zeros(both.shape[0]),
-        bounds=np.stack([least, most], 1),
-        method="highs-ds",
-    )
-    if solved.status != 0:
+    both, goal = csr_array(hstack([matrix, -matrix])), np.ones(2 * number)
+    corner = zero_sums(goal, both, least, most)
+    if corner is None:
         return None
-    found: Floats = solved.x
-    if np.abs(found - np.rint(found)).max() > SAME:
-        whole = milp(
-            np.ones(2 * number),
-            integrality=np.ones(2 * number),
-            bounds=(least, most),
-            constraints=LinearConstraint(both, 0.0, 0.0),
-            options={"time_limit": MOST_SECONDS},
-        )
-        if whole.x is None:
-            return None
-        found = whole.x
+    found: Floats | None = corner.found
+    if np.abs(corner.found - np.rint(corner.found)).max() > SAME:
+        found = whole_zero_sums(goal, both, least, most, MOST_SECONDS)
+    if found is None:
+        return None
     rounded = np.rint(found).astype(np.int64)
     times = rounded[:number] - rounded[number:]
     used = np.flatnonzero(times)

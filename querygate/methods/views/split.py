@@ -23,7 +23,8 @@ def balanced_cut(codes: Ints, weights: Ints, least: int, allowed: Collection[int
     if not feasible.any():
         return None
     best = int(np.argmax(np.where(feasible, lighter, -1)))
-    return codes <= values[best]
+    below_cut: Bools = codes <= values[best]
+    return below_cut
 
 
 def peeled(codes: Ints, weights: Ints, least: int) -> Bools | None:

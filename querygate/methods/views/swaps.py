@@ -10,7 +10,7 @@ Proof: docs/explanation/proofs/views-witnesses.md.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from querygate.core.types import Bools, Ints
@@ -51,6 +51,7 @@ def swapped_atoms(holders: Holders, room: Ints, own: Ints, other: Ints) -> Bools
     heads = np.concatenate([out * size + first[there], back * size + second[here]])
     tails = np.concatenate([out * size + second[there], back * size + first[here]])
     whole = own.size * size
-    graph = csr_matrix((np.ones(heads.size, dtype=np.int8), (heads, tails)), shape=(whole, whole))
+    graph = csr_array((np.ones(heads.size, dtype=np.int8), (heads, tails)), shape=(whole, whole))
     component = connected_components(graph, connection="strong")[1].reshape(own.size, size)
-    return free & (component[:, first] == component[:, second])
+    connected: Bools = component[:, first] == component[:, second]
+    return free & connected

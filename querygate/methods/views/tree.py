@@ -89,7 +89,9 @@ def _split(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least
     total = int(weights.sum())
     if total < 2 * least:
         return None
-    wishes = [(column, own, {0, *column.prefer}, WANTED) for column, own in zip(columns, codes, strict=True)]
+    wishes: list[tuple[QuasiIdentifier, Ints, set[int] | None, float]] = [
+        (column, own, {0, *column.prefer}, WANTED) for column, own in zip(columns, codes, strict=True)
+    ]
     wishes += [(column, own, None, FINE) for column, own, _, _ in wishes if column.ordered]
     for column, own, cuts, worth in wishes:
         left = balanced_cut(own, weights, least, cuts) if column.ordered else peeled(own, weights, least)

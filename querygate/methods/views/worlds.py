@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_matrix, diags, hstack, vstack
+from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import Atoms, by_atom
 from querygate.methods.views.holders import Holders
+from querygate.methods.views.programme import sums_below
 from querygate.methods.views.table import Measure
 
 UNLIMITED = np.iinfo(np.int64).max
@@ -78,7 +78,8 @@ def atom_bounds(holders: Holders, measure: Measure) -> tuple[Ints, Ints]:
 def _margins(atoms: Atoms, totals: Ints, true: Ints, step: int) -> Ints:
     low, high = sum_cells(atoms.sums(true), step)
     sums = atoms.sums(totals)
-    return np.minimum(sums - low, high - sums)
+    left: Ints = np.minimum(sums - low, high - sums)
+    return left
 
 
 def _searched(holders: Holders, measure: Measure, true: Ints, exact: int) -> Ints:
@@ -90,16 +91,16 @@ def _searched(holders: Holders, measure: Measure, true: Ints, exact: int) -> Int
     wanted = _wanted(holders, measure, exact) / step
     matrix = atoms.incidence
     number, classes = atoms.number, matrix.shape[0]
-    margins = diags(np.ones(classes), format="csr")
+    margins = eye_array(classes)
     above = hstack([-matrix, margins])
     below = hstack([matrix, margins])
     limits = np.concatenate([(base - cell_low) / step, (cell_high - base) / step])
     goal = np.concatenate([np.zeros(number), -np.ones(classes)])
-    bounds = np.stack([np.zeros(number + classes), np.concatenate([(high - low) / step, wanted])], axis=1)
-    solved = linprog(goal, A_ub=csr_matrix(vstack([above, below])), b_ub=limits, bounds=bounds, method="highs-ds")
-    if solved.status != 0:
+    upper = np.concatenate([(high - low) / step, wanted])
+    found = sums_below(goal, csr_array(vstack([above, below])), limits, upper)
+    if found is None:
         return true
-    return np.clip(low + np.rint(solved.x[:number] * step).astype(np.int64), low, high)
+    return np.clip(low + np.rint(found[:number] * step).astype(np.int64), low, high)
 
 
 def _wanted(holders: Holders, measure: Measure, exact: int) -> Ints:
