@@ -212,7 +212,8 @@ class WitnessCheck:
         for number, inside in zip(self.numbers, room, strict=True):
             moved = sum(int(number.high[b] - number.low[b]) for b in (own, other) if number.low[b] <= number.high[b])
             for view in range(len(self.atoms)):
-                if view != world.exact and inside[view, int(self.atoms[view, a])] < times * moved:
+                is_free = view == world.exact or (self.atoms[view] == self.atoms[view, 0]).all()
+                if not is_free and inside[view, int(self.atoms[view, a])] < times * moved:
                     return False
         return True
 
@@ -229,7 +230,8 @@ class WitnessCheck:
                 inside = [n for a, n in times.items() if row[a] == name]
                 given = sum(n for n in inside if n > 0)
                 a = next(a for a in times if row[a] == name)
-                if sum(inside) or (view != world.exact and not self._bears(view, a, one, given, room)):
+                is_free = view == world.exact or (row == row[0]).all()  # the whole cell sums classes of the exact view
+                if sum(inside) or not (is_free or self._bears(view, a, one, given, room)):
                     return False
         for a, n in times.items():
             if n:

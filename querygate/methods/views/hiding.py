@@ -28,8 +28,8 @@ class Hiding:
 
     views: tuple[Frontier, ...]
     worlds: tuple[World, ...] = ()
-    moves: tuple[Move, ...] = ()
-    """For more than two views: the moves found in the last world."""
+    moves: tuple[tuple[Move, ...], ...] = ()
+    """For more than two views: the moves found in each world."""
     collapses: tuple[Collapse, ...] = ()
 
     @property
@@ -70,7 +70,7 @@ def hidden(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier]
 class _Shown:
     holders: Holders
     worlds: tuple[World, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[tuple[Move, ...], ...]
 
 
 def _can_hold(column: SensitiveColumn, cell: CellRecords, values: int) -> bool:
@@ -82,7 +82,7 @@ def _shown(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier]
     holders = Holders.of(column, cell.records, views, cell.leaf[: len(views)])
     possible = Possible.begin(holders, values)
     worlds: list[World] = []
-    moves: list[Move] = []
+    moves: list[tuple[Move, ...]] = []
     for exact in range(len(views) if len(views) > 1 else 0):  # one view has no swaps but those inside a class
         if possible.is_safe().all() or (exact and not column.measures):
             break
@@ -90,8 +90,7 @@ def _shown(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier]
         if len(views) <= 2:
             find_swaps(possible, worlds[-1])
         else:
-            moves = find_moves(possible, worlds[-1])
-            break
+            moves.append(tuple(find_moves(possible, worlds[-1])))
     return _Shown(holders, tuple(worlds), tuple(moves)), ~possible.is_safe()
 
 

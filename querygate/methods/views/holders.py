@@ -116,9 +116,12 @@ class Possible:
         holds = self._groups_of[own]
         self.bins[holds, self._place[other]] |= atoms[self.holders.atom[holds]]
 
-    def has(self, group: int, other: int) -> bool:
-        """Is the group known to be able to have this bin?"""
-        return bool(self.bins[group, self._place[other]])
+    def lacks(self, own: int, other: int) -> Bools:
+        """Per atom: are its holders of `own` not yet safe, nor known to be able to have the other bin?"""
+        holds = self._groups_of[own]
+        lacking = np.zeros(self.holders.atoms.number, dtype=np.bool_)
+        lacking[self.holders.atom[holds]] = ~self.is_safe()[holds] & ~self.bins[holds, self._place[other]]
+        return lacking
 
     @cached_property
     def _groups_of(self) -> dict[int, Ints]:

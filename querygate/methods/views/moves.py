@@ -1,8 +1,8 @@
 """Witnesses for any number of views: holders of two bins that trade them, each class losing what it gains (R3).
 
 A move says per atom how many holders of x get y (positive) or of y get x (negative). Over every class of every view it
-adds up to zero, so no histogram changes. A programme looks for the smallest one through a given atom; it counts only
-if its whole numbers are right.
+adds up to zero, so no histogram changes. A programme in whole numbers looks for moves that change as many people as
+can be who are not yet shown safe; a move counts only if its numbers are right.
 
 Proof: docs/explanation/proofs/views-witnesses.md.
 """
@@ -14,18 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from querygate.core.types import Floats, Ints
+from querygate.core.types import Bools, Ints
 from querygate.methods.views.holders import Holders, Possible
-from querygate.methods.views.programme import whole_zero_sums, zero_sums
-from querygate.methods.views.worlds import World
+from querygate.methods.views.programme import whole_zero_sums
+from querygate.methods.views.worlds import UNLIMITED, World
 
 MOST_PARTNERS = 6
-"""So many other bins are tried for a group before its class is made coarser."""
+"""So many other bins are tried for a bin before classes are made coarser."""
 
-MOST_SECONDS = 1.0
-"""No whole numbers are looked for longer than this where the programme has a fraction; the classes decide then."""
-
-SAME = 1e-6
+COST = 1 / 64
+"""What a change of somebody who need not change costs: the fewer take part, the more room is left."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,14 @@ class Move:
     atoms: tuple[int, ...]
     times: tuple[int, ...]
 
-    def holds(self, holders: Holders, room: Ints) -> bool:
-        """Checked in whole numbers: enough holders, every class balanced, and room for its sums."""
+    def by_atom(self, holders: Holders) -> Ints:
         times = np.zeros(holders.atoms.number, dtype=np.int64)
         times[list(self.atoms)] = self.times
+        return times
+
+    def holds(self, holders: Holders, room: Ints) -> bool:
+        """Checked in whole numbers: enough holders, every class balanced, and room for its sums."""
+        times = self.by_atom(holders)
         if (times > holders.held[:, self.own]).any() or (-times > holders.held[:, self.other]).any():
             return False
         given = holders.atoms.sums(np.maximum(times, 0))
@@ -49,44 +51,48 @@ class Move:
 
 def find_moves(possible: Possible, world: World) -> list[Move]:
     """Add what moves show in this world; returns those that were used."""
-    holders, used = possible.holders, []
-    unsafe = ~possible.is_safe()
-    for group in np.flatnonzero(unsafe).tolist():
-        own, atom = int(holders.bin[group]), int(holders.atom[group])
+    holders = possible.holders
+    used: list[Move] = []
+    tried: set[tuple[int, int]] = set()
+    for own in np.unique(holders.bin[~possible.is_safe()]).tolist():
         for other in holders.partners(own)[:MOST_PARTNERS].tolist():
-            if not unsafe[group]:
-                break
-            if possible.has(group, other):
-                continue
-            room = world.room(holders, np.array([own]), np.array([other]))[0]
-            move = _through(holders, atom, own, other)
-            if move is None or not move.holds(holders, room):
-                continue
-            used.append(move)
-            times = np.zeros(holders.atoms.number, dtype=np.int64)
-            times[list(move.atoms)] = move.times
-            possible.add_one(times > 0, own, other)
-            possible.add_one(times < 0, other, own)
-            unsafe = ~possible.is_safe()
+            if (other, own) not in tried:
+                tried.add((own, other))
+                used += _trades(possible, world, own, other)
     return used
 
 
-def _through(holders: Holders, atom: int, own: int, other: int) -> Move | None:
-    """The smallest move that changes a holder of `own` in the atom."""
+def _trades(possible: Possible, world: World, own: int, other: int) -> list[Move]:
+    """Moves of one pair of bins, as long as they show something new."""
+    holders = possible.holders
+    used: list[Move] = []
+    room = world.room(holders, np.array([own]), np.array([other]))[0]
+    while True:
+        wanted = [possible.lacks(own, other), possible.lacks(other, own)]
+        move = _widest(holders, room, own, other, wanted) if any(map(np.any, wanted)) else None
+        if move is None or not move.holds(holders, room):
+            return used
+        times = move.by_atom(holders)
+        if not ((times > 0) & wanted[0] | (times < 0) & wanted[1]).any():
+            return used
+        used.append(move)
+        possible.add_one(times > 0, own, other)
+        possible.add_one(times < 0, other, own)
+
+
+def _widest(holders: Holders, room: Ints, own: int, other: int, wanted: list[Bools]) -> Move | None:
+    """A move that changes many of the wanted atoms, and few others."""
     number, matrix = holders.atoms.number, holders.atoms.incidence
     most = np.concatenate([holders.held[:, own], holders.held[:, other]]).astype(np.float64)
-    least = np.zeros(2 * number)
-    least[atom] = 1.0
-    both, goal = csr_array(hstack([matrix, -matrix])), np.ones(2 * number)
-    corner = zero_sums(goal, both, least, most)
-    if corner is None:
-        return None
-    found: Floats | None = corner.found
-    if np.abs(corner.found - np.rint(corner.found)).max() > SAME:
-        found = whole_zero_sums(goal, both, least, most, MOST_SECONDS)
+    who = np.concatenate(wanted)
+    most[who] = 1.0
+    tight = room < UNLIMITED
+    gives = csr_array(hstack([matrix[tight], csr_array((int(tight.sum()), number))]))
+    goal = np.where(who, -1.0, COST)
+    found = whole_zero_sums(goal, csr_array(hstack([matrix, -matrix])), gives, room[tight].astype(np.float64), most)
     if found is None:
         return None
     rounded = np.rint(found).astype(np.int64)
     times = rounded[:number] - rounded[number:]
     used = np.flatnonzero(times)
-    return Move(own, other, tuple(used.tolist()), tuple(times[used].tolist()))
+    return Move(own, other, tuple(used.tolist()), tuple(times[used].tolist())) if used.size else None

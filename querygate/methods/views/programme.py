@@ -13,6 +13,9 @@ from scipy.sparse import csr_array
 
 from querygate.core.types import Floats
 
+MOST_NODES, GOOD_ENOUGH = 20, 0.1
+"""Of a search for whole numbers: how long it goes on, and how far from the best it may end."""
+
 
 @dataclass(frozen=True)
 class Corner:
@@ -40,13 +43,18 @@ def sums_below(goal: Floats, matrix: csr_array, limits: Floats, upper: Floats) -
     return np.asarray(solved.x, np.float64) if solved.status == 0 else None
 
 
-def whole_zero_sums(goal: Floats, matrix: csr_array, lower: Floats, upper: Floats, seconds: float) -> Floats | None:
-    """The same in whole numbers, if some are found in time."""
+def whole_zero_sums(
+    goal: Floats, matrix: csr_array, most_matrix: csr_array, most: Floats, upper: Floats
+) -> Floats | None:
+    """Whole numbers from 0 to `upper` with zero sums, and sums of the second matrix that are at most `most`.
+
+    The search is cut off by a number of steps, never by time, so that it finds the same every time.
+    """
     solved = milp(
         goal,
         integrality=np.ones(goal.size, dtype=np.int64),
-        bounds=Bounds(lower, upper),
-        constraints=LinearConstraint(matrix, 0.0, 0.0),
-        options={"time_limit": seconds},
+        bounds=Bounds(np.zeros(goal.size), upper),
+        constraints=[LinearConstraint(matrix, 0.0, 0.0), LinearConstraint(most_matrix, -np.inf, most)],
+        options={"node_limit": MOST_NODES, "mip_rel_gap": GOOD_ENOUGH},
     )
     return None if solved.x is None else np.asarray(solved.x, np.float64)

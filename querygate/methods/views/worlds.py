@@ -32,15 +32,16 @@ class World:
     margins: Ints
 
     def room(self, holders: Holders, own: Ints, other: Ints) -> Ints:
-        """Per pair of bins and class how many swaps the sums allow; those of the exact view allow any number."""
+        """Per pair of bins and class how many swaps the sums allow; in the exact view and in the whole cell any."""
         atoms = holders.atoms
         most = np.full((own.size, sum(atoms.sizes)), UNLIMITED)
         for measure, margins in zip(holders.column.measures, self.margins, strict=True):
             moved = measure.widths[own] + measure.widths[other]
             allowed = margins[None, :] // np.maximum(moved, 1)[:, None]
             most = np.where(moved[:, None] > 0, np.minimum(most, allowed), most)
-        begin = int(atoms.offsets[self.exact])
-        most[:, begin : begin + atoms.sizes[self.exact]] = UNLIMITED
+        for view, (begin, size) in enumerate(zip(atoms.offsets.tolist(), atoms.sizes, strict=True)):
+            if view == self.exact or size == 1:  # the whole cell is a sum of classes of the exact view
+                most[:, begin : begin + size] = UNLIMITED
         return most
 
 

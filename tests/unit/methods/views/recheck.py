@@ -94,9 +94,10 @@ def _column(
     for world in worlds:
         if len(labels) == 2 and not check.swap(world):
             found.append("R3: a world does not meet the figures")
-    for move in one.hiding.moves:
-        if not check.move(MoveGiven(move.own, move.other, move.atoms, move.times), worlds[-1]):
-            found.append("R3: a move does not keep the figures")
+    for world, moves in zip(worlds, one.hiding.moves, strict=False):
+        for move in moves:
+            if not check.move(MoveGiven(move.own, move.other, move.atoms, move.times), world):
+                found.append("R3: a move does not keep the figures")
     if unsafe := int(check.unsafe().sum()):
         found.append(f"R3: {unsafe} records are not shown to be able to have another value")
     return found

@@ -72,9 +72,10 @@ def unplayable(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease, v
             trade = _cycle(holders, world, int(holders.atom[group]), own, other)
             if trade is None or not _acts(here, holders, world, atom, own, other, trade):
                 wrong.append(f"a holder of {own} cannot have {other}")
-    for move in one.hiding.moves:
+    pairs = zip(one.hiding.worlds, one.hiding.moves, strict=False)
+    for world, move in [(world, move) for world, moves in pairs for move in moves]:
         trade = dict(zip(move.atoms, move.times, strict=True))
-        if not _acts(here, holders, one.hiding.worlds[-1], atom, move.own, move.other, trade):
+        if not _acts(here, holders, world, atom, move.own, move.other, trade):
             wrong.append(f"the move of {move.own} and {move.other} changes a figure")
         for a, times in trade.items():
             possible.add_one(
