@@ -146,16 +146,17 @@ class WitnessCheck:
     """Who of one cell is shown to be able to have another value, with the same figures in every view (R3)."""
 
     def __init__(self, labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], values: int) -> None:
-        self.labels, self.bins, self.numbers, self.values = labels, bins, numbers, values
+        self.labels, self.told, self.values = labels, numbers, values
+        self.public, self.bins, self.numbers = _windows(bins, numbers)
         self.atoms, atom = np.unique(labels, axis=1, return_inverse=True)
         self.atom = atom.reshape(-1)
-        self.present = sorted(set(bins.tolist()))
         self.holders: dict[tuple[int, int], int] = {}
-        for pair in zip(self.atom.tolist(), bins.tolist(), strict=True):
+        for pair in zip(self.atom.tolist(), self.bins.tolist(), strict=True):
             self.holders[pair] = self.holders.get(pair, 0) + 1
-        self.can: dict[tuple[int, int], set[int]] = {
-            (a, own): {own, *(other for other in self.present if (a, other) in self.holders)} for a, own in self.holders
-        }
+        here: dict[int, set[int]] = {}
+        for a, own in self.holders:
+            here.setdefault(a, set()).add(own)
+        self.can: dict[tuple[int, int], set[int]] = {(a, own): set(here[a]) for a, own in self.holders}
 
     def room(self, world: TotalsGiven) -> list[dict[tuple[int, int], int]] | None:
         """By number, how far each class's sum lies inside its cell in this world; None if it is no world at all."""
@@ -181,9 +182,10 @@ class WitnessCheck:
         room = self.room(world)
         if room is None:
             return False
-        for place, own in enumerate(self.present):
-            for other in self.present[place + 1 :]:
-                if any(self._is_unsafe(pair) for pair in self.holders if pair[1] in (own, other)):
+        for own in range(len(self.public)):
+            for other in range(own + 1, len(self.public)):
+                is_another = self.public[own] != self.public[other]
+                if is_another and any(self._is_unsafe(pair) for pair in self.holders if pair[1] in (own, other)):
                     self._swap_pair(own, other, world, room)
         return True
 
@@ -247,16 +249,47 @@ class WitnessCheck:
         return True
 
     def _is_unsafe(self, pair: tuple[int, int]) -> bool:
-        can = self.can[pair]
+        can = {self.public[b] for b in self.can[pair]}
         if len(can) < self.values:
             return True
-        for number in self.numbers:
+        for number in self.told:
             known = [b for b in can if number.low[b] <= number.high[b]]
             ends = [number.high[b] for b in known], [number.low[b] for b in known]
-            if pair[1] in known and max(ends[0]) - min(ends[1]) + 1 < number.span:
+            if self.public[pair[1]] in known and max(ends[0]) - min(ends[1]) + 1 < number.span:
                 return True
         return False
 
     def unsafe(self) -> Bools:
         """Per record whether nothing shows that it could be otherwise."""
         return np.array([self._is_unsafe(pair) for pair in zip(self.atom.tolist(), self.bins.tolist(), strict=True)])
+
+
+def _windows(bins: Ints, numbers: Sequence[BinnedNumber]) -> tuple[list[int], Ints, list[BinnedNumber]]:
+    """Bins with more values than a sixth of a sum cell divided into windows of so many, from their low end up.
+
+    Returns the public bin of each window that occurs, in order, the window of each record, and the numbers with the
+    ends of windows.
+    """
+    names: list[tuple[int, ...]] = []
+    for record, own in enumerate(bins.tolist()):
+        parts = [own]
+        for number in numbers:
+            size = max(1, number.step // 6)
+            is_wide = number.high[own] - number.low[own] >= size
+            parts.append(int(number.values[record] - number.low[own]) // size if is_wide else 0)
+        names.append(tuple(parts))
+    order = sorted(set(names))
+    place = {name: i for i, name in enumerate(order)}
+    finer = []
+    for which, number in enumerate(numbers):
+        low, high = [], []
+        for name in order:
+            first, last = int(number.low[name[0]]), int(number.high[name[0]])
+            size = max(1, number.step // 6)
+            if last - first >= size:
+                first += name[1 + which] * size
+                last = min(first + size - 1, last)
+            low.append(first)
+            high.append(last)
+        finer.append(BinnedNumber(number.values, np.array(low), np.array(high), number.span, number.step))
+    return [name[0] for name in order], np.array([place[name] for name in names]), finer

@@ -17,6 +17,7 @@ from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.moves import Move, find_moves
 from querygate.methods.views.swaps import find_swaps
 from querygate.methods.views.table import SensitiveColumn
+from querygate.methods.views.windows import Windows
 from querygate.methods.views.worlds import World, roomy_world
 
 WITNESS = "somebody's value would have been certain"
@@ -49,12 +50,13 @@ def hidden(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier]
     """Coarsen the views after the first `fixed` ones until guards and witnesses hold."""
     now: list[Frontier] = list(views)
     done: list[Collapse] = []
-    if not _can_hold(column, cell, values):
+    windows = Windows.of(column, cell.records)
+    if np.unique(windows.public).size < values:
         return Hiding((), collapses=(Collapse(fixed, 0, f"withheld: {WITNESS}", cell.records.size),))
     while True:
         failed = _failing(column, cell, now, fixed)
         if failed is None:
-            shown, unsafe = _shown(column, cell, now, values)
+            shown, unsafe = _shown(windows, cell.leaf, now, values)
             if not unsafe.any():
                 return Hiding(tuple(now), shown.worlds, shown.moves, tuple(done))
             hits, reason = _parents_of_groups(now, shown.holders, unsafe, fixed), WITNESS
@@ -73,18 +75,14 @@ class _Shown:
     moves: tuple[tuple[Move, ...], ...]
 
 
-def _can_hold(column: SensitiveColumn, cell: CellRecords, values: int) -> bool:
-    return np.unique(column.bins[cell.records]).size >= values
-
-
-def _shown(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier], values: int) -> tuple[_Shown, Bools]:
+def _shown(windows: Windows, leaf: Ints, views: Sequence[Frontier], values: int) -> tuple[_Shown, Bools]:
     """The worlds and moves that show holders safe, and the groups that are not."""
-    holders = Holders.of(column, cell.records, views, cell.leaf[: len(views)])
+    holders = Holders.of(windows, views, leaf)
     possible = Possible.begin(holders, values)
     worlds: list[World] = []
     moves: list[tuple[Move, ...]] = []
     for exact in range(len(views) if len(views) > 1 else 0):  # one view has no swaps but those inside a class
-        if possible.is_safe().all() or (exact and not column.measures):
+        if possible.is_safe().all() or (exact and not windows.told.measures):
             break
         worlds.append(roomy_world(holders, exact))
         if len(views) <= 2:

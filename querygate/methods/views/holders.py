@@ -12,13 +12,14 @@ from querygate.core.types import Bools, Ints
 from querygate.methods.views.atoms import Atoms, by_atom
 from querygate.methods.views.frontier import Frontier
 from querygate.methods.views.table import SensitiveColumn
+from querygate.methods.views.windows import Windows
 
 
 @dataclass(frozen=True)
 class Holders:
-    """Groups of records in one atom with one bin. `present` are the bins that occur in the cell."""
+    """Groups of records in one atom with one bin (a window of a public bin, where that is wide)."""
 
-    column: SensitiveColumn
+    windows: Windows
     atoms: Atoms
     atom: Ints
     bin: Ints
@@ -29,54 +30,42 @@ class Holders:
     """The group of each record of the cell."""
 
     @classmethod
-    def of(cls, column: SensitiveColumn, records: Ints, views: Sequence[Frontier], leaf: Ints) -> Holders:
+    def of(cls, windows: Windows, views: Sequence[Frontier], leaf: Ints) -> Holders:
         """The records of a cell, with their leaves (views x records)."""
         atoms, atom = Atoms.of(views, leaf)
-        bins = column.bins[records]
-        found, group = np.unique(atom * (column.size + 1) + bins, return_inverse=True)
+        column = windows.column
+        found, group = np.unique(atom * column.size + column.codes, return_inverse=True)
         group = group.reshape(-1)
-        values = [np.where(one.has_number[bins], one.values[records], 0) for one in column.measures]
+        values = [np.where(one.has_number[column.codes], one.values, 0) for one in column.measures]
         totals = [by_atom(group, value, found.size) for value in values]
         return cls(
-            column,
+            windows,
             atoms,
-            found // (column.size + 1),
-            found % (column.size + 1),
+            found // column.size,
+            found % column.size,
             np.bincount(group, minlength=found.size),
             np.array(totals, dtype=np.int64).reshape(len(values), found.size),
             group,
         )
 
-    @cached_property
-    def present(self) -> Ints:
-        return np.unique(self.bin)
+    @property
+    def column(self) -> SensitiveColumn:
+        return self.windows.column
 
     @cached_property
     def held(self) -> Ints:
         """Records by atom and bin."""
-        table = np.zeros((self.atoms.number, self.column.size + 1), dtype=np.int64)
+        table = np.zeros((self.atoms.number, self.column.size), dtype=np.int64)
         table[self.atom, self.bin] = self.count
         return table
 
-    def histograms(self) -> Ints:
-        """Records by class (of all views, one after another) and bin."""
-        return self.atoms.sums(np.ascontiguousarray(self.held.T)).T
-
-    def class_totals(self) -> Ints:
-        """By measure and class, what the values add up to."""
-        totals = (
-            np.stack([by_atom(self.atom, one, self.atoms.number) for one in self.totals])
-            if len(self.totals)
-            else (np.zeros((0, self.atoms.number), dtype=np.int64))
-        )
-        return self.atoms.sums(totals)
-
     def partners(self, own: int) -> Ints:
-        """The other bins that occur, most promising first.
+        """Bins that belong to other public ones, most promising first.
 
         For numbers those that span the guard, the nearest first; for categories the commonest first.
         """
-        others = self.present[self.present != own]
+        public = self.windows.public
+        others = np.flatnonzero(public != public[own])
         number = self.held.sum(axis=0)[others]
         too_near = np.zeros(others.size, dtype=np.bool_)
         beyond = np.zeros(others.size, dtype=np.int64)
@@ -98,12 +87,12 @@ class Possible:
     holders: Holders
     values: int
     bins: Bools
-    """Groups x bins that occur."""
+    """Groups x bins."""
 
     @classmethod
     def begin(cls, holders: Holders, values: int) -> Possible:
         """Everybody can have the bin they have, and those of others in their atom."""
-        return cls(holders, values, holders.held[holders.atom][:, holders.present] > 0)
+        return cls(holders, values, holders.held[holders.atom] > 0)
 
     def add(self, atoms: Bools, own: Ints, other: Ints) -> None:
         """Per pair of bins (row): in these atoms holders of either can have the other."""
@@ -114,33 +103,31 @@ class Possible:
     def add_one(self, atoms: Bools, own: int, other: int) -> None:
         """Holders of one bin in these atoms can have the other."""
         holds = self._groups_of[own]
-        self.bins[holds, self._place[other]] |= atoms[self.holders.atom[holds]]
+        self.bins[holds, other] |= atoms[self.holders.atom[holds]]
 
     def lacks(self, own: int, other: int) -> Bools:
         """Per atom: are its holders of `own` not yet safe, nor known to be able to have the other bin?"""
         holds = self._groups_of[own]
         lacking = np.zeros(self.holders.atoms.number, dtype=np.bool_)
-        lacking[self.holders.atom[holds]] = ~self.is_safe()[holds] & ~self.bins[holds, self._place[other]]
+        lacking[self.holders.atom[holds]] = ~self.is_safe()[holds] & ~self.bins[holds, other]
         return lacking
 
     @cached_property
-    def _groups_of(self) -> dict[int, Ints]:
-        return {one: np.flatnonzero(self.holders.bin == one) for one in self.holders.present.tolist()}
-
-    @cached_property
-    def _place(self) -> dict[int, int]:
-        return {one: place for place, one in enumerate(self.holders.present.tolist())}
+    def _groups_of(self) -> list[Ints]:
+        return [np.flatnonzero(self.holders.bin == one) for one in range(self.holders.column.size)]
 
     def is_safe(self) -> Bools:
-        """Per group: enough values, and bins that span every guard."""
-        safe: Bools = self.bins.sum(axis=1) >= self.values
-        present = self.holders.present
-        for measure in self.holders.column.measures:
-            low, high = (end[present] for end in measure.ends)
-            known = self.bins & measure.has_number[present]
-            greatest = np.where(known, high, np.iinfo(np.int64).min).max(axis=1, initial=np.iinfo(np.int64).min)
-            least = np.where(known, low, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
-            has_own = measure.has_number[self.holders.bin]
+        """Per group: enough public bins, and such as span every guard."""
+        told, public = self.holders.windows.told, self.holders.windows.public
+        starts = np.flatnonzero(np.diff(public, prepend=-1))  # windows of one bin are side by side
+        can, names = np.logical_or.reduceat(self.bins, starts, axis=1), public[starts]
+        safe: Bools = can.sum(axis=1) >= self.values
+        for measure in told.measures:
+            low, high = (end[names] for end in measure.ends)
+            known = can & measure.has_number[names]
+            greatest = np.where(known, high, np.iinfo(np.int64).min).max(axis=1)
+            least = np.where(known, low, np.iinfo(np.int64).max).min(axis=1)
+            has_own = measure.has_number[public[self.holders.bin]]
             span = np.where(has_own, greatest, 0) - np.where(has_own, least, 0) + 1
             safe &= ~has_own | (span >= measure.span)
         return safe

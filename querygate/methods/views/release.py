@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from querygate.core.types import Bools, Ints
+from querygate.methods.views.atoms import by_atom
 from querygate.methods.views.balance import Balance
 from querygate.methods.views.frontier import Collapse, Frontier
 from querygate.methods.views.hiding import Hiding
-from querygate.methods.views.holders import Holders
 from querygate.methods.views.table import NULL, RecordTable, SensitiveColumn
 from querygate.methods.views.worlds import sum_cells
 
@@ -95,12 +95,15 @@ def figures_of(
     """What is told by each view; `leaf` has a row for each of these views."""
     if hiding.is_withheld:
         return ()
-    holders = Holders.of(column, records, hiding.views, leaf)
-    histograms, totals = holders.histograms(), holders.class_totals()
-    cells = [sum_cells(total, one.step) for total, one in zip(totals, column.measures, strict=True)]
-    low, high = (np.array([cell[end] for cell in cells], dtype=np.int64).reshape(totals.shape) for end in (0, 1))
     told = []
-    for view, frontier, begin in zip(views, hiding.views, holders.atoms.offsets.tolist(), strict=True):
-        own = slice(begin, begin + frontier.classes)
-        told.append(ClassFigures(view, frontier.nodes, histograms[own], low[:, own], high[:, own]))
+    bins = column.bins[records]
+    for view, frontier, own in zip(views, hiding.views, leaf, strict=True):
+        label = frontier.of(own)
+        histogram = np.zeros((frontier.classes, column.size + 1), dtype=np.int64)
+        np.add.at(histogram, (label, bins), 1)
+        low, high = (np.zeros((len(column.measures), frontier.classes), dtype=np.int64) for _ in range(2))
+        for place, measure in enumerate(column.measures):
+            values = np.where(measure.has_number[bins], measure.values[records], 0)
+            low[place], high[place] = sum_cells(by_atom(label, values, frontier.classes), measure.step)
+        told.append(ClassFigures(view, frontier.nodes, histogram, low, high))
     return tuple(told)

@@ -28,7 +28,7 @@ def find_swaps(possible: Possible, world: World) -> None:
     """Add what swaps show in this world; every pair of bins is tried for those whom the first few do not show safe."""
     holders = possible.holders
     tried: set[tuple[int, int]] = set()
-    for most in (FIRST_PARTNERS, holders.present.size):
+    for most in (FIRST_PARTNERS, holders.column.size):
         pairs = [
             (min(own, other), max(own, other))
             for own in np.unique(holders.bin[~possible.is_safe()]).tolist()

@@ -108,7 +108,7 @@ def _wanted(holders: Holders, measure: Measure, exact: int) -> Ints:
     """The margin that is enough for each class: two bins wide, and what rounding may take."""
     atoms = holders.atoms
     rounding = atoms.sums(np.ones(atoms.number, dtype=np.int64))
-    widest = int(measure.widths[holders.present].max(initial=0))
+    widest = int(measure.widths.max())
     wanted = rounding + 2 * widest
     begin = int(atoms.offsets[exact])
     own = slice(begin, begin + atoms.sizes[exact])

@@ -11,6 +11,7 @@ from querygate.core.types import Ints
 from querygate.methods.views import CellRelease, ColumnRelease, SensitiveColumn
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.swaps import find_swaps
+from querygate.methods.views.windows import Windows
 from querygate.methods.views.worlds import World
 
 Trade = dict[int, int]
@@ -21,7 +22,7 @@ Trade = dict[int, int]
 class Cell:
     """One column of one cell: bins and values by record, and what is published of them."""
 
-    column: SensitiveColumn
+    windows: Windows
     labels: Ints
     bins: list[int]
     values: list[list[int]]
@@ -32,16 +33,16 @@ class Cell:
         for view, label in enumerate(self.labels.tolist()):
             for name in set(label):
                 members = [i for i, own in enumerate(label) if own == name]
-                entry: list[object] = [sorted(bins[i] for i in members)]
-                for measure, value in zip(self.column.measures, values, strict=True):
+                entry: list[object] = [sorted(int(self.windows.public[bins[i]]) for i in members)]
+                for measure, value in zip(self.windows.column.measures, values, strict=True):
                     entry.append(sum(value[i] for i in members if measure.has_number[bins[i]]) // measure.step)
                 told[view, name] = entry
         return told
 
     def fits(self, bins: list[int], values: list[list[int]]) -> bool:
-        """Is it a table with the same figures, every value inside its bin?"""
-        for measure, value in zip(self.column.measures, values, strict=True):
-            for own, number in zip(bins, value, strict=True):
+        """Is it a table with the same figures, every value inside its public bin?"""
+        for measure, value in zip(self.windows.told.measures, values, strict=True):
+            for own, number in zip(self.windows.public[bins].tolist(), value, strict=True):
                 if measure.has_number[own] and not measure.low[own] <= number <= measure.high[own]:
                     return False
         return self.published(bins, values) == self.published(self.bins, self.values)
@@ -52,13 +53,14 @@ def unplayable(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease, v
     if not one.views:
         return []
     leaf = cell.leaf[list(one.views)]
-    holders = Holders.of(column, cell.records, one.hiding.views, leaf)
+    windows = Windows.of(column, cell.records)
+    holders = Holders.of(windows, one.hiding.views, leaf)
     labels = np.stack([view.of(own) for view, own in zip(one.hiding.views, leaf, strict=True)])
     here = Cell(
-        column,
+        windows,
         labels,
-        column.bins[cell.records].tolist(),
-        [np.where(m.has_number[column.bins], m.values, 0)[cell.records].tolist() for m in column.measures],
+        windows.column.codes.tolist(),
+        [np.where(m.has_number[windows.column.codes], m.values, 0).tolist() for m in windows.column.measures],
     )
     atom = holders.atom[holders.row_group]
     possible = Possible.begin(holders, values)
@@ -68,7 +70,7 @@ def unplayable(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease, v
         if len(one.views) == 2:
             find_swaps(possible, world)
         for group, place in zip(*np.nonzero(possible.bins & ~known), strict=True):
-            own, other = int(holders.bin[group]), int(holders.present[place])
+            own, other = int(holders.bin[group]), int(place)
             trade = _cycle(holders, world, int(holders.atom[group]), own, other)
             if trade is None or not _acts(here, holders, world, atom, own, other, trade):
                 wrong.append(f"a holder of {own} cannot have {other}")
@@ -90,7 +92,7 @@ def _direct(here: Cell, holders: Holders, possible: Possible, atom: Ints) -> lis
     """Two people of one atom change places."""
     wrong = []
     for group, place in zip(*np.nonzero(possible.bins), strict=True):
-        own, other = int(holders.bin[group]), int(holders.present[place])
+        own, other = int(holders.bin[group]), int(place)
         i = next(i for i, b in enumerate(here.bins) if b == own and atom[i] == holders.atom[group])
         j = next((j for j, b in enumerate(here.bins) if b == other and atom[j] == atom[i]), None)
         if j is None:
@@ -166,7 +168,7 @@ def _acts(here: Cell, holders: Holders, world: World, atom: Ints, own: int, othe
 
 def _numbers(here: Cell, holders: Holders, atom: Ints, number: int, totals: Ints) -> list[int]:
     """Numbers by record that have these totals by atom, each as low as can be until the rest is given out."""
-    measure = here.column.measures[number]
+    measure = here.windows.column.measures[number]
     low, high = measure.ends
     value = [int(low[b]) for b in here.bins]
     for a in range(holders.atoms.number):

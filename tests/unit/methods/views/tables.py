@@ -19,8 +19,10 @@ def coded(random: np.random.Generator, records: int, size: int, nulls: float) ->
 def number(random: np.random.Generator, name: str, records: int, bins: int, nulls: float) -> SensitiveColumn:
     codes = coded(random, records, bins, nulls)
     low = 40 + WIDTH * np.arange(bins)
-    values = np.where(codes < 0, 0, low[codes] + random.integers(0, WIDTH, records))
-    measure = Measure(values, low, low + WIDTH - 1, span=2 * WIDTH, step=6 * WIDTH)
+    high = low + WIDTH - 1
+    high[-1] += random.choice([0, 5 * WIDTH])  # an open end is wide
+    values = np.where(codes < 0, 0, low[codes] + random.integers(0, 1 << 20, records) % (high - low + 1)[codes])
+    measure = Measure(values, low, high, span=2 * WIDTH, step=6 * WIDTH)
     return SensitiveColumn(name, codes, bins, (measure,))
 
 

@@ -20,6 +20,7 @@ from querygate.methods.views.crossings import least_crossing
 from querygate.methods.views.frontier import Frontier
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.swaps import find_swaps
+from querygate.methods.views.windows import Windows
 from querygate.methods.views.worlds import roomy_world
 from tests.unit.methods.views import brute
 from tests.unit.methods.views.recheck import problems
@@ -71,14 +72,14 @@ def _against_all(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease,
     """All tables with the same histograms: no claim goes beyond them, and between two values none is missed."""
     if len(one.views) != 2 or column.measures:
         return []
-    holders = Holders.of(column, cell.records, one.hiding.views, cell.leaf[list(one.views)])
+    holders = Holders.of(Windows.of(column, cell.records), one.hiding.views, cell.leaf[list(one.views)])
     possible = Possible.begin(holders, values + 10)  # nobody is ever safe, so all pairs are tried
     find_swaps(possible, roomy_world(holders, 0))
     labels = np.stack([view.of(own) for view, own in zip(one.hiding.views, cell.leaf[:2], strict=True)])
     truth = brute.possible_bins(labels, column.bins[cell.records])
     wrong = []
     for group, could in zip(holders.row_group.tolist(), truth, strict=True):
-        claimed = set(holders.present[possible.bins[group]].tolist())
-        if not claimed <= could or (holders.present.size == 2 and claimed != could):
+        claimed = set(holders.windows.public[possible.bins[group]].tolist())
+        if not claimed <= could or (holders.column.size == 2 and claimed != could):
             wrong.append(f"{column.name}: claimed {claimed}, possible {could}")
     return wrong
