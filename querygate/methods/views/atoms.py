@@ -30,6 +30,11 @@ class Atoms:
         return int(self.labels.shape[1])
 
     @property
+    def divided(self) -> list[int]:
+        """The views that have more than one class here."""
+        return [view for view, size in enumerate(self.sizes) if size > 1]
+
+    @property
     def offsets(self) -> Ints:
         """The place of each view's first class among the classes of all views."""
         return np.cumsum([0, *self.sizes[:-1]])

@@ -178,19 +178,29 @@ class WitnessCheck:
         return found
 
     def swap(self, world: TotalsGiven) -> bool:
-        """Look for swaps on cycles of two views in this world; False if it is none."""
+        """Look for swaps on cycles, where two views divide the cell, in this world; False if it is none."""
         room = self.room(world)
         if room is None:
             return False
+        divided = [view for view, row in enumerate(self.atoms) if (row != row[0]).any()]
+        if len(divided) != 2:
+            return True
         for own in range(len(self.public)):
             for other in range(own + 1, len(self.public)):
                 is_another = self.public[own] != self.public[other]
                 if is_another and any(self._is_unsafe(pair) for pair in self.holders if pair[1] in (own, other)):
-                    self._swap_pair(own, other, world, room)
+                    self._swap_pair(own, other, divided, world, room)
         return True
 
-    def _swap_pair(self, own: int, other: int, world: TotalsGiven, room: Sequence[dict[tuple[int, int], int]]) -> None:
-        first, second = (np.unique(row, return_inverse=True)[1].reshape(-1) for row in self.atoms[[0, -1]])
+    def _swap_pair(
+        self,
+        own: int,
+        other: int,
+        divided: Sequence[int],
+        world: TotalsGiven,
+        room: Sequence[dict[tuple[int, int], int]],
+    ) -> None:
+        first, second = (np.unique(row, return_inverse=True)[1].reshape(-1) for row in self.atoms[list(divided)])
         size = int(first.max()) + 1
         reach = np.eye(size + int(second.max()) + 1, dtype=np.float64)
         free = [self._allows(a, own, other, 1, world, room) for a in range(self.atoms.shape[1])]

@@ -30,7 +30,7 @@ class Hiding:
     views: tuple[Frontier, ...]
     worlds: tuple[World, ...] = ()
     moves: tuple[tuple[Move, ...], ...] = ()
-    """For more than two views: the moves found in each world."""
+    """Where more than two views divide the cell: the moves found in each world."""
     collapses: tuple[Collapse, ...] = ()
 
     @property
@@ -81,11 +81,12 @@ def _shown(windows: Windows, leaf: Ints, views: Sequence[Frontier], values: int)
     possible = Possible.begin(holders, values)
     worlds: list[World] = []
     moves: list[tuple[Move, ...]] = []
-    for exact in range(len(views) if len(views) > 1 else 0):  # one view has no swaps but those inside a class
-        if possible.is_safe().all() or (exact and not windows.told.measures):
+    divided = holders.atoms.divided
+    for exact in divided if len(divided) > 1 else ():  # one partition has no swaps but those inside a class
+        if possible.is_safe().all() or (worlds and not windows.told.measures):
             break
         worlds.append(roomy_world(holders, exact))
-        if len(views) <= 2:
+        if len(divided) == 2:
             find_swaps(possible, worlds[-1])
         else:
             moves.append(tuple(find_moves(possible, worlds[-1])))

@@ -1,4 +1,4 @@
-"""Witnesses for two views: who can have another bin, all published figures being the same (R3).
+"""Witnesses where two views divide a cell: who can have another bin, all published figures being the same (R3).
 
 For two bins x and y, holders of x are arcs from their class of the first view to that of the second, holders of y arcs
 back. Somebody on a cycle can change: along it every holder of x gets y and every holder of y gets x, and each class
@@ -44,7 +44,7 @@ def find_swaps(possible: Possible, world: World) -> None:
 def swapped_atoms(holders: Holders, room: Ints, own: Ints, other: Ints) -> Bools:
     """Per pair of bins the atoms whose classes are strongly connected, by classes that have room."""
     atoms, size = holders.atoms, sum(holders.atoms.sizes)
-    first, second = atoms.labels[0], atoms.labels[1] + atoms.sizes[0]
+    first, second = (atoms.labels[view] + atoms.offsets[view] for view in atoms.divided)
     free = (room[:, first] > 0) & (room[:, second] > 0)
     out, there = np.nonzero(free & (holders.held[:, own].T > 0))
     back, here = np.nonzero(free & (holders.held[:, other].T > 0))

@@ -92,7 +92,7 @@ def _column(
     check = WitnessCheck(labels, bins, numbers, release.values)
     worlds = [TotalsGiven(world.exact, world.totals) for world in one.hiding.worlds]
     for world in worlds:
-        if len(labels) == 2 and not check.swap(world):
+        if not one.hiding.moves and not check.swap(world):
             found.append("R3: a world does not meet the figures")
     for world, moves in zip(worlds, one.hiding.moves, strict=False):
         for move in moves:

@@ -67,7 +67,7 @@ def unplayable(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease, v
     wrong = _direct(here, holders, possible, atom)
     for world in one.hiding.worlds:
         known = possible.bins.copy()
-        if len(one.views) == 2:
+        if not one.hiding.moves:
             find_swaps(possible, world)
         for group, place in zip(*np.nonzero(possible.bins & ~known), strict=True):
             own, other = int(holders.bin[group]), int(place)
@@ -110,8 +110,8 @@ def _direct(here: Cell, holders: Holders, possible: Possible, atom: Ints) -> lis
 def _cycle(holders: Holders, world: World, atom: int, own: int, other: int) -> Trade | None:
     """A cycle through the atom along classes that have room, found breadth first."""
     room = world.room(holders, np.array([own]), np.array([other]))[0]
-    first, second = holders.atoms.labels
-    free = (room[first] > 0) & (room[second + holders.atoms.sizes[0]] > 0)
+    first, second = (holders.atoms.labels[view] + holders.atoms.offsets[view] for view in holders.atoms.divided)
+    free = (room[first] > 0) & (room[second] > 0)
     steps: dict[tuple[int, int], list[tuple[int, tuple[int, int]]]] = defaultdict(list)
     for a in np.flatnonzero(free).tolist():
         if holders.held[a, own]:

@@ -74,7 +74,8 @@ def _against_all(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease,
         return []
     holders = Holders.of(Windows.of(column, cell.records), one.hiding.views, cell.leaf[list(one.views)])
     possible = Possible.begin(holders, values + 10)  # nobody is ever safe, so all pairs are tried
-    find_swaps(possible, roomy_world(holders, 0))
+    if len(holders.atoms.divided) == 2:
+        find_swaps(possible, roomy_world(holders, 0))
     labels = np.stack([view.of(own) for view, own in zip(one.hiding.views, cell.leaf[:2], strict=True)])
     truth = brute.possible_bins(labels, column.bins[cell.records])
     wrong = []
