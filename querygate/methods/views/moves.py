@@ -19,9 +19,6 @@ from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.programme import whole_zero_sums
 from querygate.methods.views.worlds import UNLIMITED, World
 
-MOST_PARTNERS = 6
-"""So many other bins are tried for a bin before classes are made coarser."""
-
 COST = 1 / 64
 """What a change of somebody who need not change costs: the fewer take part, the more room is left."""
 
@@ -55,7 +52,7 @@ def find_moves(possible: Possible, world: World) -> list[Move]:
     used: list[Move] = []
     tried: set[tuple[int, int]] = set()
     for own in np.unique(holders.bin[~possible.is_safe()]).tolist():
-        for other in holders.partners(own)[:MOST_PARTNERS].tolist():
+        for other in holders.partners(own).tolist():
             if (other, own) not in tried:
                 tried.add((own, other))
                 used += _trades(possible, world, own, other)
