@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.views.atoms import distinct_columns
+from querygate.methods.views.atoms import by_atom, distinct_columns
 from querygate.methods.views.balance import Balance, balanced
 from querygate.methods.views.crossings import least_crossing, uncrossed
 from querygate.methods.views.frame import FrameColumn, frame_cells
@@ -75,14 +75,13 @@ def certified_cell(table: RecordTable, plan: ViewPlan, records: Ints) -> CellRel
     leaf = np.stack([tree.leaf for tree in trees])
     counts = [Frontier.finest(tree) for tree in trees]
     rows, row = distinct_columns(leaf)
-    weights = np.zeros(rows.shape[1], dtype=np.int64)
-    np.add.at(weights, row, table.weights[records])
-    pair = (counts[0], counts[min(1, len(counts) - 1)])
-    pair_rows = rows[[0, min(1, len(counts) - 1)]]
-    certified, collapses = uncrossed(*pair, pair_rows, weights, least) if len(counts) > 1 else ([counts[0]], [])
-    counts[: len(certified)] = certified
-    least_cut = least_crossing(counts[0], counts[len(certified) - 1], pair_rows, weights)
-    columns = [_spanning(column, records, leaf, certified, plan.values) for column in table.sensitive]
+    weights = by_atom(row, table.weights[records], rows.shape[1])
+    second = min(1, len(counts) - 1)  # one view alone crosses itself nowhere
+    both = rows[[0, second]]
+    certified, collapses = uncrossed(counts[0], counts[second], both, weights, least)
+    counts[: second + 1] = certified[: second + 1]
+    least_cut = least_crossing(counts[0], counts[second], both, weights)
+    columns = [_spanning(column, records, leaf, counts[: second + 1], plan.values) for column in table.sensitive]
     balances: list[tuple[Balance, ...]] = []
     for place in range(SPANNING, len(counts)):
         counts[place], found, more = balanced(counts[: place + 1], rows[: place + 1], weights, least)
@@ -97,8 +96,7 @@ def _tree(table: RecordTable, view: Sequence[str], records: Ints, least: int) ->
     """The tree over the distinct combinations of the view's columns, with the leaf of each record."""
     columns = [table.column(name) for name in view]
     codes, place = distinct_columns(np.stack([column.codes[records] for column in columns]))
-    weights = np.zeros(codes.shape[1], dtype=np.int64)
-    np.add.at(weights, place, table.weights[records])
+    weights = by_atom(place, table.weights[records], codes.shape[1])
     return grow(columns, codes, weights, least).over(place)
 
 

@@ -58,12 +58,16 @@ class CellRelease:
     columns: tuple[ColumnRelease, ...]
     collapses: tuple[Collapse, ...]
 
+    def frontier(self, view: int, column: str | None = None) -> Frontier | None:
+        """The classes of a view, for counts or for a column; None if the view is silent on it."""
+        if column is None:
+            return self.counts[view]
+        one = next(release for release in self.columns if release.name == column)
+        return dict(zip(one.views, one.hiding.views, strict=True)).get(view)
+
     def labels(self, view: int, column: str | None = None) -> Ints | None:
-        """The class (a node) of each record of the cell, for counts or for a column; None if the view is silent."""
-        frontier: Frontier | None = self.counts[view]
-        if column is not None:
-            one = next(release for release in self.columns if release.name == column)
-            frontier = dict(zip(one.views, one.hiding.views, strict=True)).get(view)
+        """The class (a node) of each record of the cell; None if the view is silent."""
+        frontier = self.frontier(view, column)
         return None if frontier is None else frontier.top[self.leaf[view]]
 
 
@@ -77,15 +81,22 @@ class ViewsRelease:
     person: int
     cells: tuple[CellRelease, ...]
 
-    def class_boxes(self, table: RecordTable, cell: int, view: int) -> Iterator[tuple[str, Bools]]:
-        """Per column of the view which codes occur in each class of counts (classes x codes, NULL last)."""
+    def class_boxes(
+        self, table: RecordTable, cell: int, view: int, column: str | None = None
+    ) -> Iterator[tuple[str, Bools]]:
+        """Per quasi-identifier of the view which codes occur in each class (classes x codes, NULL last).
+
+        Classes are those of counts or of a column, in order of their nodes; nothing if the view is silent on it.
+        """
         here = self.cells[cell]
-        label = here.counts[view].of(here.leaf[view])
+        frontier = here.frontier(view, column)
+        if frontier is None:
+            return
         for name in self.views[view]:
-            column = table.column(name)
-            codes = column.codes[here.records]
-            box = np.zeros((here.counts[view].classes, column.size + 1), dtype=np.bool_)
-            box[label, np.where(codes == NULL, column.size, codes)] = True
+            quasi = table.column(name)
+            codes = quasi.codes[here.records]
+            box = np.zeros((frontier.classes, quasi.size + 1), dtype=np.bool_)
+            box[frontier.of(here.leaf[view]), np.where(codes == NULL, quasi.size, codes)] = True
             yield name, box
 
 

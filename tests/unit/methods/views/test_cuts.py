@@ -10,11 +10,16 @@ from querygate.methods.views.cuts import cuts_below, least_cut
 
 
 def random_graph(seed: int) -> Ints:
-    """Few vertices, ties, and now and then several components or none."""
+    """Few vertices, ties, clusters that hang together by little, and now and then several components or none."""
     random = np.random.default_rng(seed)
-    size = int(random.integers(2, 9))
-    upper = np.triu(random.integers(0, int(random.integers(2, 12)), (size, size)), 1)
-    upper[random.random((size, size)) < random.choice([0.1, 0.5, 0.8])] = 0
+    size = int(random.integers(2, 10))
+    weights = random.integers(0, int(random.integers(2, 12)), (size, size))
+    weights[random.random((size, size)) < random.choice([0.1, 0.5, 0.8])] = 0
+    if seed % 2:
+        cluster = random.integers(0, 3, size)
+        inside = cluster[:, None] == cluster
+        weights = np.where(inside, random.integers(2, 9, (size, size)), random.random((size, size)) < 0.4)
+    upper = np.triu(weights, 1)
     return upper + upper.T
 
 
@@ -28,16 +33,17 @@ def all_cuts(graph: Ints) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(200))
 def test_the_least_cut_is_the_least_of_all(seed: int) -> None:
     graph = random_graph(seed)
     assert least_cut(graph) == min(all_cuts(graph), default=None)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(200))
 def test_cuts_are_found_exactly_where_there_are_some(seed: int) -> None:
     graph = random_graph(seed)
-    for least in (1, 2, 5, 9, 20):
+    lightest = min(all_cuts(graph), default=1_000)
+    for least in range(1, 24):
         found = cuts_below(graph, least)
         assert all(0 < graph[np.ix_(side, ~side)].sum() < least for side in found)
-        assert bool(found) == any(weight < least for weight in all_cuts(graph))
+        assert bool(found) == (lightest < least)

@@ -58,6 +58,9 @@ def test_boxes_hold_their_members() -> None:
         codes = SURVEY.column(name).codes[here.records]
         assert box[label, codes].all()
         assert box.any(axis=1).all()
+    classes = here.frontier(1, "diabetes")
+    assert classes is not None
+    assert {box.shape[0] for _, box in RELEASE.class_boxes(SURVEY, 2, 1, "diabetes")} == {classes.classes}
 
 
 @pytest.mark.parametrize("views", [1, 2, 3])
