@@ -10,7 +10,7 @@ Pure: arrays in, arrays out. The caller codes the columns; what is made of them 
 ... )
 >>> cell = certified_views(table, ViewPlan((("ward",), ("clinic",)), frame=(), k=5)).cells[0]
 >>> [view.classes for view in cell.counts], cell.collapses[0].reason  # three people are between ward and clinic
-([1, 2], 'together with the other view it would tell of fewer than k people')
+([2, 1], 'together with the other view it would tell of fewer than k people')
 """
 
 from __future__ import annotations

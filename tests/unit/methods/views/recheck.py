@@ -23,18 +23,23 @@ from querygate.methods.views.checker import (
 
 def problems(table: RecordTable, release: ViewsRelease) -> list[str]:
     """Every certificate made again; an empty list is what is wanted."""
-    weight, whole = person_shares(table.records, table.persons)
     found = []
     covered = np.sort(np.concatenate([cell.records for cell in release.cells]))
     if not np.array_equal(covered, np.arange(table.records)):
         found.append("not every record is in one cell")
     for number, cell in enumerate(release.cells):
-        counts = np.stack([view.top[leaf] for view, leaf in zip(cell.counts, cell.leaf, strict=True)])
-        own = weight[cell.records]
-        found += [f"cell {number}: {text}" for text in _counts(table, release, cell, counts, own, whole)]
-        found += [f"cell {number}: {text}" for text in _functions(table, release, cell, counts)]
-        for column, one in zip(table.sensitive, cell.columns, strict=True):
-            found += [f"cell {number}, {column.name}: {text}" for text in _column(release, cell, counts, column, one)]
+        found += [f"cell {number}: {text}" for text in cell_problems(table, release, cell)]
+    return found
+
+
+def cell_problems(table: RecordTable, release: ViewsRelease, cell: CellRelease) -> list[str]:
+    """What is wrong with one cell."""
+    weight, whole = person_shares(table.records, table.persons)
+    counts = np.stack([view.top[leaf] for view, leaf in zip(cell.counts, cell.leaf, strict=True)])
+    found = _counts(table, release, cell, counts, weight[cell.records], whole)
+    found += _functions(table, release, cell, counts)
+    for column, one in zip(table.sensitive, cell.columns, strict=True):
+        found += [f"{column.name}: {text}" for text in _column(release, cell, counts, column, one)]
     return found
 
 
