@@ -83,3 +83,42 @@ def binned(
 SURVEY_PLAN = ViewPlan(
     (("age", "sex", "race"), ("age", "sex", "education")), (FrameColumn("age", (10, 20, 30, 40, 50)),), k=10
 )
+
+
+def hostile(seed: int) -> tuple[RecordTable, ViewPlan]:
+    """Constants, columns of NULLs, rare and many values, huge and negative numbers, open ends, any k."""
+    random = np.random.default_rng(seed)
+    records = int(random.integers(5, 400))
+    quasi = tuple(_any_column(random, name, records) for name in ("age", "sex", "race", "school"))
+    edges = np.array([-(10**6) - 1, -100, -10, -5, 0, 5, 10, 100, 10**6 + 1])
+    values = random.choice([-1, 1], records) * np.minimum(random.zipf(1.3, records), 10**6)
+    codes = np.where(random.random(records) < 0.1, -1, np.searchsorted(edges, values, side="right") - 1)
+    measure = Measure(
+        values, edges[:-1], edges[1:] - 1, int(random.choice([0, 10, 200])), int(random.choice([1, 30, 600]))
+    )
+    sensitive = (
+        SensitiveColumn("rare", coded(random, records, 30, float(random.choice([0.0, 0.5]))), 30),
+        SensitiveColumn("few", coded(random, records, 2, 0.0), 2),
+        SensitiveColumn("huge", codes, 8, (measure,)),
+        number(random, "sbp", records, 20, 0.1),
+    )
+    persons = random.integers(0, max(1, records // 2), records) if random.random() < 0.4 else None
+    frame = (FrameColumn("age", (1, 3, 20)),) if random.random() < 0.5 else ()
+    views = 3 if seed % 4 == 0 and records < 150 else 2
+    wanted = ViewPlan(
+        VIEWS[:views], frame, int(random.choice([2, 3, 5, 10, 50])), int(random.choice([2, 2, 3])), most_classes=50
+    )
+    return RecordTable(quasi, sensitive, persons), wanted
+
+
+def _any_column(random: np.random.Generator, name: str, records: int) -> QuasiIdentifier:
+    size = int(random.choice([1, 2, 3, 8, 40]))
+    kinds = (
+        np.full(records, -1),
+        np.zeros(records, dtype=np.int64),
+        random.integers(0, size, records),
+        coded(random, records, size, 0.3),
+        np.minimum(random.zipf(1.5, records) - 1, size - 1),
+    )
+    codes = kinds[int(random.choice(5, p=[0.05, 0.15, 0.25, 0.3, 0.25]))]
+    return QuasiIdentifier(name, codes, size, name == "age", tuple(cut for cut in (2, 5) if cut < size))

@@ -24,7 +24,7 @@ from querygate.methods.views import (
     gathered,
 )
 from tests.unit.methods.views.recheck import problems
-from tests.unit.methods.views.tables import SURVEY_PLAN, plan, random_table, survey_like
+from tests.unit.methods.views.tables import SURVEY_PLAN, hostile, plan, random_table, survey_like
 
 SURVEY = survey_like(900)
 RELEASE = certified_views(SURVEY, SURVEY_PLAN)
@@ -80,6 +80,12 @@ def test_order_of_records_changes_no_figure(views: int) -> None:
             assert np.array_equal(told.sum_low, same.sum_low)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_hostile_tables_keep_every_certificate(seed: int) -> None:
+    table, wanted = hostile(seed)
+    assert problems(table, certified_views(table, wanted)) == []
+
+
 def constant(name: str, records: int) -> SensitiveColumn:
     return SensitiveColumn(name, np.zeros(records, dtype=np.int64), 2)
 
@@ -120,7 +126,7 @@ def test_one_person_with_many_records_is_one_person() -> None:
         certified_views(table, ViewPlan((("age",),), (), 2))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_persons_with_several_records_are_counted_once(seed: int) -> None:
     table = random_table(seed, records=60, persons=True)
     release = certified_views(table, plan(2 + seed % 2, 3))
@@ -154,7 +160,7 @@ def test_linked_columns_keep_joint_bins_and_both_sums() -> None:
     assert any(one.views for cell in release.cells for one in cell.columns)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_guards_of_the_anonymiser_hold_in_every_class(seed: int) -> None:
     table = random_table(seed, records=60)
     drug, sbp = table.sensitive[1], table.sensitive[2]
@@ -181,7 +187,7 @@ def test_guards_of_the_anonymiser_hold_in_every_class(seed: int) -> None:
     assert told
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_insertion_leaves_earlier_views_as_they_are(seed: int) -> None:
     table = random_table(seed, records=30)
     two, four = (certified_views(table, plan(views, 3)).cells[0] for views in (2, 4))
