@@ -26,6 +26,7 @@ from querygate.methods.views import (
     ViewsRelease,
     certified_views,
 )
+from querygate.methods.views.frontier import Frontier
 from tests.attack.view_attacks import Told, certain_by_programmes, exposed_by_algebra
 from tests.unit.methods.views.tables import SURVEY_PLAN, survey_like
 
@@ -98,6 +99,27 @@ def fixed(name: str, partitions: Callable[[CellRelease, str], Ints], cells: int 
         for column in table.sensitive
         if column.name in ATTACKED
     )
+
+
+def guarded_one_by_one(cell: CellRelease, column: SensitiveColumn) -> Ints:
+    """Each class of each view has two values of the column at least, but nobody looks at both views together."""
+    bins, found = column.bins[cell.records], []
+    for view, leaf in zip(cell.counts, cell.leaf, strict=True):
+        frontier = Frontier.finest(view.tree)
+        while True:
+            label = frontier.of(leaf)
+            alike = [one for one in range(frontier.classes) if np.unique(bins[label == one]).size < 2]
+            if not alike:
+                break
+            frontier = frontier.collapsed(int(view.tree.parent[frontier.nodes[alike[0]]]))
+        found.append(frontier.of(leaf))
+    return np.stack(found)
+
+
+def test_guarding_each_class_is_not_enough() -> None:
+    table, release = made("demo study")
+    column = table.sensitive[0]
+    assert sum(certain_by_programmes(told(c, column, guarded_one_by_one(c, column))) for c in release.cells) > 0
 
 
 STUDIES = ("demo study", "made-up survey")

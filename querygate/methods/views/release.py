@@ -1,4 +1,8 @@
-"""What a publisher writes and a verifier needs: classes and figures, certificates, and what was collapsed and why."""
+"""What a publisher writes and a verifier needs: classes and figures, certificates, and what was collapsed and why.
+
+Figures are for readers. Certificates and collapses depend on sensitive values: they are for the custodian and the
+verifier alone.
+"""
 
 from __future__ import annotations
 
