@@ -1,0 +1,93 @@
+"""Frames: public cells that no class crosses, so that everything else happens inside one cell.
+
+A cell follows public cuts of its columns. Neighbours with too few people are joined, and a cell whose views could have
+too many classes is divided further, at codes of its ordered columns first and by categories then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from querygate.core.types import Ints
+from querygate.methods.views.atoms import distinct_columns
+from querygate.methods.views.split import balanced_cut, peeled
+from querygate.methods.views.table import QuasiIdentifier, RecordTable
+
+
+@dataclass(frozen=True)
+class FrameColumn:
+    """A column of the frame; `cuts` are the codes just above a cut. A category is divided by its values."""
+
+    name: str
+    cuts: tuple[int, ...] = ()
+
+
+def frame_cells(
+    table: RecordTable, frame: Sequence[FrameColumn], views: Sequence[Sequence[str]], k: int, most: int
+) -> Ints:
+    """The cell of each record, 0..m-1; `most` is how many classes the views may have together in one.
+
+    Every cell has k people, if the table has.
+    """
+    cells = [np.arange(table.records)]
+    for one in frame:
+        cells = [part for cell in cells for part in _divided(table, one, cell, k)]
+    order = [table.column(one.name) for one in frame]
+    order += [column for column in table.quasi if column not in order and all(column.name in view for view in views)]
+    order.sort(key=lambda column: not column.ordered)
+    found = np.zeros(table.records, dtype=np.int64)
+    number = 0
+    for cell in cells:
+        for part in _refined(table, order, views, cell, k, most):
+            found[part], number = number, number + 1
+    return found
+
+
+def _divided(table: RecordTable, one: FrameColumn, cell: Ints, k: int) -> Iterator[Ints]:
+    """The parts of a cell in order of the column; a part that is too small goes on into the next."""
+    column = table.column(one.name)
+    part = column.codes[cell]
+    if column.ordered:
+        part = np.searchsorted(np.unique([0, *one.cuts]), part, side="right")
+    values, place = np.unique(part, return_inverse=True)
+    weight = np.bincount(place.reshape(-1), table.weights[cell], values.size)
+    least, held, joined, number = k * table.person, 0.0, np.zeros(values.size, dtype=np.int64), 0
+    for value in range(values.size):
+        joined[value] = number
+        held += weight[value]
+        if held >= least:
+            held, number = 0.0, number + 1
+    joined[joined == number] = max(0, number - 1)  # what is left over at the end joins the last part
+    for part_number in range(int(joined.max(initial=-1)) + 1):
+        yield cell[joined[place.reshape(-1)] == part_number]
+
+
+def _refined(
+    table: RecordTable, order: Sequence[QuasiIdentifier], views: Sequence[Sequence[str]], cell: Ints, k: int, most: int
+) -> Iterator[Ints]:
+    waiting = [cell]
+    while waiting:
+        cell = waiting.pop()
+        left = None
+        if _most_classes(table, views, cell, k) > most:
+            for column in order:
+                codes, weights, least = column.codes[cell], table.weights[cell], k * table.person
+                left = balanced_cut(codes, weights, least) if column.ordered else peeled(codes, weights, least)
+                if left is not None:
+                    break
+        if left is None:
+            yield cell
+        else:
+            waiting += [cell[~left], cell[left]]
+
+
+def _most_classes(table: RecordTable, views: Sequence[Sequence[str]], cell: Ints, k: int) -> int:
+    by_people = int(table.weights[cell].sum()) // (k * table.person)
+    number = 0
+    for view in views:
+        codes = np.stack([table.column(name).codes[cell] for name in view])
+        number += min(by_people, distinct_columns(codes)[0].shape[1])
+    return number

@@ -1,0 +1,133 @@
+"""Who holds which bin of a sensitive column inside a frame cell, as far as the views tell people apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from querygate.core.types import Bools, Ints
+from querygate.methods.views.atoms import Atoms, by_atom
+from querygate.methods.views.frontier import Frontier
+from querygate.methods.views.table import SensitiveColumn
+from querygate.methods.views.windows import Windows
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Groups of records in one atom with one bin (a window of a public bin, where that is wide)."""
+
+    windows: Windows
+    atoms: Atoms
+    atom: Ints
+    bin: Ints
+    count: Ints
+    totals: Ints
+    """By measure and group, what the values add up to."""
+    row_group: Ints
+    """The group of each record of the cell."""
+
+    @classmethod
+    def of(cls, windows: Windows, views: Sequence[Frontier], leaf: Ints) -> Holders:
+        """The records of a cell, with their leaves (views x records)."""
+        atoms, atom = Atoms.of(views, leaf)
+        column = windows.column
+        found, group = np.unique(atom * column.size + column.codes, return_inverse=True)
+        group = group.reshape(-1)
+        values = [np.where(one.has_number[column.codes], one.values, 0) for one in column.measures]
+        totals = [by_atom(group, value, found.size) for value in values]
+        return cls(
+            windows,
+            atoms,
+            found // column.size,
+            found % column.size,
+            np.bincount(group, minlength=found.size),
+            np.array(totals, dtype=np.int64).reshape(len(values), found.size),
+            group,
+        )
+
+    @property
+    def column(self) -> SensitiveColumn:
+        return self.windows.column
+
+    @cached_property
+    def held(self) -> Ints:
+        """Records by atom and bin."""
+        table = np.zeros((self.atoms.number, self.column.size), dtype=np.int64)
+        table[self.atom, self.bin] = self.count
+        return table
+
+    def partners(self, own: int) -> Ints:
+        """Bins that belong to other public ones, most promising first.
+
+        For numbers those that span the guard, the nearest first; for categories the commonest first.
+        """
+        public = self.windows.public
+        others = np.flatnonzero(public != public[own])
+        number = self.held.sum(axis=0)[others]
+        too_near = np.zeros(others.size, dtype=np.bool_)
+        beyond = np.zeros(others.size, dtype=np.int64)
+        for measure in self.column.measures:
+            if measure.has_number[own]:
+                low, high = measure.ends
+                span = np.maximum(high[others], high[own]) - np.minimum(low[others], low[own]) + 1
+                too_near |= (span < measure.span) | ~measure.has_number[others]
+                beyond = np.maximum(beyond, span - measure.span)
+        order = np.lexsort((others, -number, beyond, too_near))
+        ranked: Ints = others[order]
+        return ranked
+
+
+@dataclass
+class Possible:
+    """Which bins each group has been shown to be able to have; grows as witnesses are found."""
+
+    holders: Holders
+    values: int
+    bins: Bools
+    """Groups x bins."""
+
+    @classmethod
+    def begin(cls, holders: Holders, values: int) -> Possible:
+        """Everybody can have the bin they have, and those of others in their atom."""
+        return cls(holders, values, holders.held[holders.atom] > 0)
+
+    def add(self, atoms: Bools, own: Ints, other: Ints) -> None:
+        """Per pair of bins (row): in these atoms holders of either can have the other."""
+        for where, one, two in zip(atoms, own.tolist(), other.tolist(), strict=True):
+            self.add_one(where, one, two)
+            self.add_one(where, two, one)
+
+    def add_one(self, atoms: Bools, own: int, other: int) -> None:
+        """Holders of one bin in these atoms can have the other."""
+        holds = self._groups_of[own]
+        self.bins[holds, other] |= atoms[self.holders.atom[holds]]
+
+    def lacks(self, own: int, other: int) -> Bools:
+        """Per atom: are its holders of `own` not yet safe, nor known to be able to have the other bin?"""
+        holds = self._groups_of[own]
+        lacking = np.zeros(self.holders.atoms.number, dtype=np.bool_)
+        lacking[self.holders.atom[holds]] = ~self.is_safe()[holds] & ~self.bins[holds, other]
+        return lacking
+
+    @cached_property
+    def _groups_of(self) -> list[Ints]:
+        return [np.flatnonzero(self.holders.bin == one) for one in range(self.holders.column.size)]
+
+    def is_safe(self) -> Bools:
+        """Per group: enough public bins, and such as span every guard."""
+        told, public = self.holders.windows.told, self.holders.windows.public
+        starts = np.flatnonzero(np.diff(public, prepend=-1))  # windows of one bin are side by side
+        can, names = np.logical_or.reduceat(self.bins, starts, axis=1), public[starts]
+        safe: Bools = can.sum(axis=1) >= self.values
+        for measure in told.measures:
+            low, high = (end[names] for end in measure.ends)
+            known = can & measure.has_number[names]
+            greatest = np.where(known, high, np.iinfo(np.int64).min).max(axis=1)
+            least = np.where(known, low, np.iinfo(np.int64).max).min(axis=1)
+            has_own = measure.has_number[public[self.holders.bin]]
+            span = np.where(has_own, greatest, 0) - np.where(has_own, least, 0) + 1
+            safe &= ~has_own | (span >= measure.span)
+        return safe

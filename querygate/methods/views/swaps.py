@@ -1,0 +1,57 @@
+"""Witnesses where two views divide a cell: who can have another bin, all published figures being the same (R3).
+
+For two bins x and y, holders of x are arcs from their class of the first view to that of the second, holders of y arcs
+back. Somebody on a cycle can change: along it every holder of x gets y and every holder of y gets x, and each class
+loses and gains one of each. A holder is on a cycle exactly if both its classes are strongly connected.
+
+Proof: docs/explanation/proofs/views-witnesses.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from querygate.core.types import Bools, Ints
+from querygate.methods.views.holders import Holders, Possible
+from querygate.methods.views.worlds import World
+
+FIRST_PARTNERS = 4
+"""So many other bins are tried before all the rest: they are enough for most."""
+
+AT_ONCE = 1_000
+"""Pairs of bins whose graphs are laid side by side."""
+
+
+def find_swaps(possible: Possible, world: World) -> None:
+    """Add what swaps show in this world; every pair of bins is tried for those whom the first few do not show safe."""
+    holders = possible.holders
+    tried: set[tuple[int, int]] = set()
+    for most in (FIRST_PARTNERS, holders.column.size):
+        pairs = [
+            (min(own, other), max(own, other))
+            for own in np.unique(holders.bin[~possible.is_safe()]).tolist()
+            for other in holders.partners(own)[:most].tolist()
+        ]
+        new = sorted(set(pairs) - tried)
+        tried |= set(new)
+        for begin in range(0, len(new), AT_ONCE):
+            own, other = np.array(new[begin : begin + AT_ONCE]).T
+            possible.add(swapped_atoms(holders, world.room(holders, own, other), own, other), own, other)
+
+
+def swapped_atoms(holders: Holders, room: Ints, own: Ints, other: Ints) -> Bools:
+    """Per pair of bins the atoms whose classes are strongly connected, by classes that have room."""
+    atoms, size = holders.atoms, sum(holders.atoms.sizes)
+    first, second = (atoms.labels[view] + atoms.offsets[view] for view in atoms.divided)
+    free = (room[:, first] > 0) & (room[:, second] > 0)
+    out, there = np.nonzero(free & (holders.held[:, own].T > 0))
+    back, here = np.nonzero(free & (holders.held[:, other].T > 0))
+    heads = np.concatenate([out * size + first[there], back * size + second[here]])
+    tails = np.concatenate([out * size + second[there], back * size + first[here]])
+    whole = own.size * size
+    graph = csr_array((np.ones(heads.size, dtype=np.int8), (heads, tails)), shape=(whole, whole))
+    component = connected_components(graph, connection="strong")[1].reshape(own.size, size)
+    connected: Bools = component[:, first] == component[:, second]
+    return free & connected

@@ -1,0 +1,109 @@
+"""Trees: how the records of a frame cell divide over the columns of a view, down to the smallest classes with k people.
+
+A node is split at the first column of the view that allows it: an ordered column at a preferred cut, a category by its
+commonest value. Where no such split is left, ordered columns are cut anywhere. Both sides keep k people. Only the
+quasi-identifiers and k decide, and equal people are never parted.
+
+Nodes are numbered from the root down and leaves from left to right, so a node is a range of leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from querygate.core.types import Bools, Floats, Ints
+from querygate.methods.views.split import balanced_cut, peeled
+from querygate.methods.views.table import QuasiIdentifier
+
+ROOT = 0
+WANTED, FINE = 4.0, 1.0
+"""What a split is worth: at a preferred cut or a category, and at any other cut."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """`first` to `last` (exclusive) are the leaves of each node; `worth` is what joining its two sides loses."""
+
+    parent: Ints
+    first: Ints
+    last: Ints
+    worth: Floats
+    leaf: Ints
+    """The leaf of each row that the tree was grown over."""
+
+    @property
+    def nodes(self) -> int:
+        return int(self.parent.size)
+
+    @property
+    def leaves(self) -> int:
+        return int(self.last[ROOT])
+
+    @property
+    def leaf_nodes(self) -> Ints:
+        """The node of each leaf."""
+        return np.flatnonzero(self.last - self.first == 1)[np.argsort(self.first[self.last - self.first == 1])]
+
+    def over(self, place: Ints) -> Tree:
+        """The same tree over rows that stand at these places."""
+        return replace(self, leaf=self.leaf[place])
+
+    def below(self, node: int) -> Ints:
+        """The node and all its descendants."""
+        return np.flatnonzero((self.first >= self.first[node]) & (self.last <= self.last[node]))
+
+
+@dataclass
+class _Growth:
+    parent: list[int]
+    first: list[int]
+    last: list[int]
+    worth: list[float]
+
+
+def grow(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int) -> Tree:
+    """The tree over rows with `codes` (columns x rows); `least` is the weight of k people."""
+    growth, leaf, leaves = _Growth([], [], [], []), np.zeros(weights.size, dtype=np.int64), 0
+    waiting: list[tuple[int, Ints]] = [(-1, np.arange(weights.size))]
+    while waiting:
+        parent, rows = waiting.pop()
+        node = len(growth.parent)
+        split = _split(columns, codes[:, rows], weights[rows], least)
+        growth.parent.append(parent)
+        growth.first.append(leaves)
+        growth.worth.append(0.0 if split is None else split[1])
+        if split is None:
+            leaf[rows] = leaves
+            leaves += 1
+        else:
+            waiting += [(node, rows[~split[0]]), (node, rows[split[0]])]
+    parents, first = np.array(growth.parent), np.array(growth.first)
+    return Tree(parents, first, _last_leaves(parents, first, leaves), np.array(growth.worth), leaf)
+
+
+def _split(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int) -> tuple[Bools, float] | None:
+    """Who goes left, and the worth of the split."""
+    total = int(weights.sum())
+    if total < 2 * least:
+        return None
+    wishes: list[tuple[QuasiIdentifier, Ints, set[int] | None, float]] = [
+        (column, own, {0, *column.prefer}, WANTED) for column, own in zip(columns, codes, strict=True)
+    ]
+    wishes += [(column, own, None, FINE) for column, own, _, _ in wishes if column.ordered]
+    for column, own, cuts, worth in wishes:
+        left = balanced_cut(own, weights, least, cuts) if column.ordered else peeled(own, weights, least)
+        if left is not None:
+            share = int(weights[left].sum()) / least
+            return left, worth * share * (total / least - share)
+    return None
+
+
+def _last_leaves(parent: Ints, first: Ints, leaves: int) -> Ints:
+    """The leaf behind each node: where the next node that is no descendant begins."""
+    last = np.where(np.append(first[1:], leaves) > first, first + 1, 0)
+    for node in range(parent.size - 1, 0, -1):
+        last[parent[node]] = max(last[parent[node]], last[node])
+    return last

@@ -1,0 +1,54 @@
+"""Windows: wide bins divided for the search of witnesses, though not for publication.
+
+Who swaps bins swaps numbers too, and sums move by as much as numbers of one bin differ. So a bin that is wide (the open
+ends of a column often are) is divided into windows of values, and people swap with others of their window. What keeps
+the histograms of windows keeps those of bins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from querygate.core.types import Ints
+from querygate.methods.views.atoms import distinct_columns
+from querygate.methods.views.table import Measure, SensitiveColumn
+
+WINDOWS_IN_CELL = 6
+"""A window is a sixth of a sum cell: two of them leave room on either side."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """`column` has windows for bins, over the records of one cell; `public` is the bin of each in the column `told`."""
+
+    told: SensitiveColumn
+    column: SensitiveColumn
+    public: Ints
+
+    @classmethod
+    def of(cls, told: SensitiveColumn, records: Ints) -> Windows:
+        """Those that occur, in order of bins and values."""
+        bins = told.bins[records]
+        keys = [bins]
+        for measure in told.measures:
+            width = max(1, measure.step // WINDOWS_IN_CELL)
+            low, _ = measure.ends
+            is_wide = measure.has_number[bins] & (measure.widths[bins] >= width)
+            keys.append(np.where(is_wide, (measure.values[records] - low[bins]) // width, 0))
+        found, place = distinct_columns(np.stack(keys))
+        measures = [_inside(one, records, found[0], start) for one, start in zip(told.measures, found[1:], strict=True)]
+        return cls(told, SensitiveColumn(told.name, place, found.shape[1], tuple(measures)), found[0])
+
+
+def _inside(measure: Measure, records: Ints, public: Ints, start: Ints) -> Measure:
+    """The measure with the ends of windows; where there is no number, low is above high."""
+    width = max(1, measure.step // WINDOWS_IN_CELL)
+    ends_low, ends_high = (end[public] for end in measure.ends)
+    is_wide, has_number = measure.widths[public] >= width, measure.has_number[public]
+    low = np.where(is_wide, ends_low + start * width, ends_low)
+    high = np.where(is_wide, np.minimum(low + width - 1, ends_high), ends_high)
+    return Measure(
+        measure.values[records], np.where(has_number, low, 1), np.where(has_number, high, 0), measure.span, measure.step
+    )

@@ -1,0 +1,116 @@
+"""Worlds: numbers inside their bins that meet every published sum, with room to spare.
+
+A swap of bins moves sums a little. In one view, the exact one, partners swap their very numbers and nothing moves; in a
+class of another view the sum moves by no more than the widths of the two bins. So one world whose sums lie well inside
+their cells serves for all people of a frame cell.
+
+Proof: docs/explanation/proofs/views-witnesses.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array, hstack, vstack
+
+from querygate.core.types import Ints
+from querygate.methods.views.atoms import Atoms, by_atom
+from querygate.methods.views.holders import Holders
+from querygate.methods.views.programme import sums_below
+from querygate.methods.views.table import Measure
+
+UNLIMITED = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class World:
+    """Totals by measure and atom; `margins` by measure and class are how far the sums lie inside their cells."""
+
+    exact: int
+    totals: Ints
+    margins: Ints
+
+    def room(self, holders: Holders, own: Ints, other: Ints) -> Ints:
+        """Per pair of bins and class how many swaps the sums allow; in the exact view and in the whole cell any."""
+        atoms = holders.atoms
+        most = np.full((own.size, sum(atoms.sizes)), UNLIMITED)
+        for measure, margins in zip(holders.column.measures, self.margins, strict=True):
+            moved = measure.widths[own] + measure.widths[other]
+            allowed = margins[None, :] // np.maximum(moved, 1)[:, None]
+            most = np.where(moved[:, None] > 0, np.minimum(most, allowed), most)
+        for view, (begin, size) in enumerate(zip(atoms.offsets.tolist(), atoms.sizes, strict=True)):
+            if view == self.exact or size == 1:  # the whole cell is a sum of classes of the exact view
+                most[:, begin : begin + size] = UNLIMITED
+        return most
+
+
+def sum_cells(totals: Ints, step: int) -> tuple[Ints, Ints]:
+    """The cell of each sum: its least and its greatest whole number."""
+    low = totals // step * step
+    return low, low + step - 1
+
+
+def roomy_world(holders: Holders, exact: int) -> World:
+    """A world with much room in all views but the exact one; that of the data where none is found."""
+    totals, margins = [], []
+    for number, measure in enumerate(holders.column.measures):
+        true = by_atom(holders.atom, holders.totals[number], holders.atoms.number)
+        one = _searched(holders, measure, true, exact)
+        left = _margins(holders.atoms, one, true, measure.step)
+        if (left < 0).any():
+            one, left = true, _margins(holders.atoms, true, true, measure.step)
+        totals.append(one)
+        margins.append(left)
+    classes = sum(holders.atoms.sizes)
+    return World(
+        exact,
+        np.array(totals, dtype=np.int64).reshape(len(totals), holders.atoms.number),
+        np.array(margins, dtype=np.int64).reshape(len(totals), classes),
+    )
+
+
+def atom_bounds(holders: Holders, measure: Measure) -> tuple[Ints, Ints]:
+    """The least and greatest total of each atom."""
+    low, high = (by_atom(holders.atom, holders.count * end[holders.bin], holders.atoms.number) for end in measure.ends)
+    return low, high
+
+
+def _margins(atoms: Atoms, totals: Ints, true: Ints, step: int) -> Ints:
+    low, high = sum_cells(atoms.sums(true), step)
+    sums = atoms.sums(totals)
+    left: Ints = np.minimum(sums - low, high - sums)
+    return left
+
+
+def _searched(holders: Holders, measure: Measure, true: Ints, exact: int) -> Ints:
+    """Totals by atom from a programme that makes the sum of margins as large as can be, rounded to whole numbers."""
+    atoms, step = holders.atoms, float(measure.step)
+    low, high = atom_bounds(holders, measure)
+    cell_low, cell_high = sum_cells(atoms.sums(true), measure.step)
+    base = atoms.sums(low)
+    wanted = _wanted(holders, measure, exact) / step
+    matrix = atoms.incidence
+    number, classes = atoms.number, matrix.shape[0]
+    margins = eye_array(classes)
+    above = hstack([-matrix, margins])
+    below = hstack([matrix, margins])
+    limits = np.concatenate([(base - cell_low) / step, (cell_high - base) / step])
+    goal = np.concatenate([np.zeros(number), -np.ones(classes)])
+    upper = np.concatenate([(high - low) / step, wanted])
+    found = sums_below(goal, csr_array(vstack([above, below])), limits, upper)
+    if found is None:
+        return true
+    return np.clip(low + np.rint(found[:number] * step).astype(np.int64), low, high)
+
+
+def _wanted(holders: Holders, measure: Measure, exact: int) -> Ints:
+    """The margin that is enough for each class: two bins wide, and what rounding may take."""
+    atoms = holders.atoms
+    rounding = atoms.sums(np.ones(atoms.number, dtype=np.int64))
+    widest = int(measure.widths.max())
+    wanted = rounding + 2 * widest
+    begin = int(atoms.offsets[exact])
+    own = slice(begin, begin + atoms.sizes[exact])
+    wanted[own] = rounding[own]
+    return np.minimum(wanted, measure.step // 2)

@@ -1,0 +1,152 @@
+"""Partitions that are safe one by one give people up together; certified ones give up nobody.
+
+On the demo study and on a made-up survey. A control without any partition shows that the attack itself fixes nobody.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import querygate.demo
+from querygate.core.types import Ints
+from querygate.methods.views import (
+    CellRelease,
+    FrameColumn,
+    Measure,
+    QuasiIdentifier,
+    RecordTable,
+    SensitiveColumn,
+    ViewPlan,
+    ViewsRelease,
+    certified_views,
+)
+from querygate.methods.views.frontier import Frontier
+from tests.attack.view_attacks import Told, certain_by_programmes, exposed_by_algebra
+from tests.unit.methods.views.tables import SURVEY_PLAN, survey_like
+
+K = 5
+ATTACKED = ("smoked", "systolic", "smoker", "diabetes", "sbp")
+
+
+def demo_survey() -> RecordTable:
+    """Adults from 20 to 49 of the demo study."""
+    with (Path(querygate.demo.__file__).parent / "survey.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if 20 <= int(row["age"]) < 50]
+    age = QuasiIdentifier("age", np.array([int(row["age"]) - 20 for row in rows]), 30, ordered=True, prefer=(5, 15, 25))
+    quasi = [age, *(category(rows, name) for name in ("sex", "ethnicity", "education"))]
+    smoked = category(rows, "smoked")
+    values = np.array([int(float(row["systolic"] or -1)) for row in rows])
+    low = 40 + 5 * np.arange(52)
+    measure = Measure(values, low, low + 4, span=10, step=30)
+    pressure = SensitiveColumn("systolic", np.where(values < 0, -1, (values - 40) // 5), 52, (measure,))
+    return RecordTable(tuple(quasi), (SensitiveColumn("smoked", smoked.codes, smoked.size), pressure))
+
+
+def category(rows: list[dict[str, str]], name: str) -> QuasiIdentifier:
+    values = sorted({row[name] for row in rows} - {""})
+    return QuasiIdentifier(name, np.array([values.index(row[name]) if row[name] else -1 for row in rows]), len(values))
+
+
+def demo_plan() -> ViewPlan:
+    views = (("age", "sex", "ethnicity"), ("age", "sex", "education"))
+    return ViewPlan(views, (FrameColumn("age", (10, 20)),), K)
+
+
+@cache
+def made(name: str) -> tuple[RecordTable, ViewsRelease]:
+    if name == "demo study":
+        table = demo_survey()
+        return table, certified_views(table, demo_plan())
+    table = survey_like(1_500)
+    return table, certified_views(table, SURVEY_PLAN)
+
+
+def certified(cell: CellRelease, column: str) -> Ints:
+    one = next(one for one in cell.columns if one.name == column)
+    assert one.views == (0, 1)  # nothing is safe here by being withheld
+    return np.stack([view.top[leaf] for view, leaf in zip(one.hiding.views, cell.leaf, strict=True)])
+
+
+def unchecked(cell: CellRelease, column: str) -> Ints:
+    """The smallest classes of k people of both views, as they come."""
+    return cell.leaf
+
+
+def no_views(cell: CellRelease, column: str) -> Ints:
+    return np.zeros_like(cell.leaf)
+
+
+def told(cell: CellRelease, column: SensitiveColumn, labels: Ints) -> Told:
+    bins = column.bins[cell.records]
+    if not column.measures:
+        return Told(labels, bins)
+    one = column.measures[0]
+    return Told(labels, bins, np.append(one.low, 1), np.append(one.high, 0), one.values[cell.records], one.step)
+
+
+def fixed(name: str, partitions: Callable[[CellRelease, str], Ints], cells: int = 2) -> int:
+    """People of some cells whose bin of some column is certain."""
+    table, release = made(name)
+    return sum(
+        certain_by_programmes(told(cell, column, partitions(cell, column.name)))
+        for cell in release.cells[:cells]
+        for column in table.sensitive
+        if column.name in ATTACKED
+    )
+
+
+def guarded_one_by_one(cell: CellRelease, column: SensitiveColumn) -> Ints:
+    """Each class of each view has two values of the column at least, but nobody looks at both views together."""
+    bins, found = column.bins[cell.records], []
+    for view, leaf in zip(cell.counts, cell.leaf, strict=True):
+        frontier = Frontier.finest(view.tree)
+        while True:
+            label = frontier.of(leaf)
+            alike = [one for one in range(frontier.classes) if np.unique(bins[label == one]).size < 2]
+            if not alike:
+                break
+            frontier = frontier.collapsed(int(view.tree.parent[frontier.nodes[alike[0]]]))
+        found.append(frontier.of(leaf))
+    return np.stack(found)
+
+
+def test_guarding_each_class_is_not_enough() -> None:
+    table, release = made("demo study")
+    column = table.sensitive[0]
+    assert sum(certain_by_programmes(told(c, column, guarded_one_by_one(c, column))) for c in release.cells) > 0
+
+
+STUDIES = ("demo study", "made-up survey")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_programmes_fix_nobody_without_partitions(name: str) -> None:
+    assert fixed(name, no_views) == 0
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_programmes_fix_people_of_unchecked_partitions(name: str) -> None:
+    assert fixed(name, unchecked, cells=1) > 0
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_programmes_fix_nobody_of_certified_views(name: str) -> None:
+    assert fixed(name, certified) == 0
+
+
+def test_algebra_exposes_small_groups_of_unchecked_partitions_alone() -> None:
+    for name in STUDIES:
+        _, release = made(name)
+        k = release.k
+        before = sum(exposed_by_algebra(cell.leaf, k) for cell in release.cells)
+        counts = [np.stack([view.of(leaf) for view, leaf in zip(c.counts, c.leaf, strict=True)]) for c in release.cells]
+        assert sum(exposed_by_algebra(labels, k) for labels in counts) == 0
+        assert sum(exposed_by_algebra(np.zeros_like(cell.leaf), k) for cell in release.cells) == 0
+        if name == "demo study":
+            assert before > 0
