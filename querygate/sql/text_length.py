@@ -29,8 +29,8 @@ Columns = Mapping[str, Column]
 def check_text_lengths(tree: exp.Expr, columns: Columns) -> None:
     """Refuse texts that could grow out of proportion; QG207."""
     most = max([MOST_CHARS, *(4 * _of_column(column) for column in columns.values())])
-    for node in tree.walk():
-        if isinstance(node, exp.Func | exp.DPipe) and longest(node, columns) > most:
+    for node in tree.find_all(exp.Replace, exp.RegexpReplace, exp.Concat, exp.ConcatWs, exp.DPipe):
+        if longest(node, columns) > most:
             raise UnsupportedSQL(
                 "QG207",
                 "The texts that this expression makes are too long.",
