@@ -149,7 +149,8 @@ def random_atom(rng: random.Random, case: Case) -> str:
     pool = [
         row[0] for row in case.truth.execute(f'SELECT DISTINCT "{column.name}" FROM t ORDER BY 1 LIMIT 50').fetchall()
     ]
-    values = [v for v in pool if v is not None] or [{"date": EPOCH, "category": column.rare or "q", "boolean": True}.get(kind, 1)]
+    any_value = {"date": EPOCH, "category": column.rare or "q", "boolean": True}.get(kind, 1)
+    values = [v for v in pool if v is not None] or [any_value]
     if kind in ("integer", "number") and rng.random() < 0.5:
         values = [v + rng.choice([-1, 1]) for v in values]
     pick = lambda: literal(rng.choice(values), kind, rng)  # noqa: E731
