@@ -90,6 +90,8 @@ def _hull(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
     found, name = state.combinations, column.name
     if not column.is_numeric or not column.guard or found is None:
         return []
+    if np.isnan(found.low[name]).all():
+        return []  # a column without any value has nothing to guard
     ends = found.low[name], found.high[name], found.low_code[name], found.high_code[name]
     return [NumericHull(name, *ends, column.guard)]
 

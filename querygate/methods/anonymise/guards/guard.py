@@ -51,7 +51,7 @@ class NumericHull:
     def __init__(
         self, column: str, low: Floats, high: Floats, low_bin: Ints, high_bin: Ints, least_width: float
     ) -> None:
-        self.name = f"the numeric guard of {column}"
+        self.name = f"the numeric guard of {column if column.isidentifier() else repr(column)}"
         self.least_width = least_width
         # Ranks, not values: an offset per node then keeps running maxima apart without any rounding.
         known = ~np.isnan(low)
