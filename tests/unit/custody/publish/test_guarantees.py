@@ -396,5 +396,9 @@ def test_a_column_without_any_value_has_nothing_to_guard(tmp_path: Path, carry: 
     report = put(opened, rules, table)
     assert (report.rows, report.measured.hull) == (18, {})
     assert put(opened, rules, table, handling=None).version == 2
+
+
+def test_names_with_spaces_are_quoted_in_refusals(tmp_path: Path) -> None:
+    rules = make_policy("t", {"age": AGE, "blood sugar": SBP | {"guard": 10, "bins": 10}}, k=K)
     with pytest.raises(ConfigError, match="the numeric guard of 'blood sugar'"):
-        put(opened, rules, table | {"blood sugar": [100] * 18})
+        put(new_site(tmp_path), rules, {"age": list(range(30, 48)), "blood sugar": [100] * 18})
