@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from querygate.core.ports import Limits
-from querygate.core.types import Catalog, Column
+from querygate.core.types import Catalog, Column, NoiseOptions
 from querygate.gate.describe import explain_policy, make_description, make_examples
 from querygate.sql import understand
+from querygate.sql.noisy_plan import understand_noisy
 from tests.sql.study import NATIVE
 
 AWKWARD = Catalog(
@@ -30,6 +35,19 @@ def test_examples_of_awkward_names_are_accepted():
     assert "SELECT COUNT(*) FROM visits" in examples
     assert any("\"visited on\" BETWEEN DATE '2020-12-31' AND DATE '2022-12-31'" in sql for sql in examples)
     assert [understand(sql, AWKWARD, NATIVE).dataset for sql in examples] == ["visits"] * len(examples)
+
+
+@pytest.mark.parametrize("modes", [("interval",), ("laplace",), ("interval", "laplace")])
+def test_examples_are_accepted_in_the_mode_of_the_dataset(modes):
+    noise = NoiseOptions(1.0, 10.0, 10.0) if "laplace" in modes else None
+    codes = Column("dx", 4, "codes", "codes", False, values=("E11", "I10"))
+    catalog = replace(AWKWARD, columns=(*AWKWARD.columns, codes), modes=modes, noise=noise)
+    examples = make_examples(catalog, NATIVE, Limits())
+    accepts = understand if "interval" in modes else understand_noisy
+    for sql in examples:
+        accepts(sql, catalog, NATIVE)
+    assert len(examples) >= 3
+    assert any("AVG(" in sql for sql in examples)
 
 
 def test_a_dataset_of_nothing_but_a_category_has_examples():
