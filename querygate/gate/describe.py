@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from querygate.bounds import moment_columns
 from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
+from querygate.core.count_text import counted
 from querygate.core.errors import Refusal
 from querygate.core.plan import LeftOut, Plan
 from querygate.core.ports import Limits, Native
@@ -111,9 +112,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
     if catalog.person:
         said.append(f"No two rows share the same {catalog.person}; it is not published, but it can be counted.")
     if catalog.persons and not catalog.noisy_only:
-        said.append(
-            f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, statistics count rows."
-        )
+        said.append(f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, ranges count rows.")
     if quasi:
         others = (
             f"the records of at least {catalog.k - 1:,} other people"
@@ -153,6 +152,8 @@ def explain_policy(catalog: Catalog) -> list[str]:
             f"{noise.epsilon_per_query:g}, out of {noise.epsilon_per_user:g} for each user and {noise.epsilon_total:g} "
             "for all users."
         )
+        if noise.person and (catalog.persons or catalog.noisy_only):
+            said.append(f"Noisy numbers count at most {counted(noise.rows_per_person, 'row')} of each person.")
     return said
 
 

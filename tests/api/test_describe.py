@@ -70,3 +70,12 @@ def test_the_policy_in_words_names_every_promise():
     said = " ".join(explain_policy(AWKWARD))
     for words in ("at least 2 others (k = 3)", "values that occur", "unchanged: say", "10 records", "withheld"):
         assert words in said
+
+
+def test_what_counts_of_people_with_several_rows_is_said_for_each_mode():
+    noise = NoiseOptions(1.0, 10.0, 10.0, person="mrn", rows_per_person=3)
+    several = replace(AWKWARD, persons=20)
+    both, noisy = (replace(several, noise=noise, modes=modes) for modes in (("interval", "laplace"), ("laplace",)))
+    rows, capped = "k counts people, ranges count rows.", "Noisy numbers count at most 3 rows of each person."
+    assert [rows in " ".join(explain_policy(one)) for one in (several, both, noisy)] == [True, True, False]
+    assert [capped in " ".join(explain_policy(one)) for one in (several, both, noisy)] == [False, True, True]
