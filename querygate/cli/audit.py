@@ -95,7 +95,7 @@ def audit_file_command(
 ) -> None:
     """Audit the log of another system, or what `log export` wrote, against its data.
 
-    The log is JSON lines or CSV with the fields id, user and sql, and optionally time and answer. Each table of the log
+    The log is JSON lines or CSV with the fields user and sql, and optionally id, time and answer. Each table of the log
     is audited by itself. Nothing leaves this machine. Exit code 1 means that nothing was audited; 3, that the auditor
     failed on something, and says on what.
     """

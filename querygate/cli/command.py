@@ -87,6 +87,16 @@ class LazyGroup(CommandGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, *self.later]
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find and import the command, which can take seconds in which somebody presses Ctrl-C."""
+        try:
+            return super().resolve_command(ctx, args)
+        except KeyboardInterrupt:
+            click.echo("Interrupted: nothing was done.", err=True)
+            ctx.exit(INTERRUPTED)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self.later:
             command: click.Command = load(self.later[cmd_name][0])

@@ -16,6 +16,7 @@ from querygate.cli.report import tell_of_report
 from querygate.control.chain import LogEvent
 from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
+from querygate.core.interrupts import interrupts_say
 from querygate.core.json_body import to_json
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.policy import load_policy
@@ -64,8 +65,9 @@ def publish(
     served. If the publication fails, the previous version stays as it is. Once the new version is served, a report for
     the custodian is kept in the vault: see `querygate report`.
     """
-    opened = open_here(site)
-    rules = load_policy(policy)
+    with interrupts_say("Interrupted: nothing was published."):
+        opened = open_here(site)
+        rules = load_policy(policy)
     with progress() as tell:
         done = publish_with_report(
             opened,

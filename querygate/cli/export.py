@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -104,11 +105,8 @@ def request_extract(name: str | None, form: str, site: Path, **given: Any) -> No
     """Create an extract request, as a draft."""
     acting = ExportSession(site, name)
     made = acting.extracts.request(acting.by, read_spec(given))
-    print_record(
-        made,
-        form,
-        lambda: f"Created {made['id']}, a draft. Next: submit it with `querygate export submit {made['id']}`.",
-    )
+    submit = f"querygate export submit {made['id']}" + (f" --as {shlex.quote(name)}" if name is not None else "")
+    print_record(made, form, lambda: f"Created {made['id']}, a draft. Next: submit it with `{submit}`.")
 
 
 @export.command("edit", example="querygate export edit x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --as ann --columns age,sex --k 50")

@@ -75,6 +75,8 @@ def change_user(
     name: str, role: str | None, project: str | None, organisation: str | None, form: str, site: Path
 ) -> None:
     """Give the user NAME another role, project or organisation. A new role holds from the next request on."""
+    if role is None and project is None and organisation is None:
+        raise click.UsageError("Nothing to change: give --role, --project or --organisation.")
     opened = open_here(site)
     changed = opened.accounts.change_user(name, role=role, project=project, organisation=organisation)
     body = {"name": changed.name, "project": changed.project, "organisation": changed.organisation}

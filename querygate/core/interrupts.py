@@ -19,6 +19,17 @@ def is_interrupt(error: BaseException) -> bool:
 
 
 @contextmanager
+def interrupts_say(text: str) -> Iterator[None]:
+    """Whoever presses Ctrl-C meanwhile is told this."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        if not is_interrupt(error):
+            raise
+        raise Interrupted(text) from None
+
+
+@contextmanager
 def uninterrupted() -> Iterator[None]:
     """For a moment in which stopping would leave something done and not on record. Only the main thread is told of
     signals, so elsewhere there is nothing to do.

@@ -20,6 +20,7 @@ from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apa
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Catalog, Column, Reference
 from querygate.sql import understand
+from querygate.sql.noisy_plan import understand_noisy
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -111,9 +112,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
     if catalog.person:
         said.append(f"No two rows share the same {catalog.person}; it is not published, but it can be counted.")
     if catalog.persons and not catalog.noisy_only:
-        said.append(
-            f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, statistics count rows."
-        )
+        said.append(f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, ranges count rows.")
     if quasi:
         others = (
             f"the records of at least {catalog.k - 1:,} other people"
@@ -158,8 +157,8 @@ def explain_policy(catalog: Catalog) -> list[str]:
             f"{noise.epsilon_per_query:g}, out of {noise.epsilon_per_user:g} for each user and {noise.epsilon_total:g} "
             "for all users."
         )
-        if noise.person and not catalog.person:
-            said.append(f"With noise, at most {counted(noise.rows_per_person, 'row')} of each person counts.")
+        if noise.person and (catalog.persons or catalog.noisy_only):
+            said.append(f"Noisy numbers count at most {counted(noise.rows_per_person, 'row')} of each person.")
     return said
 
 
@@ -174,7 +173,7 @@ def _told_of_moments(catalog: Catalog) -> list[str]:
 
 
 def make_examples(catalog: Catalog, native: Native, limits: Limits) -> list[str]:
-    """Statements to begin with. Only what the gate accepts is shown."""
+    """Statements to begin with. Only what the gate accepts, in the mode that a dataset answers in, is shown."""
     return [sql for sql in _candidates(catalog) if _is_accepted(sql, catalog, native, limits)]
 
 
@@ -189,7 +188,7 @@ def _candidates(catalog: Catalog) -> Iterator[str]:
     if measured:
         name = _quoted(measured[0].name)
         asked = f"COUNT(*), AVG({name})"
-        yield _select(catalog, f"AVG({name}), MIN({name}), MAX({name})")
+        yield _select(catalog, f"AVG({name})" if catalog.noisy_only else f"AVG({name}), MIN({name}), MAX({name})")
     if categories:
         name = _quoted(categories[0].name)
         yield _select(catalog, f"{name}, {asked}", "GROUP BY", name)
@@ -233,7 +232,7 @@ def _middle(column: Column) -> str:
 
 def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:
     try:
-        understand(sql, catalog, native, limits)
+        (understand_noisy if catalog.noisy_only else understand)(sql, catalog, native, limits)
     except Refusal:
         return False
     return True

@@ -21,6 +21,7 @@ from querygate.core.types import Catalog
 from querygate.sql.allow import allow
 from querygate.sql.compose import compose, schema_notes
 from querygate.sql.parse import at_function, parse, too_deep
+from querygate.sql.person_column import tell_of_several_rows
 from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
 from querygate.sql.suggestions.quoted_names import with_quotes
@@ -45,6 +46,7 @@ def understand(sql: str, catalog: Catalog, native: Native, limits: Limits | None
     except Refusal as refusal:
         if refusal.code == "QG204" and refusal.span is not None:
             refusal.span = at_function(sql, refusal.span)
+        tell_of_several_rows(refusal, sql, catalog)
         if refusal.code not in ("QG102", "QG103", "QG104"):
             _add_suggestion(refusal, sql, lambda edited: _is_accepted(edited, catalog, native, limits), catalog, limits)
         raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from querygate.core.errors import ExtractRefused, Refusal
@@ -22,12 +24,18 @@ def read_condition(where: str, catalog: Catalog, native: Native) -> tuple[str, f
     if not where:
         return "", frozenset()
     statement = f"SELECT COUNT(*) FROM {catalog.dataset} WHERE {where}"  # noqa: S608 - it is read, and never run
+    person = catalog.person or (catalog.noise.person if catalog.noise is not None else "")
+    catalog = replace(catalog, person="", noise=None)  # nobody is selected by who they are, and nobody is counted here
     try:
         plan = understand_noisy(statement, catalog, native)
-    except Refusal:
+    except Refusal as refusal:
         lists = [column.name for column in catalog.columns if column.is_codes and folded(column.name) in folded(where)]
         if lists:
             raise invalid("where", f"extracts cannot be selected by code lists ({lists[0]})") from None
+        if refusal.code == "QG203" and person and folded(person) in folded(where):
+            raise invalid(
+                "where", f"extracts cannot be selected by the column that identifies people ({person})"
+            ) from None
         raise
     asked = plan.plan
     if asked.keys or len(plan.releases) != 1 or asked.orders or asked.offset or asked.limit is not None:

@@ -17,12 +17,13 @@ from querygate.core.plan import Aggregate, LeftOut, Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.predicate import Predicate
 from querygate.core.types import Catalog, Column, folded
-from querygate.sql.aggregates import read_aggregate
+from querygate.sql.aggregates import listed, read_aggregate
 from querygate.sql.allow import allow
 from querygate.sql.code_tests import is_code_test
 from querygate.sql.compose import Query, compose, schema_notes
 from querygate.sql.group_keys import grouping_sets
 from querygate.sql.parse import parse, span_of
+from querygate.sql.person_column import CLAUSES
 from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
 from querygate.sql.work_limit import WorkLimit
@@ -113,7 +114,8 @@ def _person(catalog: Catalog, name: str) -> Column:
 
 
 def _check_person(tree: exp.Select, person: str) -> None:
-    for node in tree.find_all(exp.Column):
+    parts = [part for clause in CLAUSES for part in listed(tree.args.get(clause))]
+    for node in (node for part in parts for node in part.find_all(exp.Column)):
         if person and folded(node.name) == folded(person):
             counted = node.parent
             if not (isinstance(counted, exp.Distinct) and isinstance(counted.parent, exp.Count)):

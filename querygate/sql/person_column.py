@@ -2,17 +2,19 @@
 
 One row is one person, which publishing has checked: the column has a value in every row and none twice. So
 `COUNT(DISTINCT mrn)` and `COUNT(mrn)` are `COUNT(*)`, and `COUNT(DISTINCT CASE WHEN age > 40 THEN mrn END)` counts the
-records over 40, whatever the keys are.
+records over 40, whatever the keys are. Where people have several rows, ranges cannot count them: an unknown column that
+is counted says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
 
-from querygate.core.errors import UnsupportedSQL
-from querygate.core.types import folded
+from querygate.core.errors import Refusal, UnsupportedSQL
+from querygate.core.types import Catalog, folded
 from querygate.sql.aggregates import listed
 from querygate.sql.parse import span_of
 
@@ -40,6 +42,26 @@ def count_rows(tree: exp.Select, person: str) -> None:
             f"Use COUNT(DISTINCT {left.name}), with conditions on other columns.",
             span=span_of(left),
         )
+
+
+_COUNTED = re.compile(r"\bCOUNT\s*\(.*$", re.IGNORECASE)
+
+
+def tell_of_several_rows(refusal: Refusal, sql: str, catalog: Catalog) -> None:
+    """Let the refusal of a column that is not there say why people with several rows are not counted. Only the options
+    of noise name their column.
+    """
+    span, lines = refusal.span, sql.split("\n")
+    if refusal.code != "QG203" or not catalog.persons or span is None or not 1 <= span.line <= len(lines):
+        return
+    line, start = lines[span.line - 1], span.column - 1
+    asked = line[start : start + span.length].strip('"')
+    why = "People with several rows cannot be counted by ranges."
+    if catalog.noise is not None and catalog.noise.person and folded(asked) == folded(catalog.noise.person):
+        refusal.detail = f"{catalog.noise.person} identifies people. {why}"
+        refusal.remedy = f"Use mode laplace for COUNT(DISTINCT {catalog.noise.person}), or count rows with COUNT(*)."
+    elif _COUNTED.search(line[:start]):
+        refusal.remedy = f"{refusal.remedy} {why}"
 
 
 def _persons(tree: exp.Expr, person: str) -> Iterator[exp.Column]:

@@ -241,7 +241,8 @@ EXPLANATIONS: dict[str, Explanation] = {
         "The action is possible now, but not for you: only custodians who did not make the request can review it, and "
         "only the person who made it can change or withdraw it. Nobody reviews their own request, and nobody approves "
         "twice.",
-        "Ask a custodian, or another custodian.",
+        "Ask a custodian, or another custodian. If it is your own request, say who you are: on the command line with "
+        "`--as NAME`, over HTTP with your own key.",
         "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5 --as carl, when carl made the request",
     ),
     "QG603": Explanation(

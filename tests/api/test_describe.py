@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from querygate.core.ports import Limits
-from querygate.core.types import Catalog, Column
+from querygate.core.types import Catalog, Column, NoiseOptions
 from querygate.gate.describe import explain_policy, make_description, make_examples
 from querygate.sql import understand
+from querygate.sql.noisy_plan import understand_noisy
 from tests.sql.study import NATIVE
 
 AWKWARD = Catalog(
@@ -32,6 +37,19 @@ def test_examples_of_awkward_names_are_accepted():
     assert [understand(sql, AWKWARD, NATIVE).dataset for sql in examples] == ["visits"] * len(examples)
 
 
+@pytest.mark.parametrize("modes", [("interval",), ("laplace",), ("interval", "laplace")])
+def test_examples_are_accepted_in_the_mode_of_the_dataset(modes):
+    noise = NoiseOptions(1.0, 10.0, 10.0) if "laplace" in modes else None
+    codes = Column("dx", 4, "codes", "codes", False, values=("E11", "I10"))
+    catalog = replace(AWKWARD, columns=(*AWKWARD.columns, codes), modes=modes, noise=noise)
+    examples = make_examples(catalog, NATIVE, Limits())
+    accepts = understand if "interval" in modes else understand_noisy
+    for sql in examples:
+        accepts(sql, catalog, NATIVE)
+    assert len(examples) >= 3
+    assert any("AVG(" in sql for sql in examples)
+
+
 def test_a_dataset_of_nothing_but_a_category_has_examples():
     catalog = Catalog("tiny", 1, "", 2, 4, (Column("sex", 0, "quasi-identifier", "category", False, values=("F",)),))
     assert make_examples(catalog, NATIVE, Limits()) == [
@@ -52,3 +70,12 @@ def test_the_policy_in_words_names_every_promise():
     said = " ".join(explain_policy(AWKWARD))
     for words in ("at least 2 others (k = 3)", "values that occur", "unchanged: say", "10 records", "withheld"):
         assert words in said
+
+
+def test_what_counts_of_people_with_several_rows_is_said_for_each_mode():
+    noise = NoiseOptions(1.0, 10.0, 10.0, person="mrn", rows_per_person=3)
+    several = replace(AWKWARD, persons=20)
+    both, noisy = (replace(several, noise=noise, modes=modes) for modes in (("interval", "laplace"), ("laplace",)))
+    rows, capped = "k counts people, ranges count rows.", "Noisy numbers count at most 3 rows of each person."
+    assert [rows in " ".join(explain_policy(one)) for one in (several, both, noisy)] == [True, True, False]
+    assert [capped in " ".join(explain_policy(one)) for one in (several, both, noisy)] == [False, True, True]

@@ -60,13 +60,18 @@ class Vault:
         return f"SELECT {quoted(self.row)} AS row_id, {key} AS key{listed} FROM {self.schema}.rows"
 
     def _digest(self, secret: Sequence[str]) -> str:
-        """SQL: a text that is the same for rows whose secrets are. Numbers are compared as such, of whatever type."""
+        """SQL: a text that is the same for rows whose secrets are."""
         listed = ", ".join(f"COALESCE(CAST({self._value(name)} AS VARCHAR), chr(30))" for name in secret)
         return f"md5(concat_ws(chr(31), '', {listed}))" if listed else "''"
 
     def _value(self, name: str) -> str:
+        """SQL: a value as it is written, whatever type this version has it as. What was an identifier is text, and a
+        version that publishes it as a number has not changed it.
+        """
         kind = self.types[name]
-        return quoted(name) if kind == "VARCHAR" or kind.endswith("[]") else self._number(name)
+        if kind in ("VARCHAR", *_AXIS) or kind.endswith("[]"):
+            return quoted(name)
+        return f"regexp_replace(CAST({self._number(name)} AS VARCHAR), '\\.0$', '')"
 
     def _text(self, name: str, *, spared: bool) -> str:
         if name not in self.types:

@@ -185,7 +185,9 @@ def check_act(request: ExtractRequest, action: Action, by: Principal) -> Approva
         raise ExtractRefused(
             "QG602",
             f"'{action}' is reserved for the {whose} at this stage.",
-            "Ask another custodian: nobody reviews their own request.",
+            "Leave it to them; on the command line, --as NAME says who you are."
+            if "requester" in rule.who
+            else "Ask another custodian: nobody reviews their own request.",
         )
     if action == "approve" and _has_approved(by, request):
         raise ExtractRefused(

@@ -25,7 +25,7 @@ _EXPORTED = frozenset({"seq", "kind", "body", "prev", "hash"})
 def read_log(path: Path) -> Iterator[LogStatement]:
     """The statements of a log, each under a name of its own.
 
-    Of another system: id, user and sql, and where there are any time and answer. Of QueryGate: the queries that were
+    Of another system: user and sql, and where there are any id, time and answer. Of QueryGate: the queries that were
     answered; its other entries (refusals, publications, readings) tell nothing of anybody.
     """
     text = _text(path)
@@ -78,15 +78,13 @@ def _csv_lines(text: str) -> Iterator[tuple[int, Record]]:
 
 def _entry(number: int, record: Record) -> LogStatement:
     ident, user, sql = (record.get(name) for name in ("id", "user", "sql"))
-    if not sql or user is None:
-        raise ConfigError(
-            "QG802", f"Line {number} of the log has no user or no sql.", "Each line needs id, user and sql."
-        )
+    if user is None or "sql" not in record:
+        raise ConfigError("QG802", f"Line {number} of the log has no user or no sql.", "Each line needs user and sql.")
     answer = record.get("answer")
     if isinstance(answer, str):
         answer = _parsed(answer)
     named = str(ident) if ident not in (None, "") else f"line {number}"
-    return LogStatement(named, str(user), str(sql), str(record.get("time") or ""), answer)
+    return LogStatement(named, str(user), str(sql or ""), str(record.get("time") or ""), answer)
 
 
 def _parsed(text: str) -> JsonValue:

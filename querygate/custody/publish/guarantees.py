@@ -91,6 +91,8 @@ def _hull(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
     if not column.is_numeric or not column.guard or found is None:
         return []
     low, high = found.low[name], found.high[name]
+    if np.isnan(low).all():
+        return []  # a column without any value has nothing to guard
     if not column.spares_missing:
         return [NumericHull(name, low, high, found.low_code[name], found.high_code[name], column.guard)]
     codes, known = state.numbers[name], ~np.isnan(low)

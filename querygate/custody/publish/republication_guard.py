@@ -263,7 +263,8 @@ def _accepted(
     if handling.few_changes or not found.told:
         return []
     plan = ["wait until more people have come, so that they can form their own classes"] if found.came else []
-    plan += ["wait until the values of more people have changed"] if found.changed else []
+    some = 0 < found.changed < _stayed(before.met)  # if all have changed, there is nobody to wait for
+    plan += ["wait until the values of more people have changed"] if some else []
     step = 'accept that a few came, left or changed: republish.few_changes = "report"'
     if before.verdict.divided.parts:
         lenient = replace(handling, few_changes=True)
@@ -275,6 +276,10 @@ def _accepted(
         *plan,
         f"{step}. Anyone who has two versions and knows whom it is about can then read these people's values",
     ]
+
+
+def _stayed(met: ClassHistory) -> int:
+    return int(met.people[(met.now >= 0) & (met.earlier >= 0).any(axis=1)].sum())
 
 
 def _most_changed(met: ClassHistory) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from querygate.control import stamp_now
-from querygate.core.interrupts import Interrupted, is_interrupt, uninterrupted
+from querygate.core.interrupts import interrupts_say, uninterrupted
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
@@ -58,7 +58,8 @@ def publish_to(
             opened, reinstate=reinstate, switching=lambda: to_the_record.enter_context(uninterrupted())
         )
         was_withdrawn, before = writer.is_withdrawn(policy.dataset), writer.served(policy.dataset)
-        try:
+        stands = f" Version {before} is still served." if before else ""
+        with interrupts_say(f"Interrupted: nothing was published.{stands}"):
             report = publish(
                 policy,
                 open_source(source) if isinstance(source, str) else source,
@@ -70,11 +71,6 @@ def publish_to(
                 handling=handling or VersionHandling.by(policy, on_overlap),
                 kept=write_kept_policy(policy, base_dir),
             )
-        except (Exception, KeyboardInterrupt) as error:
-            if not is_interrupt(error):
-                raise
-            stands = f" Version {before} is still served." if before else ""
-            raise Interrupted(f"Interrupted: nothing was published.{stands}") from None
         _note_published(opened, policy, report, user, {"reinstated": True} if was_withdrawn else {})
         with suppress(OSError):  # a full disk costs the report on a version that serves, and nothing else
             writer.keep_figures(policy.dataset, report.version, json.dumps(to_json(report)))

@@ -40,7 +40,7 @@ SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles that are reported; the low ones are where copies show."""
 
 CLOSE = 0.8
-"""Below this ratio of middle distances the sentence warns."""
+"""From here to 1, the ratio of middle distances is called slightly closer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ def explain_nearness(found: Nearness) -> str:
     if found.ratio is None:
         return f"{begin}; most originals equal another one, so distances mean nothing."
     against = "between originals" if found.holdout is None else "of held-out persons"
-    verdict = "no closer to persons than" if found.ratio >= CLOSE else "closer to persons than"
+    closer = "no closer" if found.ratio >= 1 else "slightly closer" if found.ratio >= CLOSE else "closer"
     others = "persons are to each other" if found.holdout is None else "held-out persons are"
     return (
         f"{begin}; the median distance to the nearest original is {found.ratio:.2g} times that {against}, so the "
-        f"synthetic records are {verdict} {others}."
+        f"synthetic records are {closer} to persons than {others}."
     )

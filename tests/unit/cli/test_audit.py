@@ -49,6 +49,16 @@ def site(run):
     return lambda *more: run("audit", "run", "--dataset", "clinic", *more)
 
 
+@pytest.mark.parametrize("sql", ["", None, "  "])
+def test_a_line_with_an_empty_statement_is_one_that_could_not_be_audited(file, log, sql):
+    log.write_text(log.read_text() + json.dumps({"user": "r1", "sql": sql}) + "\n")
+    done = file("--format", "json")
+    assert done.exit_code == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["queries"], report["queries_audited"], len(report["findings"])) == (3, 2, 1)
+    assert [one["query"] for one in report["not_audited"]] == ["line 3"]
+
+
 def words(page):
     """The text of a page, without marks."""
     return " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import zipfile
 
@@ -72,6 +73,19 @@ def test_the_whole_way_and_a_tampered_copy(run, site, ident, tmp_path):
     assert (changed.exit_code, changed.stderr.split()[0]) == (1, "QG607")
     assert "data.csv has changed." in changed.stderr
     assert site.log.verify().entries == len(list(site.log.events()))
+
+
+@pytest.mark.parametrize("name", [["--as", "ann"], []])
+def test_the_command_that_is_advised_works(run, site, name):
+    advised = run("export", "request", *name, *ASK).stdout.split("`")[1]
+    done = run(*shlex.split(advised)[1:])
+    assert (done.exit_code, done.stdout.endswith("is now submitted.\n")) == (0, True)
+
+
+def test_whoever_forgets_to_say_who_they_are_is_told_how(run, site, ident):
+    refused = run("export", "submit", ident)
+    assert (refused.exit_code, refused.stderr.split()[0]) == (1, "QG602")
+    assert "--as NAME" in refused.stderr
 
 
 def test_two_reviewers(run, site, ident):

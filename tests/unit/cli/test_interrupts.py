@@ -105,6 +105,32 @@ def test_a_full_disk_is_called_that(publish, clinic, size):
     assert served(clinic)[0] == 1
 
 
+BEGINNING = """
+import os, signal, sys
+from querygate.cli import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def hook(event, args):
+    if event == sys.argv[1] and str(args[0]).endswith(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+main(["publish", "--policy", sys.argv[3], "--source", "x.csv", "--site", sys.argv[4]], prog_name="querygate")
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "name", "said"),
+    [("import", "custody.publish.publish", "nothing was done."), ("open", "clinic.toml", "nothing was published.")],
+)
+def test_from_the_start_of_the_command_it_says_what_stands(clinic, tmp_path, event, name, said):
+    policy, _ = write_inputs(tmp_path)
+    command = [sys.executable, "-c", BEGINNING, event, name, policy, clinic]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, f"Interrupted: {said}\n")
+    assert served(clinic) == (1, [1])
+
+
 ENGINE = """
 import os, signal, threading
 import duckdb

@@ -69,6 +69,15 @@ def test_lists_show_what_is_closed(run):
     assert user["disabled"] is not None
 
 
+def test_a_change_of_nothing_is_no_success(run, tmp_path):
+    run("init")
+    run("user", "add", "ann", "--role", "researcher")
+    done = run("user", "change", "ann")
+    assert done.exit_code == 2
+    assert "Nothing to change: give --role, --project or --organisation." in done.stderr
+    assert [event["kind"] for event in open_gate(open_site(tmp_path / "site")).log.events()] == ["user.add"]
+
+
 def test_projects_and_organisations_are_kept_shown_and_logged(run, tmp_path):
     run("init")
     run("user", "add", "ann", "--role", "researcher", "--project", "Heart 2026", "--organisation", "Uni A")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from querygate.cli.frame import LOCAL
-from querygate.core.errors import UnsupportedSQL
-from querygate.core.types import Request
+from querygate.core.errors import ExtractRefused, UnsupportedSQL
+from querygate.core.types import Catalog, NoiseOptions, Request
 from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.roots.log_audit import audit_site
 from querygate.custody.roots.publish_version import publish_to
@@ -18,6 +18,8 @@ from querygate.gate.describe import explain_policy
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate.sql import understand
+from querygate.sql.extract_condition import read_condition
+from querygate.sql.noisy_plan import understand_noisy
 from querygate_adapters.sources.open_source import open_source
 from tests.api.small_site import POLICY, csv_text
 from tests.sql.study import CATALOG, NATIVE
@@ -120,3 +122,48 @@ def test_persons_of_a_site(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedSQL, match="only be counted") as caught:
         ask("SELECT AVG(sbp) FROM clinic WHERE mrn = 'MRN-7003'")
     assert "7003" not in caught.value.detail
+
+
+NOISE = NoiseOptions(1.0, 10.0, 10.0, person="Mrn")
+SEVERAL = replace(CATALOG, persons=30)
+
+
+@pytest.mark.parametrize("column", ["mrn", '"Mrn"', "(MRN)", "CASE WHEN age > 40 THEN mrn END"])
+def test_people_with_several_rows_are_not_counted_by_ranges(column: str) -> None:
+    noisy = replace(SEVERAL, noise=NOISE, modes=("interval", "laplace"))
+    for catalog, remedy in ((noisy, "Use mode laplace"), (SEVERAL, "cannot be counted by ranges")):
+        with pytest.raises(UnsupportedSQL) as refused:
+            understand(f"SELECT sex,\n  COUNT(DISTINCT {column}) FROM {T} GROUP BY sex", catalog, NATIVE)
+        assert refused.value.code == "QG203"
+        assert remedy in refused.value.remedy
+    assert understand_noisy(f"SELECT COUNT(DISTINCT mrn) FROM {T}", noisy, NATIVE).releases[0].persons
+
+
+def test_other_unknown_columns_are_just_unknown() -> None:
+    with pytest.raises(UnsupportedSQL) as refused:
+        understand(f"SELECT AVG(nosuch) FROM {T}", replace(SEVERAL, noise=NOISE), NATIVE)
+    assert "people" not in f"{refused.value.detail} {refused.value.remedy}".lower()
+
+
+def test_every_column_of_a_subquery_is_no_question_about_persons() -> None:
+    noisy = replace(SEVERAL, noise=NOISE, modes=("laplace",))
+    whole = understand_noisy(f"SELECT COUNT(*) FROM {T} WHERE age > 40", noisy, NATIVE)
+    inside = f"(SELECT * FROM {T})"
+    assert understand_noisy(f"SELECT COUNT(*) FROM {inside} WHERE age > 40", noisy, NATIVE).plan.hash == whole.plan.hash
+    for sql in (
+        f"SELECT COUNT(*) FROM {inside} WHERE mrn = 'P1'",
+        f"SELECT COUNT(*) FROM (SELECT * FROM {T} WHERE mrn = 'P1')",
+        f"SELECT mrn, COUNT(*) FROM {inside} GROUP BY mrn",
+        f"SELECT COUNT(*) FROM (SELECT mrn AS id FROM {T}) WHERE id = 'P1'",
+    ):
+        with pytest.raises(UnsupportedSQL, match="Persons can only be counted"):
+            understand_noisy(sql, noisy, NATIVE)
+
+
+@pytest.mark.parametrize("catalog", [KNOWN, replace(SEVERAL, noise=NOISE), replace(KNOWN, noise=NOISE)])
+def test_extracts_are_not_selected_by_who_people_are(catalog: Catalog) -> None:
+    with pytest.raises(ExtractRefused) as refused:
+        read_condition("mrn = 'P1'", catalog, NATIVE)
+    assert refused.value.code == "QG604"
+    assert "extracts cannot be selected by the column that identifies people (Mrn)" in refused.value.detail
+    assert read_condition("age > 40", catalog, NATIVE)[1] == {"age"}

@@ -60,7 +60,7 @@ class NumericHull:
         *,
         spares_missing: bool = False,
     ) -> None:
-        self.name = f"the numeric guard of {column}"
+        self.name = f"the numeric guard of {column if column.isidentifier() else repr(column)}"
         self.least_width, self._spares = least_width, spares_missing
         # Ranks, not values: an offset per node then keeps running maxima apart without any rounding.
         known = ~np.isnan(low)

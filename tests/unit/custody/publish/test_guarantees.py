@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from querygate.cli.dataset import explain_report
@@ -385,3 +386,19 @@ def test_one_bin_is_named_as_the_cause_and_the_advice_works(tmp_path: Path) -> N
     with pytest.raises(ConfigError) as close:
         put(opened, rules(bins=10), {"age": few["age"], "sbp": [100, 101, 102, 103, 104, 105]})
     assert close.value.detail == "Even all records together do not satisfy the numeric guard of sbp."
+
+
+@pytest.mark.parametrize("carry", ["bins", "hull", "univariate", "joint"])
+def test_a_column_without_any_value_has_nothing_to_guard(tmp_path: Path, carry: str) -> None:
+    opened = new_site(tmp_path)
+    rules = make_policy("t", {"age": AGE, "blood sugar": SBP | {"guard": 10, "carry": carry}}, k=K)
+    table = {"age": list(range(30, 48)), "blood sugar": pa.nulls(18, pa.int64())}
+    report = put(opened, rules, table)
+    assert (report.rows, report.measured.hull) == (18, {})
+    assert put(opened, rules, table, handling=None).version == 2
+
+
+def test_names_with_spaces_are_quoted_in_refusals(tmp_path: Path) -> None:
+    rules = make_policy("t", {"age": AGE, "blood sugar": SBP | {"guard": 10, "bins": 10}}, k=K)
+    with pytest.raises(ConfigError, match="the numeric guard of 'blood sugar'"):
+        put(new_site(tmp_path), rules, {"age": list(range(30, 48)), "blood sugar": [100] * 18})

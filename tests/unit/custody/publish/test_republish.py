@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.store import retired_versions
 from querygate_adapters.vault import version_writer
-from tests.policies import REGISTER
+from tests.policies import AGE, IDENTIFIER, REGISTER, Column, make_policy, sensitive
 from tests.unit.custody.publish.publications import copy_site, ends, new_site, put, staged_files, write_parquet
 
 K = 4
@@ -489,3 +490,41 @@ def test_the_commands(opened: OpenSite, tmp_path: Path) -> None:
     assert "Deleted from t: 2 rows, in versions 1, 2." in ended.output
     assert "m17" not in ended.output
     assert ends(open_gate(open_site(opened.site.folder)), "COUNT(*)") == (239, 239)
+
+
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ([60 + 7 * i % 50 for i in range(60)], sensitive("integer", (40, 300)) | {"guard": 2}),
+        ([60.5 + 7 * i % 50 for i in range(60)], sensitive("number", (40, 300)) | {"guard": 1, "bins": 10}),
+        ([dt.date(2020, 1, 1 + 7 * i % 31) for i in range(60)], sensitive("date", ("2020-01-01", "2020-12-31"))),
+        ([str(i % 3) for i in range(60)], sensitive("category")),
+    ],
+)
+def test_a_column_that_was_not_published_before_has_not_changed(
+    tmp_path: Path, values: list[Any], column: Column
+) -> None:
+    """An identifier is kept as text: published since as a number or a date, it still has the same values."""
+    opened = new_site(tmp_path)
+    known = {"mrn": [f"P{i}" for i in range(60)], "age": [20 + i // 5 for i in range(60)], "x": values}
+
+    def rules(x: Column) -> str:
+        return make_policy("t", {"mrn": IDENTIFIER, "age": AGE, "x": x}, k=5, person="mrn")
+
+    put(opened, rules(IDENTIFIER), known)
+    report = put(opened, rules(column), known, handling=None)
+    assert report.versions is not None
+    assert report.versions.together.changed == 0
+    with pytest.raises(ConfigError, match="2 people in 1 group of people whose sensitive values changed"):
+        put(opened, rules(column), known | {"x": [values[1], values[0], *values[2:]]}, handling=None)
+
+
+def test_nobody_waits_for_changes_once_all_have_changed(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    rules = make_policy("t", {"mrn": IDENTIFIER, "age": AGE, "x": sensitive("category")}, k=5, person="mrn")
+    known = {"mrn": [f"P{i}" for i in range(60)], "age": [20 + i // 5 for i in range(60)]}
+    narrow = rules.but(columns={"x": {"diversity": {"kind": "distinct", "l": 2}}})
+    put(opened, rules, known | {"x": ["a" if i < 30 else "b" for i in range(60)]})
+    with pytest.raises(ConfigError, match=r"60 people in .* whose sensitive values changed") as refused:
+        put(opened, narrow, known | {"x": ["b" if i < 30 else "a" for i in range(60)]}, handling=None)
+    assert "wait until" not in refused.value.remedy

@@ -117,8 +117,18 @@ def test_other_people_are_no_closer_than_people_are(held_out: bool) -> None:
     assert found.ratio == pytest.approx(1, abs=0.06)
     assert found.closer == pytest.approx(0.05, abs=0.03)
     assert found.synthetic.nndr == pytest.approx(found.original.nndr, abs=0.08)
-    assert "no closer" in explain_nearness(found)
+    assert ("no closer" if found.ratio >= 1 else "slightly closer") in explain_nearness(found)
     assert len(found.to_dict()["shares"]) == len(found.to_dict()["synthetic"]["dcr"])
+
+
+@pytest.mark.parametrize(("step", "said"), [(5.0, "are closer"), (8.4, "are slightly closer"), (10.0, "are no closer")])
+def test_the_sentence_agrees_with_its_figure(step: float, said: str) -> None:
+    none = np.zeros((3, 0), dtype=np.int64)
+    original = PointRecords(np.array([[0.0], [10.0], [20.0]]), none)
+    made = PointRecords(np.array([[-step], [-step], [20 + step]]), none)
+    sentence = explain_nearness(nearness(original, made))
+    assert f"is {step / 10:.2g} times" in sentence
+    assert said in sentence
 
 
 def test_a_little_noise_is_no_disguise() -> None:
