@@ -17,6 +17,9 @@ from querygate.core.private_files import for_owner
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 
 FILE = "retired"
+STAGED = "staged-"
+"""How the name of a file begins that is still being written."""
+
 NOTHING = 0
 """In the place of a version that took the place."""
 
@@ -82,7 +85,7 @@ def _write(folder: Path, retired: Mapping[int, int]) -> None:
 
 
 def _replace(folder: Path, name: str, text: str) -> None:
-    staged = folder / f"staged-{name}"
+    staged = folder / f"{STAGED}{name}"
     staged.unlink(missing_ok=True)
     with open(staged, "w", encoding="ascii", opener=for_owner) as stream:
         stream.write(text)

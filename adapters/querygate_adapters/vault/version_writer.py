@@ -28,7 +28,16 @@ from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.code_sets import write_code_sets
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.store.duckdb_store import WITHDRAWN, current_version, is_withdrawn, version_file, versions_in
-from querygate_adapters.store.retired_versions import NOTHING, flush, mark, point_to, readable_in, retired_in, settle
+from querygate_adapters.store.retired_versions import (
+    NOTHING,
+    STAGED,
+    flush,
+    mark,
+    point_to,
+    readable_in,
+    retired_in,
+    settle,
+)
 from querygate_adapters.vault.distinct_rows import distinct_rows
 from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, Vault, attach, read_past
@@ -43,8 +52,6 @@ from querygate_adapters.vault.report_files import (
     sweep_reports,
 )
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
-
-STAGED = "staged-"
 
 
 class DuckDBPublication:
