@@ -124,9 +124,11 @@ def rollback(dataset: str, version: int, reinstate: bool, form: str, site: Path)
     retired version is never served again.
     """
     opened = open_here(site)
+    was_withdrawn = is_withdrawn(opened.site.store / dataset)
     before = serve_version(opened, dataset, version, user=LOCAL.name, reinstate=reinstate)
     done = {"dataset": dataset, "from": before, "to": version}
-    print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {before}).")
+    was = before or ("withdrawn" if was_withdrawn else "none")
+    print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {was}).")
     remind_of_copy(opened)
 
 

@@ -364,18 +364,21 @@ class DuckDBVersionWriter:
         """Versions whose raw rows are in the vault."""
         return versions_in(self._folders(dataset)[1])
 
+    def check_retired(self, dataset: str, versions: Sequence[int]) -> None:
+        kept = sorted(set(versions) - set(self.retired(dataset)))
+        if kept:
+            raise ConfigError(
+                "QG804",
+                f"Version {kept[0]} of {dataset} is not retired: raw rows of a version that can be served stay.",
+                f"Retire it first: `querygate retire {dataset} {kept[0]}`.",
+            )
+
     def erase(self, dataset: str, versions: Sequence[int]) -> None:
         """Remove the raw rows of retired versions, and what was reported on them."""
         store, vault = self._folders(dataset)
         with _locked(store / "lock"):
             settle(store)
-            kept = sorted(set(versions) - set(retired_in(store)))
-            if kept:
-                raise ConfigError(
-                    "QG804",
-                    f"Version {kept[0]} of {dataset} is not retired: raw rows of a version that can be served stay.",
-                    f"Retire it first: `querygate retire {dataset} {kept[0]}`.",
-                )
+            self.check_retired(dataset, versions)
             for version in versions:
                 for left in vault.glob(f"{version_file(vault, version).name}*"):  # a journal may lie beside it
                     left.unlink()
