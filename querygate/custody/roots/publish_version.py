@@ -42,9 +42,8 @@ def open_version_writer(
 
 
 def _noted_versions(opened: OpenSite, dataset: str) -> NotedVersions:
-    events = [json.loads(line) for line in opened.log.lines() if b"publish" in line or b"version.retire" in line]
     published, retired = (
-        frozenset(event["body"]["version"] for event in events if (event["kind"], event["dataset"]) == (kind, dataset))
+        frozenset(event["body"]["version"] for event in opened.log.events_of(kind, dataset))
         for kind in ("publish", "version.retire")
     )
     return NotedVersions(published, retired)

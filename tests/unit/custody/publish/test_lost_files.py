@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from querygate.control.rotation import rotate
+from querygate.control.signature import load_key
 from querygate.core.errors import ConfigError
 from querygate.custody.publish.publish import Report
 from querygate.custody.roots.delete_person import delete_from
@@ -121,6 +124,16 @@ def test_a_version_of_which_only_the_log_knows_is_refused_until_it_is_retired(op
     lose_everything(opened)
     retire_version(opened, "t", 2, user="carl")
     assert publish(opened, PEOPLE).version == 3  # what the log has as retired stays retired, and its number taken
+
+
+def test_an_archive_of_the_log_tells_of_versions_and_one_that_is_lost_stops_nobody(opened: OpenSite) -> None:
+    [archive] = rotate(opened.log, load_key(opened.site.folder), timedelta(0), user="carl")
+    lose_everything(opened)
+    refusal(lambda: publish(opened, ONE_CHANGED), "QG803")
+    retire_version(opened, "t", 1, user="carl")
+    assert publish(opened, ONE_CHANGED).version == 2
+    opened.log.archives.path(archive).unlink()
+    assert publish(opened, ONE_CHANGED).version == 3
 
 
 def test_a_lost_version_that_is_served_gives_way_to_one_that_is_there(opened: OpenSite) -> None:
