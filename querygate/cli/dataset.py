@@ -11,7 +11,7 @@ import click
 
 from querygate.cli.command import Command
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
-from querygate.cli.output import print_record, print_records, progress
+from querygate.cli.output import print_record, print_records, progress, tell_problem
 from querygate.cli.report import tell_of_report
 from querygate.control.chain import LogEvent
 from querygate.core.count_text import counted
@@ -25,9 +25,9 @@ from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication
 from querygate.custody.roots.publish_version import retire_version, serve_version
 from querygate.custody.roots.publish_with_report import Kind, publish_with_report
-from querygate.gate.describe import make_summary
+from querygate.gate.describe import make_summary, served_catalogs
 from querygate.site.open_gate import OpenSite
-from querygate_adapters.store.duckdb_store import is_withdrawn
+from querygate_adapters.store.duckdb_store import is_withdrawn, versions_in
 from querygate_adapters.store.retired_versions import retired_in
 
 reinstate_option = click.option("--reinstate", is_flag=True, help="Serve the dataset again although it was withdrawn.")
@@ -91,8 +91,8 @@ def publish(
 @site_option
 def datasets(form: str, site: Path) -> None:
     """List the datasets being served."""
-    store = open_here(site).store
-    found = [make_summary(store.current(name).catalog) for name in store.datasets()]
+    catalogs = served_catalogs(open_here(site).store, broken=tell_problem)
+    found = list(map(make_summary, catalogs))
     columns = ("dataset", "version", "rows", "k", "published", "title")
     print_records(found, form, columns=columns, empty="No dataset is published yet.")
 
@@ -103,7 +103,7 @@ def datasets(form: str, site: Path) -> None:
 @site_option
 def versions(dataset: str, form: str, site: Path) -> None:
     """List the versions of DATASET: the served one, those that could be served (readable, or withdrawn with the whole
-    dataset), and the retired ones.
+    dataset), the retired ones, and those whose file is lost.
 
     `answers` counts the answers given from each version. The people who asked still know them, whatever happens to the
     version.
@@ -126,9 +126,11 @@ def rollback(dataset: str, version: int, reinstate: bool, form: str, site: Path)
     retired version is never served again.
     """
     opened = open_here(site)
+    was_withdrawn = is_withdrawn(opened.site.store / dataset)
     before = serve_version(opened, dataset, version, user=LOCAL.name, reinstate=reinstate)
     done = {"dataset": dataset, "from": before, "to": version}
-    print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {before}).")
+    was = before or ("withdrawn" if was_withdrawn else "none")
+    print_record(done, form, lambda: f"{dataset}: version {version} is served now (before: {was}).")
     remind_of_copy(opened)
 
 
@@ -161,7 +163,7 @@ def remind_of_copy(opened: OpenSite) -> None:
 
 @dataclass(frozen=True, slots=True)
 class VersionLine:
-    """A version in the store or one that was, with what the log says of its publication and use."""
+    """A version in the store or one that was there, with what the log says of its publication and use."""
 
     version: int
     served: bool
@@ -174,25 +176,35 @@ class VersionLine:
 
 
 def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
-    serving = _served(opened, dataset)
-    usual = "withdrawn" if is_withdrawn(opened.site.store / dataset) else "readable"
     published: dict[int, LogEvent] = {}
     answers: Counter[int] = Counter()
+    retired = set(retired_in(opened.site.store / dataset))
     for event in opened.log.events():
         if event["dataset"] == dataset and event["kind"] == "publish":
             published[event["body"]["version"]] = event
+        elif event["dataset"] == dataset and event["kind"] == "version.retire":
+            retired.add(event["body"]["version"])
         elif event["dataset"] == dataset and event["body"].get("outcome") == "answered":
             answers[event["body"]["version"]] += 1
-    retired = retired_in(opened.site.store / dataset)
+    serving = _served(opened, dataset, is_known=bool(published))
+    there = set(opened.store.versions(dataset))
+    lost = published.keys() - there - retired - set(versions_in(opened.site.store / dataset))
+    usual = "withdrawn" if is_withdrawn(opened.site.store / dataset) else "readable"
+    states = {
+        **dict.fromkeys(there, usual),
+        **dict.fromkeys(retired, "retired"),
+        **dict.fromkeys(lost, "lost"),
+        **({} if serving is None else {serving: "served"}),
+    }
     found = []
-    for version in sorted({*opened.store.versions(dataset), *retired}):
+    for version, state in sorted(states.items()):
         entry = published.get(version)
         body = entry["body"] if entry else {}
         found.append(
             VersionLine(
                 version=version,
                 served=version == serving,
-                state="served" if version == serving else "retired" if version in retired else usual,
+                state=state,
                 published=entry["time"] if entry else None,
                 rows=body.get("rows"),
                 k_measured=body.get("k"),
@@ -203,12 +215,14 @@ def make_versions(opened: OpenSite, dataset: str) -> list[VersionLine]:
     return found
 
 
-def _served(opened: OpenSite, dataset: str) -> int | None:
-    """The version being served; None where its file cannot be opened, so that another one can be chosen."""
+def _served(opened: OpenSite, dataset: str, *, is_known: bool) -> int | None:
+    """The version being served; None where its file cannot be opened, so that another one can be chosen. A dataset
+    that is known from the log may have lost its folder.
+    """
     try:
         return opened.store.current(dataset).catalog.version
     except NotPermitted as refused:
-        if refused.code == "QG312":
+        if refused.code == "QG312" or is_known:
             return None
         raise
     except Exception:  # the engine's own, and it may quote what it read

@@ -19,6 +19,7 @@ from querygate.site.health import (
     Health,
     clock_health,
     control_health,
+    files_health,
     key_health,
     log_health,
     permission_health,
@@ -61,6 +62,7 @@ def examine(site: Site) -> Iterator[Health]:
     if unbroken.ok:
         yield clock_health(opened)
     yield from store_health(opened)
+    yield from files_health(site)
 
 
 def make_settings(site: Site) -> list[dict[str, Any]]:

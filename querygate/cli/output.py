@@ -112,7 +112,12 @@ def print_problem(error: QueryGateError, form: str, *, sql: str | None = None) -
     if form in ("json", "jsonl"):
         click.echo(json.dumps(error.to_dict(), indent=2 if form == "json" else None, ensure_ascii=False))
     else:
-        click.echo(explain_problem(error, sql), err=True)
+        tell_problem(error, sql)
+
+
+def tell_problem(error: QueryGateError, sql: str | None = None) -> None:
+    """The error on standard error."""
+    click.echo(explain_problem(error, sql), err=True)
 
 
 def explain_problem(error: QueryGateError, sql: str | None = None) -> str:

@@ -11,7 +11,9 @@ import click
 
 from querygate.cli.command import Command, load
 from querygate.cli.frame import open_here, site_option
+from querygate.cli.output import tell_problem
 from querygate.core.errors import ConfigError
+from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite
@@ -56,9 +58,11 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
 
 
 def check_served(opened: OpenSite) -> None:
-    """Every version that is served says something about differencing that this site can keep."""
-    for dataset in opened.store.datasets():
-        check_differencing(opened.store.current(dataset).catalog.on_differencing, opened.site.settings)
+    """Every version that is served says something about differencing that this site can keep. One that cannot be
+    opened is named, and does not keep the others from being served.
+    """
+    for catalog in served_catalogs(opened.store, broken=tell_problem):
+        check_differencing(catalog.on_differencing, opened.site.settings)
 
 
 def loaded_custody() -> list[str]:

@@ -12,7 +12,13 @@ from querygate.cli.dataset import remind_of_copy
 from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record
 from querygate.core.count_text import counted
-from querygate.custody.roots.withdraw_dataset import Withdrawal, erasable, erase_rows, withdraw_dataset
+from querygate.custody.roots.withdraw_dataset import (
+    Withdrawal,
+    check_erasable,
+    erasable,
+    erase_rows,
+    withdraw_dataset,
+)
 
 
 @click.command(cls=Command, example="querygate withdraw patients")
@@ -70,6 +76,7 @@ def erase(dataset: str, versions: tuple[int, ...], yes: bool, form: str, site: P
     if not wanted:
         click.echo(f"The vault has no raw rows of retired versions of {dataset}.", err=True)
         return
+    check_erasable(opened, dataset, wanted)
     listed = f"version{'s' * (len(wanted) > 1)} {', '.join(map(str, wanted))}"
     if not yes:
         click.echo("Answers given from a version cannot be audited any more once its raw rows are erased.", err=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO, TypedDict, cast
 
-from querygate.control.chain import GENESIS, Entry, LogEvent, VerifiedChain, canonical, digest
+from querygate.control.chain import GENESIS, ChainBroken, Entry, LogEvent, VerifiedChain, canonical, digest
 from querygate.control.database import Database, decoded
 from querygate.control.ids import Clock, stamp, stamp_now
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
@@ -31,6 +32,7 @@ _LAST_ARCHIVED = "SELECT last, head FROM segment ORDER BY number DESC LIMIT 1"
 _OF_QUERY = "SELECT * FROM log WHERE query_id = ? AND kind = ?"
 _AT = "SELECT * FROM log WHERE seq = ?"
 _LAST_OF = "SELECT * FROM log WHERE kind = ? AND dataset = ? ORDER BY seq DESC LIMIT 1"
+_ALL_OF = "SELECT * FROM log WHERE kind = ? AND dataset = ? ORDER BY seq"
 _INSERT = """INSERT INTO log (seq, time, kind, query_id, user, dataset, body, prev, hash)
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # A query shows as its outcome or, where there is none, as its intent. The newest come first, for the limit.
@@ -204,6 +206,19 @@ class Log:
         """The latest event of a kind about a dataset; None where there is none, or none outside the archives."""
         rows = self.database.rows(_LAST_OF, (kind, dataset))
         return Entry(*rows[0]).event() if rows else None
+
+    def events_of(self, kind: str, dataset: str) -> Iterator[LogEvent]:
+        """Every event of a kind about a dataset, oldest first. An archive that cannot be read is left out: whoever
+        needs these does not stop working for it, and `verify` names it.
+        """
+        with self.database.snapshot() as connection:
+            for segment in read_segments(connection):
+                with suppress(ChainBroken):
+                    lines = self.archives.lines(segment) if segment.discarded is None else ()
+                    events = (json.loads(line) for line in lines if kind.encode() in line)
+                    yield from (event for event in events if (event["kind"], event["dataset"]) == (kind, dataset))
+            for row in connection.execute(_ALL_OF, (kind, dataset)):
+                yield Entry(*decoded(row)).event()
 
     def events(self) -> Iterator[LogEvent]:
         """Every entry as it is chained, queries and administration alike, oldest first."""

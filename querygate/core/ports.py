@@ -100,7 +100,9 @@ class Store(Protocol):
     def versions(self, dataset: str) -> tuple[int, ...]: ...
 
     def current(self, dataset: str) -> PublishedVersion:
-        """The version being served; NotPermitted QG303 if there is none, QG312 if the dataset was withdrawn."""
+        """The version being served; NotPermitted QG303 if there is none, QG312 if the dataset was withdrawn;
+        ConfigError QG804 if it cannot be opened.
+        """
         ...
 
 

@@ -126,7 +126,7 @@ G = TypeVar("G")
 
 
 def ask(request: Request, gate: Gate) -> AnswerBody:
-    """Take a request through the gate; the answer is as it was put on record. Raises Refusal or Fault."""
+    """Take a request through the gate; the answer is as it was put on record. Raises QueryGateError."""
     with within(gate.clock_s, gate.limits.timeout_s):
         state = follow(State(gate.new_id(), request, gate.clock_s()), gate, (find,), gate.log)
         if state.mode == NOISY and gate.noise is not None:
@@ -135,7 +135,7 @@ def ask(request: Request, gate: Gate) -> AnswerBody:
 
 
 def answer(request: Request, gate: Gate) -> Answer:
-    """Take a request to guaranteed ranges, as an object for other code. Raises Refusal or Fault."""
+    """Take a request to guaranteed ranges, as an object for other code. Raises QueryGateError."""
     with within(gate.clock_s, gate.limits.timeout_s):
         return compute_ranges(State(gate.new_id(), request, gate.clock_s()), gate, (find, *STEPS)).answer
 
@@ -251,6 +251,10 @@ def follow(state: S, gate: G, steps: Iterable[Callable[[S, G], S]], log: QueryLo
     except Refusal as refusal:
         refusal.query_id = state.query_id
         conclude(state, log, "refused", code=refusal.code)
+        raise
+    except ConfigError as error:  # a site that is not ready says so: its words are QueryGate's own
+        error.query_id = state.query_id
+        conclude(state, log, "failed", code=error.code)
         raise
     except Exception as error:
         fault = make_fault(error, state.query_id)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from querygate.bounds import moment_columns
 from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.count_text import counted
-from querygate.core.errors import Refusal
+from querygate.core.errors import ConfigError, Refusal
 from querygate.core.plan import LeftOut, Plan
-from querygate.core.ports import Limits, Native
+from querygate.core.ports import Limits, Native, Store
 from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Catalog, Column, Reference
@@ -24,6 +24,15 @@ from querygate.sql.noisy_plan import understand_noisy
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def served_catalogs(store: Store, broken: Callable[[ConfigError], object]) -> Iterator[Catalog]:
+    """Of every dataset being served; `broken` is told of those that cannot be opened."""
+    for dataset in store.datasets():
+        try:
+            yield store.current(dataset).catalog
+        except ConfigError as error:
+            broken(error)
 
 
 def make_summary(catalog: Catalog) -> DatasetBody:

@@ -1,7 +1,7 @@
 """Is the site well? Each function looks at one thing and says what to do where it is not.
 
 The server's readiness and `querygate doctor` ask the same questions. Nothing here opens a vault; of its folder only
-the permissions are looked at.
+the permissions and the names of files are looked at.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
 from querygate.site.layout import Site
 from querygate.site.open_gate import OpenSite, now
+from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
+from querygate_adapters.store.retired_versions import STAGED, retired_in
 
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 """No clock that is right shows a time before this program was written."""
@@ -38,7 +40,7 @@ class Health:
 def store_health(opened: OpenSite) -> Iterator[Health]:
     """Does the version being served open, for every dataset?"""
     if not opened.site.settings["store"] and not opened.site.store.is_dir():
-        yield Health("store", False, "The folder store/ does not exist.", "Restore it, or publish into a new site.")
+        yield Health("store", False, "The folder store/ does not exist.", "Restore it from a backup, or publish again.")
         return
     try:
         served = opened.store.datasets()
@@ -52,11 +54,49 @@ def store_health(opened: OpenSite) -> Iterator[Health]:
         try:
             catalog = opened.store.current(dataset).catalog
         except Exception:  # the engine's words may quote what it read
-            remedy = f"Run `querygate versions {dataset}`, then roll back to another version or publish again."
+            remedy = (
+                f"Restore its file from a backup; or run `querygate versions {dataset}`, then roll back to another "
+                "version or publish again."
+            )
             yield Health(f"dataset {dataset}", False, "The served version cannot be opened.", remedy)
         else:
             detail = f"version {catalog.version}, {catalog.rows:,} rows, k = {catalog.k}"
             yield Health(f"dataset {dataset}", True, detail)
+
+
+def files_health(site: Site) -> Iterator[Health]:
+    """Has every version that was not retired its file in the store and its raw rows in the vault? Not asked of a site
+    whose vault is on another machine.
+    """
+    if site.vault.is_dir() and any(site.vault.iterdir()):
+        for dataset in sorted(
+            {file.parent.name for place in (site.store, site.vault) for file in place.glob("*/v*.duckdb")}
+        ):
+            yield _files(dataset, site.store / dataset, site.vault / dataset)
+
+
+def _files(dataset: str, store: Path, vault: Path) -> Health:
+    name, retired = f"files of {dataset}", retired_in(store)
+    there, rows = ({*versions_in(folder)} - retired.keys() for folder in (store, vault))
+    for version in sorted(rows ^ there):
+        file = version_file(vault, version).name
+        if (vault / f"{STAGED}{file}").exists():
+            continue  # somebody is publishing, or was stopped: the next publication clears up
+        retire = f"`querygate retire {dataset} {version}`"
+        if version in rows:
+            detail = f"The store has lost version {version}."
+            remedy = f"Restore store/{dataset}/{file} from a backup, or never serve it again: {retire}."
+        elif version == current_version(store):
+            detail = f"The vault has lost the raw rows of version {version}, which is being served."
+            remedy = (
+                f"Restore vault/{dataset}/{file} from a backup. Without it there are no noisy answers and no new "
+                f"versions; to begin anew: `querygate withdraw {dataset}`, {retire}, then publish with --reinstate."
+            )
+        else:
+            detail = f"The vault has lost the raw rows of version {version}."
+            remedy = f"Restore vault/{dataset}/{file} from a backup, or {retire}: until then publishing is refused."
+        return Health(name, False, detail, remedy)
+    return Health(name, True, "complete")
 
 
 def control_health(site: Site) -> Health:

@@ -77,8 +77,8 @@ class Api:
     # -- looking around ----------------------------------------------------------------------------------
 
     def list_datasets(self, principal: Principal) -> Response:
-        store = self._gate.store
-        return give({"datasets": [describe.make_summary(store.current(name).catalog) for name in store.datasets()]})
+        found = describe.served_catalogs(self._gate.store, broken=lambda error: None)  # readiness tells the operator
+        return give({"datasets": list(map(describe.make_summary, found))})
 
     def describe_dataset(self, principal: Principal, dataset: str) -> Response:
         return give(

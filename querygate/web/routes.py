@@ -18,7 +18,7 @@ API = "/api/v1"
 HTML = "text/html"
 JSON = "application/json"
 
-DATASET_CODES = ("QG303", "QG312")
+DATASET_CODES = ("QG303", "QG312", "QG804")
 NOISE_CODES = ("QG310", "QG311")
 SQL_CODES = tuple(code for code in CODES if code.startswith(("QG1", "QG2")))
 

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 import pytest
 
 from querygate.cli.serve import CUSTODY
+from querygate.custody.roots.publish_version import publish_to
 from querygate.web.app import HEADERS
-from tests.api.small_site import make_small_site
+from tests.api.small_site import POLICY, csv_text, make_small_site
 from tests.work import HANG_S
 
 SQL = "SELECT sex, AVG(sbp) FROM clinic GROUP BY sex"
@@ -161,3 +162,17 @@ def test_it_serves_where_no_vault_is(tmp_path):
         body = fetch(question(small, address, json.dumps({"dataset": "clinic", "sql": SQL}).encode()))[2]
         assert len(body["rows"]) == 2
         assert fetch(f"{address}/readyz")[0] == 200
+
+
+def test_a_lost_file_keeps_no_other_dataset_from_being_served(tmp_path):
+    small = make_small_site(tmp_path)
+    (tmp_path / "other.csv").write_text(csv_text())
+    publish_to(small.opened, POLICY.but(dataset="other").parsed(), str(tmp_path / "other.csv"), user="local")
+    (small.opened.site.store / "clinic" / "v00001.duckdb").unlink()
+    with serving(small.folder) as (_, said, address):
+        assert "QG804" in said
+        assert "Version 1 of clinic" in said
+        sql = SQL.replace("clinic", "other")
+        assert fetch(question(small, address, json.dumps({"dataset": "other", "sql": sql}).encode()))[0] == 200
+        status, _, body = fetch(question(small, address, json.dumps({"dataset": "clinic", "sql": SQL}).encode()))
+        assert (status, body["code"]) == (503, "QG804")

@@ -37,7 +37,7 @@ from querygate.custody.roots.publish_version import publish_to
 from querygate.site.open_gate import open_gate
 from querygate.site.layout import open_site
 
-EVENTS = {"open", "os.rename"}
+EVENTS = {"open", "os.link", "os.remove", "os.rename"}
 
 def act(folder, policy, source, how, number):
     number, seen = int(number), 0

@@ -15,7 +15,10 @@ import threading
 from collections.abc import Collection
 from pathlib import Path
 
+import duckdb
+
 from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
+from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
 from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset, withdrawn
@@ -79,7 +82,11 @@ class DuckDBStore:
         with self._lock:
             release = self._open.get(dataset)
             if release is None or release.catalog.version != version:
-                release = DuckDBRelease(version_file(folder, version), memory_mb=self._memory_mb, threads=self._threads)
+                try:
+                    file = version_file(folder, version)
+                    release = DuckDBRelease(file, memory_mb=self._memory_mb, threads=self._threads)
+                except duckdb.Error:  # its words may quote what it read
+                    raise _cannot_be_opened(dataset, version) from None
                 self._open[dataset] = release
             return release
 
@@ -87,6 +94,14 @@ class DuckDBStore:
         if not NAME.fullmatch(dataset):
             raise no_dataset()
         return self.root / dataset
+
+
+def _cannot_be_opened(dataset: str, version: int) -> ConfigError:
+    return ConfigError(
+        "QG804",
+        f"Version {version} of {dataset} is to be served, but its file is missing or damaged.",
+        "The custodian finds what to do with `querygate doctor`.",
+    )
 
 
 class DuckDBRelease:

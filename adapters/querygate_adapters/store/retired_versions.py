@@ -1,7 +1,7 @@
 """Versions that are never served again: which they are, and how a version is retired so that a kill leaves it whole.
 
     store/patients/retired           a line "1 3" for each: version 1 was retired when version 3 came; "1 0": by itself,
-                                     after the dataset was withdrawn
+                                     after the dataset was withdrawn or its file was lost
 
 A line is written before the version that takes the place is there, and counts from the moment it is: retiring and
 serving are one step. What was not finished is finished, or forgotten, by the next one who holds the dataset's lock.
@@ -17,6 +17,9 @@ from querygate.core.private_files import for_owner
 from querygate_adapters.store.duckdb_store import current_version, version_file, versions_in
 
 FILE = "retired"
+STAGED = "staged-"
+"""How the name of a file begins that is still being written."""
+
 NOTHING = 0
 """In the place of a version that took the place."""
 
@@ -47,7 +50,9 @@ def settle(folder: Path) -> None:
     served = current_version(folder)
     while served in retired:
         served = retired[served]
-    if served is not None and served != current_version(folder):
+    if served == NOTHING:  # the version was lost, so nothing has been served since
+        (folder / "current").unlink()
+    elif served is not None and served != current_version(folder):
         point_to(folder, served)
     for version in retired:
         for left in folder.glob(f"{version_file(folder, version).name}*"):  # a journal may lie beside it
@@ -80,7 +85,7 @@ def _write(folder: Path, retired: Mapping[int, int]) -> None:
 
 
 def _replace(folder: Path, name: str, text: str) -> None:
-    staged = folder / f"staged-{name}"
+    staged = folder / f"{STAGED}{name}"
     staged.unlink(missing_ok=True)
     with open(staged, "w", encoding="ascii", opener=for_owner) as stream:
         stream.write(text)

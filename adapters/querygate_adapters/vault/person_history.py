@@ -111,12 +111,14 @@ class Past:
 
 def attach(vaults: Mapping[str, Path], memory_mb: int) -> duckdb.DuckDBPyConnection:
     """Vault files to be read under the given names, and nothing else of the machine."""
-    missing = [path.stem for path in vaults.values() if not path.is_file()]
+    missing = [path for path in vaults.values() if not path.is_file()]
     if missing:
+        names = ", ".join(path.stem for path in missing)
+        steps = ", ".join(f"`querygate retire {path.parent.name} {int(path.stem[1:])}`" for path in missing)
         raise ConfigError(
             "QG803",
-            f"The vault does not have the raw rows of {', '.join(missing)}, so no version can be compared with it.",
-            "Restore the file, or retire the version: `querygate retire DATASET N`.",
+            f"The vault does not have the raw rows of {names}, so no version can be compared with it.",
+            f"Restore the file from a backup, or retire the version: {steps}.",
         )
     config: Config = {name: value for name, value in CONFIG.items() if name != "enable_external_access"}
     # Rows that do not fit into memory stay in the vault.

@@ -28,8 +28,18 @@ from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.code_sets import write_code_sets
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.store.duckdb_store import WITHDRAWN, current_version, is_withdrawn, version_file, versions_in
-from querygate_adapters.store.retired_versions import NOTHING, flush, mark, point_to, readable_in, retired_in, settle
+from querygate_adapters.store.retired_versions import (
+    NOTHING,
+    STAGED,
+    flush,
+    mark,
+    point_to,
+    readable_in,
+    retired_in,
+    settle,
+)
 from querygate_adapters.vault.distinct_rows import distinct_rows
+from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, Vault, attach, read_past
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
 from querygate_adapters.vault.report_files import (
@@ -43,20 +53,24 @@ from querygate_adapters.vault.report_files import (
 )
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
 
-STAGED = "staged-"
-
 
 class DuckDBPublication:
     """One publication of one dataset, under the dataset's lock."""
 
     def __init__(
-        self, store: Path, vault: Path, memory_mb: int, *, reinstate: bool, switching: Callable[[], object]
+        self,
+        store: Path,
+        vault: Path,
+        memory_mb: int,
+        *,
+        version: int,
+        earlier: Sequence[int],
+        reinstate: bool,
+        switching: Callable[[], object],
     ) -> None:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
         self._reinstate, self._switching = reinstate, switching
-        known = {*versions_in(store), *versions_in(vault), *retired_in(store)}
-        self.version = max(known, default=0) + 1
-        self._readable = readable_in(store)
+        self.version, self._earlier = version, earlier
         self._staged_store = store / f"{STAGED}{version_file(store, self.version).name}"
         self._staged_vault = vault / f"{STAGED}{version_file(vault, self.version).name}"
 
@@ -85,15 +99,15 @@ class DuckDBPublication:
         return WrittenStore(self._staged_store)
 
     def meet(self, staging: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
-        """The staged rows beside the people of all versions that can be read; None where there are none."""
-        if not self._readable:
+        """The staged rows beside the people of all versions that are not retired; None where there are none."""
+        if not self._earlier:
             return None
-        return staging.meet(self._past(staging.columns, keeping, self._readable), keeping)
+        return staging.meet(self._past(staging.columns, keeping, self._earlier), keeping)
 
     @contextmanager
     def meet_written(self, keeping: OverlapRule, without: Collection[int]) -> Iterator[DuckDBVersionOverlap | None]:
         """The same once more, from the files alone, without the versions that are to be retired."""
-        versions = [version for version in self._readable if version not in without]
+        versions = [version for version in self._earlier if version not in without]
         if not versions:
             yield None
             return
@@ -108,17 +122,22 @@ class DuckDBPublication:
     def switch(self, retire: Sequence[int] = ()) -> None:
         """Serve the new version. Until it is pointed to the old one is served, after that the new one; from the moment
         that its file is there the others are retired. A dataset that was withdrawn meanwhile is left as it was.
+
+        The raw rows have both names until the version is there: that tells a switch that was cut off from a version
+        whose file was lost.
         """
         _check_in_service(self._store, self._reinstate)
         self._switching()
         flush(self._staged_vault)
-        os.replace(self._staged_vault, version_file(self._vault, self.version))
+        os.link(self._staged_vault, version_file(self._vault, self.version))  # unlike a rename it replaces nothing
         flush(self._vault)
         if retire:
             mark(self._store, retire, by=self.version)
         flush(self._staged_store)
         os.replace(self._staged_store, version_file(self._store, self.version))
         flush(self._store)
+        self._staged_vault.unlink()
+        flush(self._vault)
         point_to(self._store, self.version)
         if self._reinstate:
             _reinstate(self._store)
@@ -180,7 +199,7 @@ def _stems(columns: Sequence[int]) -> tuple[str, ...]:
 class DuckDBVersionWriter:
     """Where publications are made: the store and the vault of a site. With `reinstate`, publishing or serving a version
     of a dataset that was withdrawn puts it back into service; otherwise that is refused. `switching` is called before a
-    new version is served.
+    new version is served. `noted` tells what the log says of the versions of a dataset.
     """
 
     def __init__(
@@ -191,9 +210,10 @@ class DuckDBVersionWriter:
         memory_mb: int = 4096,
         reinstate: bool = False,
         switching: Callable[[], object] = lambda: None,
+        noted: Callable[[str], NotedVersions] = lambda dataset: NotedVersions(),
     ) -> None:
         self._store, self._vault, self._memory_mb = store, vault, memory_mb
-        self._reinstate, self._switching = reinstate, switching
+        self._reinstate, self._switching, self._noted = reinstate, switching, noted
 
     @contextmanager
     def publishing(self, dataset: str) -> Iterator[DuckDBPublication]:
@@ -203,19 +223,29 @@ class DuckDBVersionWriter:
         """
         store, vault = self._folders(dataset)
         reinstate = _check_in_service(store, self._reinstate)
-        for folder in (store, vault):
-            folder.mkdir(parents=True, exist_ok=True)
-            folder.chmod(0o700)
+        _make_private(store, vault)
         with _locked(store / "lock"):
             settle(store)
-            _sweep(store, vault, resumable=True)
+            _undo_cut_off(store, vault)
+            noted = self._noted(dataset)
+            version = max(ever_published(store, vault, noted), default=0) + 1
+            _sweep(store, vault, resumable=version)
             try:
-                yield DuckDBPublication(store, vault, self._memory_mb, reinstate=reinstate, switching=self._switching)
+                yield DuckDBPublication(
+                    store,
+                    vault,
+                    self._memory_mb,
+                    version=version,
+                    earlier=unretired(store, vault, noted),
+                    reinstate=reinstate,
+                    switching=self._switching,
+                )
             except Exception as error:
                 if is_full_disk(error):
                     raise full_disk("No new version is served.") from None
                 raise
             finally:
+                _undo_cut_off(store, vault)
                 _sweep(store, vault)
 
     def serve_version(self, dataset: str, version: int) -> int | None:
@@ -245,23 +275,24 @@ class DuckDBVersionWriter:
         flush(folder)
 
     def retire(self, dataset: str, version: int) -> None:
-        """Never serve a version again: its file is removed. The one that is served stays."""
-        folder, _ = self._folders(dataset)
-        self._check_readable(dataset, version)
+        """Never serve a version again: its file is removed, or is lost already. The one that is served stays."""
+        folder, vault = self._folders(dataset)
+        self._check_unretired(dataset, version)
+        _make_private(folder)
         with _locked(folder / "lock"):
             settle(folder)
-            self._check_readable(dataset, version)
-            served = NOTHING if is_withdrawn(folder) else current_version(folder)
-            if served is None or served == version:
+            self._check_unretired(dataset, version)
+            readable, served = readable_in(folder), current_version(folder)
+            if served == version and readable:
                 raise ConfigError(
                     "QG804",
                     f"Version {version} of {dataset} is being served.",
                     "Publish or serve another version first; `querygate publish --on-overlap retire` does both at "
                     f"once. To serve none, run `querygate withdraw {dataset}`.",
                 )
-            mark(folder, [version], by=served)
+            mark(folder, [version], by=served if served in readable else NOTHING)
             settle(folder)
-            sweep_reports(self._folders(dataset)[1], retired_in(folder))
+            sweep_reports(vault, retired_in(folder))
 
     def served(self, dataset: str) -> int | None:
         return current_version(self._folders(dataset)[0])
@@ -269,6 +300,10 @@ class DuckDBVersionWriter:
     def readable(self, dataset: str) -> tuple[int, ...]:
         """Versions that are served or could be."""
         return readable_in(self._folders(dataset)[0])
+
+    def unretired(self, dataset: str) -> tuple[int, ...]:
+        """The same, and versions whose file the store has lost."""
+        return unretired(*self._folders(dataset), self._noted(dataset))
 
     def holding(self, dataset: str, person: Person) -> dict[int, int]:
         """How many rows of somebody each version has in the vault, retired ones too; without those that have none."""
@@ -283,6 +318,7 @@ class DuckDBVersionWriter:
         store, vault = self._folders(dataset)
         with _locked(store / "lock"):
             settle(store)
+            _undo_cut_off(store, vault)
             _sweep(store, vault)
             held = holding(self._vaults(dataset), person)
             for version in held:
@@ -328,18 +364,21 @@ class DuckDBVersionWriter:
         """Versions whose raw rows are in the vault."""
         return versions_in(self._folders(dataset)[1])
 
+    def check_retired(self, dataset: str, versions: Sequence[int]) -> None:
+        kept = sorted(set(versions) - set(self.retired(dataset)))
+        if kept:
+            raise ConfigError(
+                "QG804",
+                f"Version {kept[0]} of {dataset} is not retired: raw rows of a version that can be served stay.",
+                f"Retire it first: `querygate retire {dataset} {kept[0]}`.",
+            )
+
     def erase(self, dataset: str, versions: Sequence[int]) -> None:
         """Remove the raw rows of retired versions, and what was reported on them."""
         store, vault = self._folders(dataset)
         with _locked(store / "lock"):
             settle(store)
-            kept = sorted(set(versions) - set(retired_in(store)))
-            if kept:
-                raise ConfigError(
-                    "QG804",
-                    f"Version {kept[0]} of {dataset} is not retired: raw rows of a version that can be served stay.",
-                    f"Retire it first: `querygate retire {dataset} {kept[0]}`.",
-                )
+            self.check_retired(dataset, versions)
             for version in versions:
                 for left in vault.glob(f"{version_file(vault, version).name}*"):  # a journal may lie beside it
                     left.unlink()
@@ -349,11 +388,25 @@ class DuckDBVersionWriter:
     def _check_readable(self, dataset: str, version: int) -> None:
         folder, _ = self._folders(dataset)
         readable = readable_in(folder)
-        if version not in readable:
-            known = ", ".join(map(str, readable)) or "none"
-            what = "was retired" if version in retired_in(folder) else "does not exist"
+        if version in readable:
+            return
+        self._check_unretired(dataset, version)
+        raise ConfigError(
+            "QG804",
+            f"The store has lost the file of version {version} of {dataset}.",
+            f"Restore {version_file(folder, version).name} from a backup. Versions that can be served: "
+            f"{', '.join(map(str, readable)) or 'none'}.",
+        )
+
+    def _check_unretired(self, dataset: str, version: int) -> None:
+        """By the store's own list: what only the log has as retired can be retired once more."""
+        store, vault = self._folders(dataset)
+        retired = retired_in(store)
+        if version in retired or version not in ever_published(store, vault, self._noted(dataset)):
             raise ConfigError(
-                "QG804", f"Version {version} of {dataset} {what}.", f"Versions that can be served: {known}."
+                "QG804",
+                f"Version {version} of {dataset} {'was retired' if version in retired else 'does not exist'}.",
+                f"Versions that can be served: {', '.join(map(str, readable_in(store))) or 'none'}.",
             )
 
     def _folders(self, dataset: str) -> tuple[Path, Path]:
@@ -395,16 +448,30 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _sweep(store: Path, vault: Path, *, resumable: bool = False) -> None:
-    following = max([*versions_in(store), *retired_in(store)], default=0) + 1
-    staged = vault / f"{STAGED}{version_file(vault, following).name}"
+def _make_private(*folders: Path) -> None:
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+
+
+def _undo_cut_off(store: Path, vault: Path) -> None:
+    """Remove the raw rows of a version whose switch was cut off before it was there: it never had a reader. All other
+    raw rows stay, whatever became of their store.
+    """
+    for version in versions_in(vault):
+        file = version_file(vault, version)
+        staged = vault / f"{STAGED}{file.name}"
+        if staged.exists() and staged.samefile(file) and not version_file(store, version).exists():
+            file.unlink()
+            staged.unlink()
+
+
+def _sweep(store: Path, vault: Path, *, resumable: int | None = None) -> None:
+    """Remove what is staged, except for the rows of the version that may be gone on with."""
+    staged = vault / f"{STAGED}{version_file(vault, resumable or 0).name}"
     kept = (staged, staged.with_name(f"{staged.name}.wal")) if resumable else ()
     for folder in (store, vault):
         for left in folder.glob(f"{STAGED}*"):
             if left not in kept:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
     sweep_reports(vault, retired_in(store))
-    # A switch cut off between its two renames leaves the next version's vault alone: it never had a reader. Earlier
-    # vaults stay, whatever became of their store.
-    if max(versions_in(vault), default=0) == following:
-        version_file(vault, following).unlink()

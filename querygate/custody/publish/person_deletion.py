@@ -25,7 +25,7 @@ class Vaults(VersionWriter, Protocol):
 
     def served(self, dataset: str) -> int | None: ...
 
-    def readable(self, dataset: str) -> tuple[int, ...]: ...
+    def unretired(self, dataset: str) -> tuple[int, ...]: ...
 
     def holding(self, dataset: str, person: Person) -> dict[int, int]: ...
 
@@ -87,7 +87,7 @@ def delete_person(
         )
     begin(tuple(held), sum(held.values()))
     served = vaults.served(dataset)
-    counted = tuple(version for version in vaults.readable(dataset) if version in held)
+    counted = tuple(version for version in vaults.unretired(dataset) if version in held)
     retire = () if keep_versions else counted
     version = None
     if served in held:

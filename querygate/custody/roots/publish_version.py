@@ -23,6 +23,7 @@ from querygate.custody.publish.republication_guard import OnOverlap, VersionHand
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite, now
 from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.vault.known_versions import NotedVersions
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 
 
@@ -31,8 +32,21 @@ def open_version_writer(
 ) -> DuckDBVersionWriter:
     site = opened.site
     return DuckDBVersionWriter(
-        site.store, site.vault, memory_mb=site.settings["publish_memory_mb"], reinstate=reinstate, switching=switching
+        site.store,
+        site.vault,
+        memory_mb=site.settings["publish_memory_mb"],
+        reinstate=reinstate,
+        switching=switching,
+        noted=partial(_noted_versions, opened),
     )
+
+
+def _noted_versions(opened: OpenSite, dataset: str) -> NotedVersions:
+    published, retired = (
+        frozenset(event["body"]["version"] for event in opened.log.events_of(kind, dataset))
+        for kind in ("publish", "version.retire")
+    )
+    return NotedVersions(published, retired)
 
 
 def publish_to(

@@ -84,8 +84,8 @@ def erasable(opened: OpenSite, dataset: str) -> tuple[int, ...]:
     return tuple(version for version in writer.in_vault(dataset) if version in writer.retired(dataset))
 
 
-def erase_rows(opened: OpenSite, dataset: str, versions: Sequence[int], *, user: str) -> None:
-    """Remove the raw rows of retired versions from the vault, with the reports on them."""
+def check_erasable(opened: OpenSite, dataset: str, versions: Sequence[int]) -> None:
+    """ConfigError where the vault does not have raw rows of one of these, or where it is not retired."""
     writer = open_version_writer(opened)
     missing = sorted(set(versions) - set(writer.in_vault(dataset)))
     if missing:
@@ -94,7 +94,13 @@ def erase_rows(opened: OpenSite, dataset: str, versions: Sequence[int], *, user:
             f"The vault has no raw rows of version {missing[0]} of {dataset}.",
             f"Versions whose raw rows can be erased: {', '.join(map(str, erasable(opened, dataset))) or 'none'}.",
         )
-    body = {"versions": sorted(versions)}
+    writer.check_retired(dataset, versions)
+
+
+def erase_rows(opened: OpenSite, dataset: str, versions: Sequence[int], *, user: str) -> None:
+    """Remove the raw rows of retired versions from the vault, with the reports on them."""
+    check_erasable(opened, dataset, versions)
+    writer, body = open_version_writer(opened), {"versions": sorted(versions)}
     with uninterrupted():
         opened.log.note("vault.erase", user=user, dataset=dataset, body=body)
         writer.erase(dataset, versions)

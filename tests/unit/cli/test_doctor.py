@@ -81,7 +81,7 @@ def test_a_version_that_does_not_open(run, site):
 
 def test_a_store_that_is_gone(run, site):
     (site / "store").rename(site / "elsewhere")
-    assert failing(run) == ["store"]
+    assert failing(run) == ["store", "files of clinic"]
 
 
 def test_a_control_database_that_is_gone_or_broken(run, site):

@@ -124,11 +124,11 @@ def test_settings_that_are_wrong_are_named(run, tmp_path, line, where):
 
 
 def test_what_is_unexpected_is_a_fault_without_a_trace(run, inputs, tmp_path, caplog):
-    """A store file that is not what it says: the engine's words stay behind."""
+    """A pointer that is not a number: Python's words, which quote it, stay behind."""
     policy, source = inputs
     run("init")
     run("publish", "--policy", policy, "--source", source)
-    (tmp_path / "site/store/clinic/v00001.duckdb").write_bytes(b"Smith, 51, HIV+")
+    (tmp_path / "site/store/clinic/current").write_text("Smith, 51, HIV+")
     done = run("query", "--dataset", "clinic", "SELECT COUNT(*) FROM clinic")
     assert done.exit_code == 3
     assert done.stderr.splitlines()[0] == "QG900 Internal error"
@@ -140,7 +140,7 @@ def test_what_is_unexpected_is_a_fault_without_a_trace(run, inputs, tmp_path, ca
         assert "Traceback" not in text
     assert "at " in caplog.text
     debugged = run("--debug", "datasets")
-    assert type(debugged.exception).__name__ == "IOException"
+    assert type(debugged.exception).__name__ == "ValueError"
 
 
 def test_a_closed_account_cannot_be_asked_for(run, inputs, tmp_path):

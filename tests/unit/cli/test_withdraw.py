@@ -116,3 +116,22 @@ def test_raw_rows_of_retired_versions_are_erased_when_asked(run, clinic, publish
     assert "no raw rows of retired versions" in run("vault", "erase", "clinic", "--yes").stderr
     assert json.loads(publish("--format", "json").stdout)["version"] == 3
     assert duckdb.connect(str(clinic / "vault/clinic/v00003.duckdb"), read_only=True)
+
+
+@pytest.mark.parametrize("version", [1, 7])
+def test_erasing_is_asked_about_only_where_it_is_possible(run, clinic, version):
+    """1 is served, and 7 never was."""
+    done = run("vault", "erase", "clinic", version, input="y\n")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("QG804 ")
+    assert "Erase the raw rows" not in done.stderr
+    assert not any(kind.startswith("vault.") for kind, _ in kinds(clinic))
+
+
+def test_a_rollback_names_the_version_before_where_there_was_one(run, clinic, publish):
+    publish()
+    assert run("rollback", "clinic", 1).stdout == "clinic: version 1 is served now (before: 2).\n"
+    run("withdraw", "clinic")
+    assert (
+        run("rollback", "clinic", 2, "--reinstate").stdout == "clinic: version 2 is served now (before: withdrawn).\n"
+    )

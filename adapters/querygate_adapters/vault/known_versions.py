@@ -1,0 +1,34 @@
+"""Versions that were published, whatever became of their files: the store, the vault and the log each know some.
+
+A file can be lost. The number of its version is taken all the same, and people know its answers, so a new version is
+compared with it until somebody retires it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from querygate_adapters.store.duckdb_store import current_version, versions_in
+from querygate_adapters.store.retired_versions import retired_in
+
+
+@dataclass(frozen=True, slots=True)
+class NotedVersions:
+    """What the log says of the versions of a dataset."""
+
+    published: frozenset[int] = frozenset()
+    retired: frozenset[int] = frozenset()
+
+
+def ever_published(store: Path, vault: Path, noted: NotedVersions) -> frozenset[int]:
+    """Every version that a number was given to."""
+    found = {*versions_in(store), *versions_in(vault), *retired_in(store), *noted.published}
+    served = current_version(store)
+    return frozenset(found if served is None else found | {served})
+
+
+def unretired(store: Path, vault: Path, noted: NotedVersions) -> tuple[int, ...]:
+    """Versions that a new one is compared with, in rising order: those that can be read, and those that are lost."""
+    retired = retired_in(store).keys() | (noted.retired - set(versions_in(store)))
+    return tuple(sorted(ever_published(store, vault, noted) - retired))
