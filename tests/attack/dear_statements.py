@@ -40,17 +40,14 @@ POLICY = make_policy(
 )
 
 
-def long_text(letter: str, times: int) -> str:
-    """Of any pressure a text of 24 ** times letters, more or less."""
-    text = f"CONCAT(sbp, '{letter}')"
-    for _ in range(times):
-        text = f"REPLACE({text}, '{letter}', '{letter * 24}')"
-    return text
+def long_text(letter: str) -> str:
+    """Of any pressure a text about as long as texts may be."""
+    return f"CONCAT(sbp, '{letter * 900}')"
 
 
 def dear(letters: str, age: int = TARGET) -> str:
-    """It takes the database some tenths of a second for one person, if the pressure is high; else nothing."""
-    long = " AND ".join(f"LEVENSHTEIN({long_text(letter, 3)}, {long_text('z', 3)}) > 0" for letter in letters)
+    """It takes the database milliseconds for one person, if the pressure is high; else nothing."""
+    long = " AND ".join(f"LEVENSHTEIN({long_text(letter)}, {long_text('z')}) > 0" for letter in letters)
     inner = f"CASE WHEN sbp = {HIGH} THEN {long} ELSE FALSE END"
     return f"SELECT COUNT(*) FROM people WHERE CASE WHEN age = {age} THEN {inner} END"
 

@@ -26,7 +26,7 @@ from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.vault import row_columns
 from tests.attack.dear_statements import HIGH, LOW, TARGET, Neighbour, dear, make_site
 
-DEAR = dear("a")
+DEAR = dear("abcdefgh")
 STATEMENTS = (
     DEAR,
     "SELECT ward, COUNT(*), AVG(sbp) FROM people WHERE age = 93 AND married GROUP BY ward",

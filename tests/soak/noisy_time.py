@@ -29,7 +29,7 @@ def run() -> list[dict[str, Any]]:
         site = make_site(Path(folder), {age: HIGH if age in high else LOW for age in AGES}, 5_000)
         taken = {}
         for age in AGES:
-            request = replace(site.request(dear("a", age)), options=QueryOptions("laplace", epsilon=0.01))
+            request = replace(site.request(dear("abcdefgh", age)), options=QueryOptions("laplace", epsilon=0.01))
             began = time.perf_counter()
             ask(request, site.opened.gate)
             taken[age] = time.perf_counter() - began

@@ -178,7 +178,7 @@ def test_the_k_that_is_proposed_does_it(tmp_path: Path, people) -> None:
     line = next(line for line in refused.value.remedy.splitlines() if line.startswith("k = "))
     k = int(line.removeprefix("k = ").rstrip("."))
     assert 2 <= k < 40
-    assert f"About {-(-400 * 40 // k):,} records" in refused.value.remedy
+    assert f"about {-(-400 * 40 // k):,} of the same spread" in refused.value.remedy
     (tmp_path / "again").mkdir()
     opened = new_site(tmp_path / "again")
     put(opened, policy("mondrian", k=k, max_width={"mean(age)": 12}), people)
