@@ -39,6 +39,9 @@ from querygate.sql import without_zero_divisors
 
 INTERVAL, NOISY = MODES = ("interval", "laplace")
 LONGEST_LOGGED_SQL = 20_000
+LOST = "QG804"
+"""The code of a version whose file is missing or damaged."""
+
 DRY_RUN = "dry_run"
 """The kind of log entry that a statement leaves which was checked and not asked."""
 
@@ -252,14 +255,12 @@ def follow(state: S, gate: G, steps: Iterable[Callable[[S, G], S]], log: QueryLo
         refusal.query_id = state.query_id
         conclude(state, log, "refused", code=refusal.code)
         raise
-    except ConfigError as error:  # a site that is not ready says so: its words are QueryGate's own
-        error.query_id = state.query_id
-        conclude(state, log, "failed", code=error.code)
-        raise
     except Exception as error:
-        fault = make_fault(error, state.query_id)
-        conclude(state, log, "failed", code=fault.code)
-        raise fault from None
+        is_lost = isinstance(error, ConfigError) and error.code == LOST  # which may be said, in QueryGate's own words
+        told = error if isinstance(error, ConfigError) and is_lost else make_fault(error, state.query_id)
+        told.query_id = state.query_id
+        conclude(state, log, "failed", code=told.code)
+        raise told from None
     return state
 
 
