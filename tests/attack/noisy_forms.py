@@ -106,7 +106,7 @@ def _quiet(figure: Figures) -> Figures:
 
 
 def make_pair(folder: Path) -> Pair:
-    """Sixty visits, of each of which something may be missing, and three more of somebody with the highest costs."""
+    """Sixty visits, of which anything but whose they are may be missing, and three more of somebody with high costs."""
     rng = random.Random(3)
 
     def perhaps(value: Any) -> Any:
@@ -114,7 +114,7 @@ def make_pair(folder: Path) -> Pair:
 
     rows: list[dict[str, Any]] = [
         {
-            "patient": perhaps(f"p{i}"),
+            "patient": f"p{i}",
             "age": perhaps(rng.randint(20, 60)),
             "ward": perhaps(rng.choice("ABC")),
             "cost": perhaps(float(rng.randint(0, 100))),
