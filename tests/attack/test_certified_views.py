@@ -70,7 +70,7 @@ def made(name: str) -> tuple[RecordTable, ViewsRelease]:
 def certified(cell: CellRelease, column: str) -> Ints:
     one = next(one for one in cell.columns if one.name == column)
     assert one.views == (0, 1)  # nothing is safe here by being withheld
-    return np.stack([view.top[leaf] for view, leaf in zip(one.hiding.views, cell.leaf, strict=True)])
+    return np.stack([view.top[leaf] for view, leaf in zip(one.safe.views, cell.leaf, strict=True)])
 
 
 def unchecked(cell: CellRelease, column: str) -> Ints:

@@ -14,7 +14,7 @@ from querygate.core.json_body import from_json
 from querygate.core.types import DISCRETE
 from querygate.custody.policy.durations import Duration
 from querygate.custody.policy.model import ColumnPolicy, DiversityPolicy
-from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
+from querygate.custody.policy.toml_reader import SOME_TEXT, Bound, TomlTable, listed
 
 POSITIVE = Bound(above=0)
 FROM_TWO = Bound(least=2, whole=True)
@@ -111,7 +111,7 @@ def _further(table: TomlTable, kind: str, column: ColumnPolicy) -> dict[str, obj
         case "ke" if "distinct" in table:
             return {"distinct": table.number("distinct", FROM_TWO)}
         case "personalised":
-            return {"by": table.text("by", r"[\s\S]*\S[\s\S]*"), "groups": _groups(table, column)}
+            return {"by": table.text("by", SOME_TEXT), "groups": _groups(table, column)}
     return {}
 
 

@@ -18,7 +18,7 @@ from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges, 
 from querygate.custody.policy.release_cells import read_edges, read_groups
 from querygate.custody.policy.text_columns import KEYS as TEXT_KEYS
 from querygate.custody.policy.text_columns import read_identifier, read_transformed
-from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, show_value
+from querygate.custody.policy.toml_reader import SOME_TEXT, VALUES, Bound, TomlTable, listed, show_value
 
 NUMBERS = ("integer", "number", "date", "timestamp")
 TEXT_INSTEAD = "role withheld; or map it to a few categories, or give it a hierarchy, with type category"
@@ -156,7 +156,7 @@ def _rare(table: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
             table.fail(
                 "rare", f"cannot be combined with {key}, which says how values are generalised", "one of the two"
             )
-    name = table.text("rare", r"[\s\S]*\S[\s\S]*")
+    name = table.text("rare", SOME_TEXT)
     return replace(column, rare=name, values=tuple(sorted({*column.values, name})) if column.values else ())
 
 

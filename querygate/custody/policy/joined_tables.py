@@ -18,11 +18,10 @@ from querygate.custody.policy.model import (
     ReferencePolicy,
     ReferenceType,
 )
-from querygate.custody.policy.toml_reader import Bound, TomlTable, listed
+from querygate.custody.policy.toml_reader import SOME_TEXT, Bound, TomlTable, listed
 
 NAME = "[a-z][a-z0-9_]{0,62}"
 _FILE = r"(?i).+\.(csv|tsv|parquet)(\.gz)?"
-_SOME_TEXT = r"[\s\S]*\S[\s\S]*"
 _A_LIST = "a list of at least one distinct column name"
 
 
@@ -34,7 +33,7 @@ def read_references(top: TomlTable, dataset: str) -> tuple[ReferencePolicy, ...]
             top.problems.add(
                 table.path, "is the name of the dataset", "another name, because SQL could not distinguish them"
             )
-        key = table.text("key", _SOME_TEXT)
+        key = table.text("key", SOME_TEXT)
         columns = _typed(table)
         _check_apart(table, "columns", [key, *(column for column, _ in columns)])
         found.append(ReferencePolicy(name, read_file(table), key, columns))
@@ -46,7 +45,7 @@ def read_joins(top: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[JoinPol
     known = {column.name for column in columns}
     found: list[JoinPolicy] = []
     for name, table in _tables(top, "join"):
-        source, brought = table.text("source", _SOME_TEXT), _names(table, "columns")
+        source, brought = table.text("source", SOME_TEXT), _names(table, "columns")
         for column in brought:
             if column not in known:
                 table.fail(
@@ -84,7 +83,7 @@ def read_linked(table: TomlTable, columns: Iterable[ColumnPolicy]) -> tuple[str,
 
 def read_count(table: TomlTable) -> str:
     """The column that says how many people a row of a population stands for."""
-    return table.text("count", _SOME_TEXT) if "count" in table else ""
+    return table.text("count", SOME_TEXT) if "count" in table else ""
 
 
 def _tables(top: TomlTable, key: str) -> Iterator[tuple[str, TomlTable]]:

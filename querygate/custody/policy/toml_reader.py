@@ -206,7 +206,7 @@ class TomlTable:
         raw = self.raw.get(key, "" if pattern is None else None)
         if isinstance(raw, str) and (pattern is None or re.fullmatch(pattern, raw)):
             return raw
-        self.fail(key, self._fault(key), "a string" if pattern is None else f"a string that matches {pattern}")
+        self.fail(key, self._fault(key), _accepted(pattern))
         return ""
 
     def choice(self, key: str, default: str | None = None) -> str | None:
@@ -265,3 +265,14 @@ class TomlTable:
 
     def _fault(self, key: str) -> str:
         return "is not an accepted string" if key in self else "is missing"
+
+
+SOME_TEXT = r"[\s\S]*\S[\s\S]*"
+"""The pattern of a text that is more than blanks."""
+
+
+def _accepted(pattern: str | None) -> str:
+    """What may stand there, as people say it."""
+    if pattern in (None, SOME_TEXT):
+        return "a string" if pattern is None else "a string that is not empty"
+    return f"a string that matches {pattern}"

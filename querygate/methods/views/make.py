@@ -15,10 +15,10 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.views.atoms import by_atom, distinct_columns
 from querygate.methods.views.balance import Balance, balanced
+from querygate.methods.views.column_frontiers import CellRecords, ColumnFrontiers, find_frontiers
 from querygate.methods.views.crossings import least_crossing, uncrossed
 from querygate.methods.views.frame import FrameColumn, frame_cells
 from querygate.methods.views.frontier import Collapse, Frontier
-from querygate.methods.views.hiding import CellRecords, Hiding, hidden
 from querygate.methods.views.release import CellRelease, ColumnRelease, ViewsRelease, figures_of
 from querygate.methods.views.table import RecordTable, SensitiveColumn
 from querygate.methods.views.tree import Tree, grow
@@ -104,8 +104,8 @@ def _spanning(
     column: SensitiveColumn, records: Ints, leaf: Ints, counts: Sequence[Frontier], values: int
 ) -> ColumnRelease:
     views = tuple(range(len(counts)))
-    hiding = hidden(column, CellRecords(records, leaf[: len(counts)]), counts, 0, values)
-    return _column(column, records, leaf, views, hiding, hiding.collapses)
+    safe = find_frontiers(column, CellRecords(records, leaf[: len(counts)]), counts, 0, values)
+    return _column(column, records, leaf, views, safe, safe.collapses)
 
 
 def _inserted(
@@ -118,17 +118,17 @@ def _inserted(
     values: int,
 ) -> ColumnRelease:
     """The column with one more view, or as it was if that view has to be silent on it."""
-    if before.hiding.is_withheld:
+    if before.safe.is_withheld:
         return before
     views = (*before.views, place)
     cell = CellRecords(records, leaf[list(views)])
-    hiding = hidden(column, cell, (*before.hiding.views, counts[place]), len(before.views), values)
+    safe = find_frontiers(column, cell, (*before.safe.views, counts[place]), len(before.views), values)
     # Collapses name a view by its place among those that tell of the column; the last is the new one.
-    more = tuple(replace(one, view=place) for one in hiding.collapses)
+    more = tuple(replace(one, view=place) for one in safe.collapses)
     collapses = (*before.collapses, *more)
-    if hiding.is_withheld:
-        return ColumnRelease(column.name, before.views, before.hiding, before.figures, collapses)
-    return _column(column, records, leaf, views, hiding, collapses)
+    if safe.is_withheld:
+        return ColumnRelease(column.name, before.views, before.safe, before.figures, collapses)
+    return _column(column, records, leaf, views, safe, collapses)
 
 
 def _column(
@@ -136,9 +136,9 @@ def _column(
     records: Ints,
     leaf: Ints,
     views: tuple[int, ...],
-    hiding: Hiding,
+    safe: ColumnFrontiers,
     collapses: tuple[Collapse, ...],
 ) -> ColumnRelease:
-    views = () if hiding.is_withheld else views
-    figures = figures_of(column, records, leaf[list(views)], views, hiding)
-    return ColumnRelease(column.name, views, hiding, figures, collapses)
+    views = () if safe.is_withheld else views
+    figures = figures_of(column, records, leaf[list(views)], views, safe)
+    return ColumnRelease(column.name, views, safe, figures, collapses)

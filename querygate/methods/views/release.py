@@ -14,8 +14,8 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.views.atoms import by_atom
 from querygate.methods.views.balance import Balance
+from querygate.methods.views.column_frontiers import ColumnFrontiers
 from querygate.methods.views.frontier import Collapse, Frontier
-from querygate.methods.views.hiding import Hiding
 from querygate.methods.views.table import NULL, RecordTable, SensitiveColumn
 from querygate.methods.views.worlds import sum_cells
 
@@ -41,7 +41,7 @@ class ColumnRelease:
 
     name: str
     views: tuple[int, ...]
-    hiding: Hiding
+    safe: ColumnFrontiers
     figures: tuple[ClassFigures, ...]
     collapses: tuple[Collapse, ...]
 
@@ -67,7 +67,7 @@ class CellRelease:
         if column is None:
             return self.counts[view]
         one = next(release for release in self.columns if release.name == column)
-        return dict(zip(one.views, one.hiding.views, strict=True)).get(view)
+        return dict(zip(one.views, one.safe.views, strict=True)).get(view)
 
     def labels(self, view: int, column: str | None = None) -> Ints | None:
         """The class (a node) of each record of the cell; None if the view is silent."""
@@ -105,14 +105,14 @@ class ViewsRelease:
 
 
 def figures_of(
-    column: SensitiveColumn, records: Ints, leaf: Ints, views: tuple[int, ...], hiding: Hiding
+    column: SensitiveColumn, records: Ints, leaf: Ints, views: tuple[int, ...], safe: ColumnFrontiers
 ) -> tuple[ClassFigures, ...]:
     """What is told by each view; `leaf` has a row for each of these views."""
-    if hiding.is_withheld:
+    if safe.is_withheld:
         return ()
     told = []
     bins = column.bins[records]
-    for view, frontier, own in zip(views, hiding.views, leaf, strict=True):
+    for view, frontier, own in zip(views, safe.views, leaf, strict=True):
         label = frontier.of(own)
         histogram = np.zeros((frontier.classes, column.size + 1), dtype=np.int64)
         np.add.at(histogram, (label, bins), 1)

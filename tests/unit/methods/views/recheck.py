@@ -81,7 +81,7 @@ def _column(
         return []
     found = []
     bins = column.bins[cell.records]
-    labels = np.stack([view.top[cell.leaf[at]] for at, view in zip(one.views, one.hiding.views, strict=True)])
+    labels = np.stack([view.top[cell.leaf[at]] for at, view in zip(one.views, one.safe.views, strict=True)])
     numbers = [
         BinnedNumber(m.values[cell.records], np.append(m.low, 1), np.append(m.high, 0), m.span, m.step)
         for m in column.measures
@@ -95,11 +95,11 @@ def _column(
             if list(zip(told.sum_low[place], told.sum_high[place], strict=True)) != sum_ends(label, bins, number):
                 found.append("a sum is not in its cell")
     check = WitnessCheck(labels, bins, numbers, release.values)
-    worlds = [TotalsGiven(world.exact, world.totals) for world in one.hiding.worlds]
+    worlds = [TotalsGiven(world.exact, world.totals) for world in one.safe.worlds]
     for world in worlds:
-        if not one.hiding.moves and not check.swap(world):
+        if not one.safe.moves and not check.swap(world):
             found.append("R3: a world does not meet the figures")
-    for world, moves in zip(worlds, one.hiding.moves, strict=False):
+    for world, moves in zip(worlds, one.safe.moves, strict=False):
         for move in moves:
             if not check.move(MoveGiven(move.own, move.other, move.atoms, move.times), world):
                 found.append("R3: a move does not keep the figures")

@@ -54,8 +54,8 @@ def unplayable(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease, v
         return []
     leaf = cell.leaf[list(one.views)]
     windows = Windows.of(column, cell.records)
-    holders = Holders.of(windows, one.hiding.views, leaf)
-    labels = np.stack([view.of(own) for view, own in zip(one.hiding.views, leaf, strict=True)])
+    holders = Holders.of(windows, one.safe.views, leaf)
+    labels = np.stack([view.of(own) for view, own in zip(one.safe.views, leaf, strict=True)])
     here = Cell(
         windows,
         labels,
@@ -65,16 +65,16 @@ def unplayable(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease, v
     atom = holders.atom[holders.row_group]
     possible = Possible.begin(holders, values)
     wrong = _direct(here, holders, possible, atom)
-    for world in one.hiding.worlds:
+    for world in one.safe.worlds:
         known = possible.bins.copy()
-        if not one.hiding.moves:
+        if not one.safe.moves:
             find_swaps(possible, world)
         for group, place in zip(*np.nonzero(possible.bins & ~known), strict=True):
             own, other = int(holders.bin[group]), int(place)
             trade = _cycle(holders, world, int(holders.atom[group]), own, other)
             if trade is None or not _acts(here, holders, world, atom, own, other, trade):
                 wrong.append(f"a holder of {own} cannot have {other}")
-    pairs = zip(one.hiding.worlds, one.hiding.moves, strict=False)
+    pairs = zip(one.safe.worlds, one.safe.moves, strict=False)
     for world, move in [(world, move) for world, moves in pairs for move in moves]:
         trade = dict(zip(move.atoms, move.times, strict=True))
         if not _acts(here, holders, world, atom, move.own, move.other, trade):

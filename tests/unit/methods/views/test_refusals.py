@@ -64,10 +64,10 @@ def undone(cell: CellRelease, name: str) -> list[CellRelease]:
     found = []
     place = next(i for i, one in enumerate(cell.columns) if one.name == name)
     one = cell.columns[place]
-    for view, frontier in enumerate(one.hiding.views):
+    for view, frontier in enumerate(one.safe.views):
         if frontier.classes < cell.counts[view].classes:
-            views = (*one.hiding.views[:view], cell.counts[view], *one.hiding.views[view + 1 :])
-            column = replace(one, hiding=replace(one.hiding, views=views))
+            views = (*one.safe.views[:view], cell.counts[view], *one.safe.views[view + 1 :])
+            column = replace(one, safe=replace(one.safe, views=views))
             found.append(replace(cell, columns=(*cell.columns[:place], column, *cell.columns[place + 1 :])))
     return found
 
@@ -131,13 +131,13 @@ def test_a_world_that_was_changed_is_refused() -> None:
         (number, place)
         for number, cell in enumerate(RELEASE.cells)
         for place, one in enumerate(cell.columns)
-        if one.hiding.worlds and one.hiding.worlds[0].totals.size
+        if one.safe.worlds and one.safe.worlds[0].totals.size
     ]
     number, place = places[0]
     cell = RELEASE.cells[number]
     one = cell.columns[place]
-    worlds = tuple(replace(world, totals=world.totals + 1_000) for world in one.hiding.worlds)
-    column = replace(one, hiding=replace(one.hiding, worlds=worlds))
+    worlds = tuple(replace(world, totals=world.totals + 1_000) for world in one.safe.worlds)
+    column = replace(one, safe=replace(one.safe, worlds=worlds))
     broken = replace(cell, columns=(*cell.columns[:place], column, *cell.columns[place + 1 :]))
     assert any("R3" in text for text in cell_problems(SURVEY, RELEASE, broken))
 

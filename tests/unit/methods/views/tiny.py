@@ -72,11 +72,11 @@ def _against_all(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease,
     """All tables with the same histograms: no claim goes beyond them, and between two values none is missed."""
     if len(one.views) != 2 or column.measures:
         return []
-    holders = Holders.of(Windows.of(column, cell.records), one.hiding.views, cell.leaf[list(one.views)])
+    holders = Holders.of(Windows.of(column, cell.records), one.safe.views, cell.leaf[list(one.views)])
     possible = Possible.begin(holders, values + 10)  # nobody is ever safe, so all pairs are tried
     if len(holders.atoms.divided) == 2:
         find_swaps(possible, roomy_world(holders, 0))
-    labels = np.stack([view.of(own) for view, own in zip(one.hiding.views, cell.leaf[:2], strict=True)])
+    labels = np.stack([view.of(own) for view, own in zip(one.safe.views, cell.leaf[:2], strict=True)])
     truth = brute.possible_bins(labels, column.bins[cell.records])
     wrong = []
     for group, could in zip(holders.row_group.tolist(), truth, strict=True):

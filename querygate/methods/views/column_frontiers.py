@@ -24,7 +24,7 @@ WITNESS = "somebody's value would have been certain"
 
 
 @dataclass(frozen=True)
-class Hiding:
+class ColumnFrontiers:
     """What is published of a column, and why it is safe. No views: the column is withheld in this cell."""
 
     views: tuple[Frontier, ...]
@@ -46,25 +46,27 @@ class CellRecords:
     leaf: Ints
 
 
-def hidden(column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier], fixed: int, values: int) -> Hiding:
+def find_frontiers(
+    column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier], fixed: int, values: int
+) -> ColumnFrontiers:
     """Coarsen the views after the first `fixed` ones until guards and witnesses hold."""
     now: list[Frontier] = list(views)
     done: list[Collapse] = []
     windows = Windows.of(column, cell.records)
     if np.unique(windows.public).size < values:
-        return Hiding((), collapses=(Collapse(fixed, 0, f"withheld: {WITNESS}", cell.records.size),))
+        return ColumnFrontiers((), collapses=(Collapse(fixed, 0, f"withheld: {WITNESS}", cell.records.size),))
     while True:
         failed = _failing(column, cell, now, fixed)
         if failed is None:
             shown, unsafe = _shown(windows, cell.leaf, now, values)
             if not unsafe.any():
-                return Hiding(tuple(now), shown.worlds, shown.moves, tuple(done))
+                return ColumnFrontiers(tuple(now), shown.worlds, shown.moves, tuple(done))
             hits, reason = _parents_of_groups(now, shown.holders, unsafe, fixed), WITNESS
         else:
             hits, reason = _parents_of_classes(now, *failed[:2]), failed[2]
         free, more = collapse_greedily(now, hits, reason)
         if not more:
-            return Hiding((), collapses=(*done, Collapse(fixed, 0, f"withheld: {reason}", cell.records.size)))
+            return ColumnFrontiers((), collapses=(*done, Collapse(fixed, 0, f"withheld: {reason}", cell.records.size)))
         now, done = free, done + more
 
 
