@@ -203,7 +203,8 @@ class Block:
     """Rows of cells. `whole` tells which rows are a whole class (needed for tight edges only).
 
     `told` are numbers of whose classes more is published than intervals: what ignores that is not sharp. `classified`
-    has it, where the block was projected for it.
+    has it, where the block was projected for it. `frame` is the frame cell of each row of a margin: margins of one
+    version divide the records of a frame cell in ways of their own, and all of them have the same records in it.
     """
 
     n: Ints
@@ -211,6 +212,7 @@ class Block:
     whole: Bools | None = None
     told: frozenset[str] = frozenset()
     classified: RowClasses | None = None
+    frame: Ints | None = None
 
     @property
     def size(self) -> int:
@@ -224,6 +226,7 @@ class Block:
         )
         sets = (c.sets.nbytes for c in self.columns.values() if isinstance(c, SetColumn | CodeColumn))
         labels = 0 if self.classified is None else self.classified.label.nbytes * 2
+        labels += 0 if self.frame is None else self.frame.nbytes
         return int(self.n.nbytes + sum(numbers) + sum(sets) + labels)
 
     def number(self, name: str) -> NumberColumn:
@@ -249,8 +252,9 @@ class Block:
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         whole = None if self.whole is None else self.whole[rows]
         classified = None if self.classified is None else self.classified.take(rows)
-        return Block(self.n[rows], columns, whole, self.told, classified)
+        frame = None if self.frame is None else self.frame[rows]
+        return Block(self.n[rows], columns, whole, self.told, classified, frame)
 
     def with_column(self, name: str, column: BlockColumn) -> Block:
         classified = None if self.classified is None else self.classified.without(name)
-        return Block(self.n, {**self.columns, name: column}, self.whole, self.told, classified)
+        return Block(self.n, {**self.columns, name: column}, self.whole, self.told, classified, self.frame)

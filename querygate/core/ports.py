@@ -63,10 +63,14 @@ class PublishedVersion(Protocol):
     @property
     def catalog(self) -> Catalog: ...
 
-    def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
+    def project(
+        self, names: Collection[str], limits: Limits, moments: Collection[str] = (), margin: int | None = None
+    ) -> Block:
         """The cells grouped to these columns: one aggregate read, in a fixed order.
 
         With `moments` (columns that have them, among the names) classes stay apart, and the block has their moments.
+        Of a version that is published as views, the cells of one margin by its place in the catalog, frame cells
+        apart; columns that are not in it may have any value of their domain there.
         """
         ...
 

@@ -145,6 +145,21 @@ class NoiseOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Margin:
+    """What a view of a dataset tells together: counts by its quasi-identifiers, and by sensitive columns that stay
+    linked in it (none: counts alone). Every record is in one class of every margin.
+    """
+
+    view: int
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((*self.quasi, *self.sensitive))
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
     """What one version of a dataset says about itself. It is stored beside the cells and is all public."""
 
@@ -166,6 +181,7 @@ class Catalog:
     in_extracts: tuple[str, ...] = ()  # columns that no query reaches, and that leave in extracts alone
     person: str = ""  # the column that tells persons apart, one in each row: it is not published, and can be counted
     persons: int = 0  # how many people the rows are of, where some have several; k counts them. 0: each row is one
+    margins: tuple[Margin, ...] = ()  # of a dataset that is published as views; empty: as classes over all columns
 
     @property
     def noisy_only(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from querygate.core.block import Block
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.json_body import JsonValue
-from querygate.core.types import Catalog, Column, NoiseOptions, Reference
+from querygate.core.types import Catalog, Column, Margin, NoiseOptions, Reference
 
 KEPT_BYTES = 256 * 2**20
 """What a release may keep of the blocks it has read."""
@@ -21,10 +21,10 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 7
+FORMAT = 8
 """The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
 rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6),
-people who have several rows or a name for rare values (7) is of the first form, and does not say so."""
+people who have several rows or a name for rare values (7), views (8) is of the first form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -58,6 +58,10 @@ def catalog_to_json(catalog: Catalog) -> str:
         body["format"] = 7
     if not catalog.persons:
         del body["persons"]
+    if catalog.margins:
+        body["format"] = 8
+    else:
+        del body["margins"]
     return json.dumps(body, ensure_ascii=False)
 
 
@@ -70,7 +74,8 @@ def catalog_from_json(text: str) -> Catalog:
     columns = tuple(Column(**column) for column in body["columns"])
     references = tuple(Reference(**table) for table in body.get("references", ()))  # older catalogs have none
     noise = NoiseOptions(**body["noise"]) if body.get("noise") else None
-    return Catalog(**{**body, "columns": columns, "references": references, "noise": noise})
+    margins = tuple(Margin(**margin) for margin in body.get("margins", ()))
+    return Catalog(**{**body, "columns": columns, "references": references, "noise": noise, "margins": margins})
 
 
 def _with_tuples(body: JsonValue) -> Any:
@@ -86,16 +91,22 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class KeptBlocks:
-    """Blocks by the columns they were grouped to, and those whose moments were wanted. A version never changes, so what
-    was read once is kept."""
+    """Blocks by the columns they were grouped to, those whose moments were wanted, and their margin. A version never
+    changes, so what was read once is kept."""
 
     def __init__(self) -> None:
-        self._blocks: dict[tuple[Names, Names], Block] = {}
+        self._blocks: dict[tuple[Names, Names, int | None], Block] = {}
         self._lock = threading.Lock()
 
-    def get(self, names: Collection[str], moments: Collection[str], read: Callable[[Names, Names], Block]) -> Block:
+    def get(
+        self,
+        names: Collection[str],
+        moments: Collection[str],
+        margin: int | None,
+        read: Callable[[Names, Names, int | None], Block],
+    ) -> Block:
         """The block of these names, read now if it was not before. The oldest make room."""
-        wanted = tuple(sorted(names)), tuple(sorted(moments))
+        wanted = tuple(sorted(names)), tuple(sorted(moments)), margin
         with self._lock:
             known = self._blocks.get(wanted)
         if known is not None:

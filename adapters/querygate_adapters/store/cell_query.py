@@ -3,8 +3,11 @@
     SELECT c0_lo, c0_hi, c2_set, SUM(n) FROM cells GROUP BY ... ORDER BY ...
 
 Physical columns of column number i: c{i}_lo, c{i}_hi, and c{i}_null (0 none, 1 some, 2 all of the cell's values are
-missing; absent where nothing is missing) for numbers; c{i}_set for categories; c{i}_items for code lists. There is no
-constant in the text, so there is nothing to inject; and the order is fixed, so that every engine gives the same bytes.
+missing; absent where nothing is missing) for numbers; c{i}_set for categories; c{i}_items for code lists. A version of
+views has the cells of all its margins in one table: `margin` says whose a cell is, `frame` in which frame cell it lies,
+columns that are not in the margin are NULL, and `class` is a number of its own in every margin. There is no constant in
+the text but the number of a margin, so there is nothing to inject; and the order is fixed, so that every engine gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from typing import TypeAlias
 import numpy as np
 
 from querygate.core.block import (
+    MISSING,
+    NO_NULLS,
+    SOME_NULLS,
     Block,
     BlockColumn,
     ClassMoments,
@@ -31,26 +37,38 @@ Dictionaries: TypeAlias = "Mapping[int, Dictionary | CodeSets]"
 """What the ids of each column mean, by its index."""
 
 
-def projection(catalog: Catalog, columns: Sequence[Column], *, by_class: bool = False) -> str:
+def projection(
+    catalog: Catalog, columns: Sequence[Column], *, by_class: bool = False, margin: int | None = None
+) -> str:
     """The statement that groups cells to these columns, and to classes where these are wanted.
 
     >>> age = Column("age", 0, "quasi-identifier", "integer", False)
     >>> projection(Catalog("t", 1, "", 5, 9, (age,)), [age])
     'SELECT c0_lo, c0_hi, CAST(SUM(n) AS BIGINT) AS n FROM cells GROUP BY c0_lo, c0_hi ORDER BY c0_lo, c0_hi'
     """
-    names = grouping(catalog, columns, by_class=by_class)
+    names = grouping(catalog, columns, by_class=by_class, margin=margin)
     listed = ", ".join(names)
-    counted = "CAST(SUM(n) AS BIGINT) AS n FROM cells"
+    counted = "CAST(SUM(n) AS BIGINT) AS n FROM cells" + ("" if margin is None else f" WHERE margin = {int(margin)}")
     return f"SELECT {listed}, {counted} GROUP BY {listed} ORDER BY {listed}" if names else f"SELECT {counted}"
 
 
-def grouping(catalog: Catalog, columns: Sequence[Column], *, by_class: bool = False) -> tuple[str, ...]:
+def grouping(
+    catalog: Catalog, columns: Sequence[Column], *, by_class: bool = False, margin: int | None = None
+) -> tuple[str, ...]:
     """The physical columns to group by, in the order of the result.
 
     The class is among them where it is wanted, and where edges are tight, as that ties a class's members to its ends.
     """
+    if bool(catalog.margins) != (margin is not None):
+        raise ValueError("cells of views are read margin by margin, and others have none")
     last = ("class", "class_n") if catalog.tight else ("class",) if by_class else ()
-    return (*(name for column in columns for name in stored(column)), *last)
+    there = (column for column in columns if _is_told(catalog, column, margin))
+    frame = () if margin is None else ("frame",)
+    return (*(name for column in there for name in stored(column)), *frame, *last)
+
+
+def _is_told(catalog: Catalog, column: Column, margin: int | None) -> bool:
+    return margin is None or column.name in catalog.margins[margin].columns
 
 
 def stored(column: Column) -> tuple[str, ...]:
@@ -69,11 +87,15 @@ def make_block(
     found: Mapping[str, Array],
     dictionaries: Dictionaries,
     moments: Mapping[str, ClassMoments] | None = None,
+    margin: int | None = None,
 ) -> Block:
     """The result of the projection (NumPy arrays by physical name) as a block; with moments, it went by class."""
     n = np.asarray(found["n"], dtype=np.int64)
     made: dict[str, BlockColumn] = {}
     for column in columns:
+        if not _is_told(catalog, column, margin):
+            made[column.name] = _anything(column, len(n))
+            continue
         stem = f"c{column.index}"
         if not column.is_numeric:
             ids = np.asarray(found[stored(column)[0]], np.int64)
@@ -85,11 +107,25 @@ def make_block(
         tight = catalog.tight and column.role == "quasi-identifier"
         made[column.name] = NumberColumn(ends[0], ends[1], null, tight)
     whole = n == np.asarray(found["class_n"]) if catalog.tight else None
-    told = frozenset(column.name for column in columns if column.moments != "none")
+    told = frozenset(c.name for c in columns if c.moments != "none" and _is_told(catalog, c, margin))
+    frame = None if margin is None else np.asarray(found["frame"], dtype=np.int64)
     classified = None
     if moments:
         classified = RowClasses(np.asarray(found["class"], dtype=np.int64), np.arange(len(n)), moments)
-    return Block(n, made, whole, told, classified)
+    return Block(n, made, whole, told, classified, frame)
+
+
+def _anything(column: Column, rows: int) -> BlockColumn:
+    """A column of which nothing is told: any value of its domain, or none."""
+    if column.is_codes:  # any code, or none
+        return CodeColumn(np.zeros(rows, np.int64), CodeSets.of(column.values, [MISSING] * len(column.values), [[]]))
+    if not column.is_numeric:
+        members = range(MISSING if column.nullable else 0, len(column.values))
+        return SetColumn(np.zeros(rows, np.int64), Dictionary.of(column.values, [(0, value) for value in members]))
+    kind = np.int64 if column.is_discrete else np.float64
+    low: Array = np.full(rows, column.low, kind)
+    high: Array = np.full(rows, column.high, kind)
+    return NumberColumn(low, high, np.full(rows, SOME_NULLS if column.nullable else NO_NULLS, np.int64))
 
 
 def _of_sets(ids: Ints, meant: Dictionary | CodeSets) -> BlockColumn:

@@ -24,9 +24,10 @@ def has_moments(catalog: Catalog) -> bool:
     return any(column.moments != "none" for column in catalog.columns)
 
 
-def wanted_columns(catalog: Catalog, names: Collection[str]) -> list[Column]:
-    """The columns of these names that have moments."""
-    return [column for column in catalog.columns if column.name in names and column.moments != "none"]
+def wanted_columns(catalog: Catalog, names: Collection[str], margin: int | None = None) -> list[Column]:
+    """The columns of these names that have moments, in the margin where there is one."""
+    named = [column for column in catalog.columns if column.name in names and column.moments != "none"]
+    return named if margin is None else [c for c in named if c.name in catalog.margins[margin].columns]
 
 
 def make_moments(found: Sequence[Array]) -> ClassMoments:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -21,7 +22,7 @@ from querygate.core.block import Block, ClassMoments, CodeSets, Dictionary
 from querygate.core.errors import ConfigError
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column
-from querygate_adapters.store.catalog_json import NAME, KeptBlocks, catalog_from_json, no_dataset, withdrawn
+from querygate_adapters.store.catalog_json import NAME, KeptBlocks, Names, catalog_from_json, no_dataset, withdrawn
 from querygate_adapters.store.cell_query import Dictionaries, make_block, projection
 from querygate_adapters.store.class_moments import COLUMNS, TABLE, make_moments, wanted_columns
 from querygate_adapters.store.code_sets import read_code_sets
@@ -138,17 +139,20 @@ class DuckDBRelease:
         ).fetchall()
         return Dictionary.of([text for (text,) in values], pairs)
 
-    def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
+    def project(
+        self, names: Collection[str], limits: Limits, moments: Collection[str] = (), margin: int | None = None
+    ) -> Block:
         """The cells grouped to these columns, and to classes where moments are wanted."""
-        return self._blocks.get(names, moments, lambda *wanted: self._read(wanted[0], wanted[1], limits))
+        return self._blocks.get(names, moments, margin, partial(self._read, limits))
 
-    def _read(self, names: Collection[str], moments: Collection[str], limits: Limits) -> Block:
+    def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None) -> Block:
         columns = [column for column in self.catalog.columns if column.name in names]
         cursor = self._connection.cursor()
         with limited(cursor, limits.timeout_s):
-            told = {column.name: self.moments(column) for column in wanted_columns(self.catalog, moments)}
-            found = cursor.execute(projection(self.catalog, columns, by_class=bool(told))).fetchnumpy()
-        return make_block(self.catalog, columns, found, self.dictionaries, told)
+            told = {column.name: self.moments(column) for column in wanted_columns(self.catalog, moments, margin)}
+            wanted = projection(self.catalog, columns, by_class=bool(told), margin=margin)
+            found = cursor.execute(wanted).fetchnumpy()
+        return make_block(self.catalog, columns, found, self.dictionaries, told, margin)
 
     def moments(self, column: Column) -> ClassMoments:
         """What is told about the classes of a column, read once."""

@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +37,7 @@ from querygate.core.types import Array, Catalog, Column, Scalar
 from querygate_adapters.store.catalog_json import (
     NAME,
     KeptBlocks,
+    Names,
     Row,
     catalog_from_json,
     no_dataset,
@@ -108,21 +110,23 @@ class PostgresRelease:
         self._blocks = KeptBlocks()
         self._moments: dict[int, ClassMoments] = {}
 
-    def project(self, names: Collection[str], limits: Limits, moments: Collection[str] = ()) -> Block:
+    def project(
+        self, names: Collection[str], limits: Limits, moments: Collection[str] = (), margin: int | None = None
+    ) -> Block:
         """The cells grouped to these columns, and to classes where moments are wanted."""
-        return self._blocks.get(names, moments, lambda *wanted: self._read(wanted[0], wanted[1], limits))
+        return self._blocks.get(names, moments, margin, partial(self._read, limits))
 
-    def _read(self, names: Collection[str], moments: Collection[str], limits: Limits) -> Block:
+    def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None) -> Block:
         limits = replace(limits, memory_mb=min(limits.memory_mb, self._memory_mb))
         columns = [column for column in self.catalog.columns if column.name in names]
         cells = sql.Identifier(self._schema, f"cells_{self._number}")
         with self._links.reading() as connection:
             told = {}
-            for column in wanted_columns(self.catalog, moments):
+            for column in wanted_columns(self.catalog, moments, margin):
                 if column.index not in self._moments:
                     self._moments[column.index] = read_moments(connection, self._schema, self._number, column, limits)
                 told[column.name] = self._moments[column.index]
-            return read_block(connection, cells, self.catalog, columns, self.dictionaries, limits, told)
+            return read_block(connection, cells, self.catalog, columns, self.dictionaries, limits, told, margin)
 
 
 class ConnectionPool:
@@ -230,13 +234,14 @@ def read_block(
     dictionaries: Dictionaries,
     limits: Limits,
     moments: Mapping[str, ClassMoments] | None = None,
+    margin: int | None = None,
 ) -> Block:
     """Cells grouped to these columns, within the limits; NotPermitted QG305 beyond them."""
-    names = grouping(catalog, columns, by_class=bool(moments))
+    names = grouping(catalog, columns, by_class=bool(moments), margin=margin)
     kinds = [*(_kind(name, columns) for name in names), "i8"]
-    body = _limited(connection, _statement(cells, names, kinds), limits)
+    body = _limited(connection, _statement(cells, names, kinds, margin), limits)
     found = dict(zip([*names, "n"], _numbers(body, kinds), strict=True))
-    return make_block(catalog, columns, found, dictionaries, moments)
+    return make_block(catalog, columns, found, dictionaries, moments, margin)
 
 
 def _limited(connection: Connection, statement: sql.Composed, limits: Limits) -> bytes:
@@ -264,7 +269,9 @@ def _kind(name: str, columns: Sequence[Column]) -> str:
 _TYPES = {"i8": sql.SQL("bigint"), "f8": sql.SQL("double precision")}
 
 
-def _statement(cells: sql.Identifier, names: Sequence[str], kinds: Sequence[str]) -> sql.Composed:
+def _statement(
+    cells: sql.Identifier, names: Sequence[str], kinds: Sequence[str], margin: int | None = None
+) -> sql.Composed:
     """The projection of `cells.py`, with a number in every place: rows of one width can be read as an array."""
     shown = [
         sql.SQL("CAST(COALESCE({}, 0) AS {})").format(sql.Identifier(name), _TYPES[kind])
@@ -273,8 +280,9 @@ def _statement(cells: sql.Identifier, names: Sequence[str], kinds: Sequence[str]
     by = sql.SQL(", ").join(map(sql.Identifier, names))
     arranged = sql.SQL(" GROUP BY {by} ORDER BY {by}").format(by=by) if names else sql.SQL("")
     counted = sql.SQL("CAST(COALESCE(SUM(n), 0) AS bigint)")
-    return sql.SQL("COPY (SELECT {} FROM {}{}) TO STDOUT (FORMAT binary)").format(
-        sql.SQL(", ").join([*shown, counted]), cells, arranged
+    own = sql.SQL("") if margin is None else sql.SQL(" WHERE margin = {}").format(sql.Literal(margin))
+    return sql.SQL("COPY (SELECT {} FROM {}{}{}) TO STDOUT (FORMAT binary)").format(
+        sql.SQL(", ").join([*shown, counted]), cells, own, arranged
     )
 
 
