@@ -34,12 +34,13 @@ from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, Vocabulary, dotted
 from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
+from querygate.custody.policy.view_rules import read_views
 from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
 
 KEYS = {
     "": (
         *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
-        *("references", "join", "k_map", "person", "k_counts", "republish", "release"),
+        *("references", "join", "k_map", "person", "k_counts", "republish", "release", "views"),
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
@@ -66,6 +67,7 @@ KEYS = {
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
     "release": ("population", "count", "columns", "threshold", "instance"),
+    "views": (*("mode", "frame", "spanning", "extra", "prefer", "linked", "values", "sum_cell", "on_uncertified"),),
 }
 
 CHOICES = {
@@ -109,6 +111,8 @@ CHOICES = {
     "join.*.many": ("refuse",),
     "republish.on_overlap": ("refuse", "sticky", "retire"),
     "republish.few_changes": ("refuse", "report"),
+    "views.mode": ("auto", "none", "spanning"),
+    "views.on_uncertified": ("coarsen", "refuse"),
 }
 
 VOCABULARY = Vocabulary(KEYS, CHOICES)
@@ -198,6 +202,7 @@ def _policy(top: TomlTable) -> Policy:
         noise=read_noise(top, modes, person, columns),
         republish=read_republish(top),
         release=read_release(top, columns),
+        views=read_views(top, columns),
     )
 
 
