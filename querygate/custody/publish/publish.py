@@ -48,6 +48,8 @@ from querygate.custody.publish.republication_guard import (
     make_keeping,
     measure,
 )
+from querygate.custody.publish.view_division import divide_views
+from querygate.custody.verify.margin_totals import check_totals
 from querygate.custody.verify.verify import Measurement, Written, verify_release
 from querygate.methods.anonymise import Method
 
@@ -175,6 +177,8 @@ def code(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
+    if state.policy.views is not None:
+        return divide_views(state)
     return partition(state, job.anonymiser, job.population, job.clock_s).without_table()
 
 
@@ -188,7 +192,7 @@ def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def generalise(state: PublicationState, job: PublicationJob) -> PublicationState:
-    return cells.generalise(state)
+    return cells.generalise(state) if state.views is None else cells.generalise_views(state)
 
 
 def write(state: PublicationState, job: PublicationJob) -> PublicationState:
@@ -200,12 +204,14 @@ def write(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
     state.progress.begin(Step.VERIFY, "verifying")
+    if state.views is not None:  # the certificates are made again here: verify/view_check.py, verify_views
+        return replace(state, measured=check_totals(state.written, state.policy, state.rows))
     measured = verify_release(state.written, state.policy, state.staging, state.rows, job.population)
     return replace(state, measured=measured)
 
 
 def describe(state: PublicationState, job: PublicationJob) -> PublicationState:
-    return replace(state, number_reports=describe_numbers(state))
+    return state if state.views is not None else replace(state, number_reports=describe_numbers(state))
 
 
 def close(state: PublicationState, job: PublicationJob) -> PublicationState:
@@ -287,4 +293,5 @@ def make_catalog(state: PublicationState, version: int, published: str) -> Catal
         in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),
         person="" if state.repeated else policy.person,
         persons=state.persons if state.repeated else 0,
+        margins=state.margins,
     )
