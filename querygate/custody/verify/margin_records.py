@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -60,17 +61,15 @@ def locate(
         if column.name in margin.quasi:
             require(_is_constant(column, cells, first, place), f"a class has one {column.name}")
             admitted.append(_admitted(column, cells, first, written, read(column.name)))
-    label = _located(admitted, names.size, rows)
-    require(label is not None, f"every record lies in one class of {told}")
-    assert label is not None
+    label, is_one = _located(admitted, names.size, rows)
+    require(is_one, f"every record lies in one class of {told}")
     require(np.array_equal(np.bincount(label, minlength=names.size), sizes), f"records in each class of {told}")
     return LocatedMargin(margin, cells, names, place, sizes, frame[first], label)
 
 
 def _plain(cells: Arrays, name: str, told: str) -> Ints:
-    values = cells.get(name)
-    require(values is not None and not np.ma.getmaskarray(values).any(), f"cells of {told} are complete")
-    return np.asarray(np.ma.getdata(values), dtype=np.int64)
+    require(name in cells and not np.ma.getmaskarray(cells[name]).any(), f"cells of {told} are complete")
+    return np.asarray(np.ma.getdata(cells[name]), dtype=np.int64)
 
 
 def states(column: Column, cells: Arrays) -> Ints:
@@ -170,8 +169,8 @@ def _counting(number: Ints) -> Ints:
 # -- combinations of kinds ---------------------------------------------------------------------------------------------
 
 
-def _located(columns: Sequence[Admitted], classes: int, rows: int) -> Ints | None:
-    """The one class of each record, as a place; None where some record has none or several."""
+def _located(columns: Sequence[Admitted], classes: int, rows: int) -> tuple[Ints, bool]:
+    """The class of each record, as a place, and whether every record has exactly one."""
     group, owner, of_group = np.zeros(rows, dtype=np.int64), np.arange(classes), np.zeros(classes, dtype=np.int64)
     for column in sorted(columns, key=lambda one: one.by.size / max(one.kinds, 1)):
         combined, new = np.unique(group * column.kinds + column.kind, return_inverse=True)
@@ -183,14 +182,15 @@ def _located(columns: Sequence[Admitted], classes: int, rows: int) -> Ints | Non
         of_group, owner = (np.concatenate(part) for part in zip(*pairs, strict=True)) if pairs else (of_group, owner)
         group = new.reshape(-1)
     held = np.bincount(of_group, minlength=int(group.max(initial=-1)) + 1)
-    return owner[group] if (held == 1).all() else None
+    is_one = bool((held == 1).all())
+    return owner[group] if is_one else group, is_one
 
 
 def _parts(number: Ints, size: int) -> list[range]:
     """Combinations in runs with about so many pairs."""
     run = np.cumsum(number) // AT_ONCE
     begins = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), size]
-    return [range(a, b) for a, b in zip(begins, begins[1:], strict=False) if b > a]
+    return [range(a, b) for a, b in pairwise(begins) if b > a]
 
 
 def _admitting(

@@ -12,13 +12,13 @@ import math
 
 import numpy as np
 
-from querygate.core.types import Array, Arrays, Bools, Catalog, Column, Floats, Ints
+from querygate.core.types import Array, Arrays, Bools, Column, Floats, Ints
 from querygate.core.vault_ports import VerifierCounts, VerifierTables
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
-from querygate.custody.policy import Policy
+from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.verify.code_check import measure_codes
 from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.number_check import check_intervals, check_moments
@@ -52,7 +52,7 @@ def verify_release(
         if policy.column(column.name).hierarchy is not None:
             _check_nodes(column, policy, written)
         if policy.column(column.name).groups:
-            _check_groups(column, policy, written)
+            check_groups(column, policy, written)
         if column.is_codes:
             continue
         require(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
@@ -108,18 +108,24 @@ def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, st
         edges = [np.where(known, end, np.nan)[row] for end in (low, high)]
         require(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
     elif column.role != "public":
-        public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
-        below, above = (np.searchsorted(*pair) for pair in ((public.low, low[known]), (public.high, high[known])))
-        on_edges = _are_at(low[known], public.low, below) and _are_at(high[known], public.high, above)
-        require(on_edges, f"the edges of {name} are public")
-        if wanted.edges:
-            _check_cells(column, wanted.edges, low[known], high[known])
+        check_edges(column, wanted, low[known], high[known])
         for found in check_intervals(column, wanted, policy.k, cells):
             require(found.holds, found.promise)
         if wanted.carry == "bins":
+            public = bin_codes(wanted)
+            below, above = np.searchsorted(public.low, low[known]), np.searchsorted(public.high, high[known])
             _, which = np.unique(below * public.size + above, return_inverse=True)
             held = np.bincount(which, cells["n"][known])
             require(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
+
+
+def check_edges(column: Column, wanted: ColumnPolicy, low: Array, high: Array) -> None:
+    """Intervals of a number begin and end where its policy says in public."""
+    public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
+    on_edges = bool(np.isin(low, public.low).all() and np.isin(high, public.high).all())
+    require(on_edges, f"the edges of {column.name} are public")
+    if wanted.edges:
+        _check_cells(column, wanted.edges, low, high)
 
 
 def _check_nodes(column: Column, policy: Policy, written: Written) -> None:
@@ -128,7 +134,7 @@ def _check_nodes(column: Column, policy: Policy, written: Written) -> None:
     require(stray == 0, f"{column.name} is published as nodes of its hierarchy")
 
 
-def _check_groups(column: Column, policy: Policy, written: Written) -> None:
+def check_groups(column: Column, policy: Policy, written: Written) -> None:
     """Whatever was written of a category with groups holds each of them whole or not at all."""
     split = split_groups(policy.column(column.name), _sets(column, written))
     require(split == 0, f"{column.name} is published as whole groups")
@@ -151,11 +157,6 @@ def _check_cells(column: Column, edges: tuple[int | float, ...], low: Array, hig
     begins, ends = set(edges[:-1]), {below(edge, -math.inf) for edge in edges[1:-1]} | {edges[-1]}
     inside = set(np.unique(low).tolist()) <= begins and set(np.unique(high).tolist()) <= ends
     require(inside, f"{column.name} is published as whole cells")
-
-
-def _are_at(values: Array, edges: Array, places: Ints) -> bool:
-    """Whether each value is the edge at its place."""
-    return not len(values) or bool((edges[np.minimum(places, len(edges) - 1)] == values).all())
 
 
 def _is_same(a: Floats, b: Floats) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import lcm
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
@@ -79,11 +80,15 @@ class MoveGiven:
 
 def fewest_people(label: Ints, persons: Ints | None = None) -> int:
     """Distinct people of the smallest class (R1)."""
-    people = np.arange(label.size) if persons is None else persons
-    order = np.lexsort((people, label))
-    label, people = label[order], people[order]
-    is_new = np.append(True, (np.diff(label) != 0) | (np.diff(people) != 0))
-    return int(np.unique(label[is_new], return_counts=True)[1].min())
+    return int(people_by_class(label, np.arange(label.size) if persons is None else persons).min())
+
+
+def people_by_class(label: Ints, persons: Ints) -> Ints:
+    """Distinct people of each class, in rising order."""
+    order = np.lexsort((persons, label))
+    label, persons = label[order], persons[order]
+    is_new = np.append(True, (np.diff(label) != 0) | (np.diff(persons) != 0))
+    return np.unique(label[is_new], return_counts=True)[1]
 
 
 def person_shares(records: int, persons: Ints | None = None) -> tuple[Ints, int]:
@@ -111,7 +116,7 @@ def least_support(first: Ints, second: Ints, weight: Ints) -> int:
     capacity = np.zeros((size, size), dtype=np.int64)
     np.add.at(capacity, (one.reshape(-1), names_1.size + two.reshape(-1)), weight)
     capacity += capacity.T
-    number, component = connected_components(csr_array(capacity > 0), directed=False)
+    number, component = connected_components(csr_array(capacity), directed=False)
     parts = (np.flatnonzero(component == part) for part in range(number))
     return min((_least_cut(capacity[np.ix_(part, part)]) for part in parts if part.size > 1), default=0)
 
@@ -123,7 +128,8 @@ def _least_cut(capacity: Ints) -> int:
     least = int(capacity.sum(axis=1).min())
     while True:
         carried = capacity + np.stack([np.minimum(row, capacity).sum(axis=1) for row in capacity])
-        number, of = connected_components(csr_array(carried >= least), directed=False)
+        number, component = connected_components(csr_array(carried >= least), directed=False)
+        of = component.astype(np.int64)
         if number == len(capacity):
             other, parts = int(np.argmax(carried[0, 1:])) + 1, 1 + least // LARGEST_FLOW
             graph = csr_array((capacity // parts).astype(np.int32))
@@ -326,7 +332,7 @@ class WitnessCheck:
         return self._unsafe_groups()[self.group]
 
 
-def _closure(tails: Ints, heads: Ints, graphs: int, size: int) -> Ints:
+def _closure(tails: Ints, heads: Ints, graphs: int, size: int) -> NDArray[np.uint64]:
     """Where each vertex of some graphs of the same size leads to, as bits, by following arcs until nothing is new."""
     reach = np.zeros((graphs * size, (size + 63) // 64), dtype=np.uint64)
     vertex = np.arange(graphs * size)
