@@ -150,6 +150,7 @@ class WrittenStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._sets: dict[int, tuple[Ints, Ints, tuple[str, ...]]] = {}
 
     def catalog(self) -> Catalog:
         with self._reading() as read:
@@ -180,11 +181,14 @@ class WrittenStore:
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
         """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
-        where = f"WHERE column_id = {int(column)}"
-        with self._reading() as read:
-            members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
-            texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
-        return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
+        if column not in self._sets:
+            where = f"WHERE column_id = {int(column)}"
+            with self._reading() as read:
+                members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
+                texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
+            ids = members["set_id"].astype(np.int64), members["value_id"].astype(np.int64)
+            self._sets[column] = (*ids, tuple(map(str, texts)))
+        return self._sets[column]
 
     def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]:
         """Codes and the item of each, sets and the item of each, one entry for each row as it is, in order."""
