@@ -22,7 +22,7 @@ from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.policy import load_policy
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
-from querygate.custody.publish.republication_guard import OnOverlap, Republication
+from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
 from querygate.custody.roots.publish_version import retire_version, serve_version
 from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary, served_catalogs
@@ -311,6 +311,7 @@ def explain_versions(found: Republication | None) -> list[str]:
                 f"    in small groups, {pair.came:,} came, {pair.left:,} left or stayed, and {pair.changed:,} have "
                 "other sensitive values: visible to anyone who knows"
             )
+    lines += [f"  {listed_versions(found.same)} gives the very same answers"] if found.same else []
     lines += ["  classes of earlier versions were kept together"] if found.sticky else []
     lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []
     return lines

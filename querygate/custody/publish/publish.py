@@ -49,6 +49,7 @@ from querygate.custody.publish.republication_guard import (
     measure,
 )
 from querygate.custody.publish.view_division import divide_views
+from querygate.custody.publish.view_versions import check_same, concerns_views, stand_alone
 from querygate.custody.verify.margin_totals import check_totals
 from querygate.custody.verify.verify import Measurement, Written, verify_release
 from querygate.methods.anonymise import Method
@@ -62,6 +63,12 @@ class Publication(Protocol):
     def staging(self) -> StagingTables: ...
 
     def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
+
+    def earlier(self) -> Mapping[int, Catalog | None]:
+        """What every version that can be read says of itself; None where its file is lost."""
+
+    def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
+        """Those of these versions that tell the very same as what was written."""
 
     def meet(self, staging: Any, keeping: OverlapRule) -> VersionOverlap | None:
         """The rows of the staging tables beside the people of all versions that can be read; None where there are
@@ -183,8 +190,12 @@ def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
-    meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if job.handling.compare else None
-    if meeting is not None:
+    earlier = job.publication.earlier() if job.handling.compare else {}
+    beside_views = concerns_views(state, earlier)
+    meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if earlier and not beside_views else None
+    if beside_views:
+        state = stand_alone(state, earlier, job.handling)
+    elif meeting is not None:
         again = partial(redivide, anonymiser=job.anonymiser, population=job.population, clock_s=job.clock_s)
         state = replace(go_with_earlier(state, meeting, job.handling, again), has_earlier=True)
     state.staging.keep_policy(job.kept)
@@ -222,6 +233,9 @@ def close(state: PublicationState, job: PublicationJob) -> PublicationState:
 def compare_written(state: PublicationState, job: PublicationJob) -> PublicationState:
     if not state.has_earlier:
         return state
+    earlier = job.publication.earlier()
+    if concerns_views(state, earlier):
+        return replace(state, versions=check_same(earlier, job.publication.same_as(earlier), state.retire))
     with job.publication.meet_written(make_keeping(state.policy), state.retire) as meeting:
         found = measure(meeting, job.handling, state.policy.k, sticky=state.sticky, retired=state.retire)
     return replace(state, versions=found)
