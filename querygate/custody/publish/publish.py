@@ -49,6 +49,7 @@ from querygate.custody.publish.republication_guard import (
     measure,
 )
 from querygate.custody.publish.view_division import divide_views
+from querygate.custody.publish.view_summary import ViewFigures, summarise
 from querygate.custody.publish.view_versions import check_same, concerns_views, stand_alone
 from querygate.custody.verify.margin_totals import check_totals
 from querygate.custody.verify.verify import Measurement, Written, verify_release
@@ -124,6 +125,7 @@ class Report:
     versions: Republication | None = None  # how it goes with earlier versions; None for a first one
     numbers: tuple[NumberReport, ...] = ()  # per sensitive number, widths and leaks of the choice and its alternatives
     codes: tuple[CodeReport, ...] = ()  # per list of codes, what became of them
+    views: ViewFigures | None = None  # None: classes over all quasi-identifiers
 
 
 def publish(
@@ -222,7 +224,9 @@ def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def describe(state: PublicationState, job: PublicationJob) -> PublicationState:
-    return state if state.views is not None else replace(state, number_reports=describe_numbers(state))
+    if state.views is not None:
+        return replace(state, view_figures=summarise(state, state.views), views=None)
+    return replace(state, number_reports=describe_numbers(state))
 
 
 def close(state: PublicationState, job: PublicationJob) -> PublicationState:
@@ -283,6 +287,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         state.versions,
         numbers=state.number_reports,
         codes=tuple(made.report for made in state.code_lists.values()),
+        views=state.view_figures,
     )
 
 
