@@ -220,17 +220,17 @@ def _warnings(policy: Policy) -> Iterator[str]:
             "their values"
         )
     for column in policy.named("sensitive", "note"):
-        for key, warning in _column_warnings(column):
+        for key, warning in _column_warnings(column, has_views=policy.views is not None):
             yield f"{dotted(('columns', column.name, key))}: {warning}"
 
 
-def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
+def _column_warnings(column: ColumnPolicy, *, has_views: bool) -> Iterator[tuple[str, str]]:
     if column.note is not None:
         yield "role", "note: names and numbers are removed, but the content of a text may still identify somebody"
         if column.note.dates == "shift":
             yield "dates", "shift: dates are published, moved by some days; this is not Safe Harbor"
         return
-    if not column.is_numeric and not column.diversity:
+    if not column.is_numeric and not column.diversity and not has_views:
         yield "diversity", "not set: a class may be homogeneous, and then reveals the value of everyone in it"
     if column.spares_missing:
         yield "missing", "not applicable: a class may tell of all its members that they have no value"

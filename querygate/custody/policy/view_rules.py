@@ -31,6 +31,9 @@ FRAME_CELLS = 10
 FINEST, LARGEST = 12, 36
 """A unit is at most 2^-11 of the guard, unless the domain would have more than 2^36 of those."""
 
+EXACT = 2**53
+"""Whole numbers up to here are exact as doubles."""
+
 BESIDE = (
     "is refused: classes over all quasi-identifiers beside views let anyone who lays them together work out whole "
     "records of single people"
@@ -261,8 +264,10 @@ def _column_conflicts(column: ColumnPolicy) -> Iterator[tuple[str, str, str]]:
         yield "hierarchy", "classes of a view are any values together, and not nodes", "nothing, or groups"
     if column.role == "sensitive" and column.is_numeric and column.carry not in (None, "bins"):
         yield "carry", f"{column.carry} gives all members of a class one interval of their own", "bins"
-    if has_moments(column) and column.guard is not None:
-        if column.guard == 0:
+    if has_moments(column) and column.guard is not None and column.low is not None and column.high is not None:
+        if max(-column.low, column.high) > EXACT:
+            yield "domain", "has values whose sums are not exact", "whole numbers of up to 53 bits, or a larger unit"
+        elif column.guard == 0:
             yield "guard", "0 is off, and sums are told in cells of some guards", "a number above 0"
-        elif column.low is not None and value_unit(column) > column.guard:
+        elif value_unit(column) > column.guard:
             yield "guard", "is too narrow for sums over so wide a domain", f"at least {value_unit(column)}"

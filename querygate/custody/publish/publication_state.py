@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from querygate.custody.publish.number_widths import NumberReport
     from querygate.custody.publish.republication_guard import Republication
     from querygate.custody.publish.view_division import MadeViews
+    from querygate.custody.publish.view_summary import ViewFigures
     from querygate.custody.verify.verify import Measurement, Written
 
 
@@ -110,6 +111,7 @@ class PublicationState:
     written: Written = _LATER
     measured: Measurement = _LATER
     number_reports: tuple[NumberReport, ...] = ()
+    view_figures: ViewFigures | None = None
     versions: Republication | None = None
 
     @property

@@ -49,6 +49,8 @@ from querygate.custody.publish.republication_guard import (
     measure,
 )
 from querygate.custody.publish.view_division import divide_views
+from querygate.custody.publish.view_summary import ViewFigures, summarise
+from querygate.custody.publish.view_versions import check_same, concerns_views, stand_alone
 from querygate.custody.verify.verify import Measurement, Written, verify_release
 from querygate.custody.verify.view_check import verify_views
 from querygate.methods.anonymise import Method
@@ -62,6 +64,12 @@ class Publication(Protocol):
     def staging(self) -> StagingTables: ...
 
     def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
+
+    def earlier(self) -> Mapping[int, Catalog | None]:
+        """What every version that can be read says of itself; None where its file is lost."""
+
+    def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
+        """Those of these versions that tell the very same as what was written."""
 
     def meet(self, staging: Any, keeping: OverlapRule) -> VersionOverlap | None:
         """The rows of the staging tables beside the people of all versions that can be read; None where there are
@@ -117,6 +125,7 @@ class Report:
     versions: Republication | None = None  # how it goes with earlier versions; None for a first one
     numbers: tuple[NumberReport, ...] = ()  # per sensitive number, widths and leaks of the choice and its alternatives
     codes: tuple[CodeReport, ...] = ()  # per list of codes, what became of them
+    views: ViewFigures | None = None  # None: classes over all quasi-identifiers
 
 
 def publish(
@@ -183,8 +192,12 @@ def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
-    meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if job.handling.compare else None
-    if meeting is not None:
+    earlier = job.publication.earlier() if job.handling.compare else {}
+    beside_views = concerns_views(state, earlier)
+    meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if earlier and not beside_views else None
+    if beside_views:
+        state = stand_alone(state, earlier, job.handling)
+    elif meeting is not None:
         again = partial(redivide, anonymiser=job.anonymiser, population=job.population, clock_s=job.clock_s)
         state = replace(go_with_earlier(state, meeting, job.handling, again), has_earlier=True)
     state.staging.keep_policy(job.kept)
@@ -212,7 +225,9 @@ def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def describe(state: PublicationState, job: PublicationJob) -> PublicationState:
-    return state if state.views is not None else replace(state, number_reports=describe_numbers(state))
+    if state.views is not None:
+        return replace(state, view_figures=summarise(state, state.views), views=None)
+    return replace(state, number_reports=describe_numbers(state))
 
 
 def close(state: PublicationState, job: PublicationJob) -> PublicationState:
@@ -223,6 +238,9 @@ def close(state: PublicationState, job: PublicationJob) -> PublicationState:
 def compare_written(state: PublicationState, job: PublicationJob) -> PublicationState:
     if not state.has_earlier:
         return state
+    earlier = job.publication.earlier()
+    if concerns_views(state, earlier):
+        return replace(state, versions=check_same(earlier, job.publication.same_as(earlier), state.retire))
     with job.publication.meet_written(make_keeping(state.policy), state.retire) as meeting:
         found = measure(meeting, job.handling, state.policy.k, sticky=state.sticky, retired=state.retire)
     return replace(state, versions=found)
@@ -270,6 +288,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         state.versions,
         numbers=state.number_reports,
         codes=tuple(made.report for made in state.code_lists.values()),
+        views=state.view_figures,
     )
 
 
