@@ -24,31 +24,36 @@ ReadColumn = Callable[[str], RawColumn]
 
 
 @dataclass(frozen=True)
-class LocatedMargin:
-    """A margin with its cells in order of class, and the class of each record as a place among `names`."""
+class WrittenMargin:
+    """A margin with its cells in order of class."""
 
     margin: Margin
+    number: int
     cells: Arrays
     names: Ints
+    first: Ints
+    """The first cell of each class."""
     place: Ints
-    """The class of each cell, by its place."""
+    """The class of each cell, as a place among the names."""
     sizes: Ints
     frame: Ints
     """By class."""
+
+
+@dataclass(frozen=True)
+class LocatedMargin(WrittenMargin):
+    """The same with the class of each record, as a place."""
+
     label: Ints
-    """By record."""
 
 
-def locate(
-    written: Written, margin: Margin, number: int, columns: Sequence[Column], read: ReadColumn, rows: int
-) -> LocatedMargin:
-    """Read a margin back and put every record into its class; QG803 where that is not one, or not as it is counted."""
+def read_margin(written: Written, margin: Margin, number: int, columns: Sequence[Column]) -> WrittenMargin:
+    """A margin as it is written; QG803 where its classes do not hold together."""
     told = f"margin {number}"
     inside = [column for column in columns if column.name in margin.columns]
     cells, beside = written.margin_cells(number, [column.index for column in inside])
     require(beside == 0, f"{told} tells nothing of the columns that are not in it")
-    plain = [_plain(cells, name, told) for name in ("class", "class_n", "n", "frame")]
-    classes, class_n, n, frame = plain
+    classes, class_n, n, frame = (_plain(cells, name, told) for name in ("class", "class_n", "n", "frame"))
     require(bool((n > 0).all()), "no cell is empty")
     names, first, place = np.unique(classes, return_index=True, return_inverse=True)
     place = place.reshape(-1)
@@ -56,15 +61,56 @@ def locate(
     np.add.at(sizes, place, n)
     require(np.array_equal(sizes[place], class_n), "class sizes")
     require(np.array_equal(frame[first][place], frame), "no class is in two frame cells")
-    admitted = []
     for column in inside:
+        if column.is_numeric:
+            declared = column.nullable == (f"c{column.index}_null" in cells)
+            require(declared, f"missing values of {column.name} are declared")
         if column.name in margin.quasi:
             require(_is_constant(column, cells, first, place), f"a class has one {column.name}")
-            admitted.append(_admitted(column, cells, first, written, read(column.name)))
-    label, is_one = _located(admitted, names.size, rows)
+    return WrittenMargin(margin, number, cells, names, first, place, sizes, frame[first])
+
+
+def find_frames(
+    written: Written, counts: Sequence[WrittenMargin], columns: Sequence[Column], read: ReadColumn, rows: int
+) -> Ints:
+    """The frame cell of each record, by what the classes in it admit together; QG803 where that is not one.
+
+    Every record is in a class of each margin, so of a column any margin that has it tells what a frame cell admits.
+    """
+    names = np.unique(np.concatenate([one.frame for one in counts]))
+    found = []
+    for column in columns:
+        one = next((one for one in counts if column.name in one.margin.quasi), None)
+        if one is not None:
+            admitted = _admitted(column, one, written, read(column.name))
+            cell = np.searchsorted(names, one.frame)[admitted.by]
+            pairs = np.unique(admitted.of_kind * names.size + cell)
+            found.append(Admitted(admitted.kind, admitted.kinds, pairs // names.size, pairs % names.size))
+    place, is_one = _located(found, names.size, rows)
+    require(is_one, "every record lies in one frame cell")
+    return names[place]
+
+
+def locate(
+    written: Written, margin: WrittenMargin, columns: Sequence[Column], read: ReadColumn, frame: Ints
+) -> LocatedMargin:
+    """Every record in its class, by frame cell and box; QG803 where that is not one, or not as it is counted."""
+    quasi = [column for column in columns if column.name in margin.margin.quasi]
+    admitted = [_admitted(column, margin, written, read(column.name)) for column in quasi]
+    names, kind = np.unique(frame, return_inverse=True)
+    require(bool(np.isin(margin.frame, names).all()), "no frame cell is empty")
+    order = np.argsort(margin.frame, kind="stable")
+    own = np.searchsorted(names, margin.frame[order])
+    label, is_one = _located(
+        [Admitted(kind.reshape(-1), names.size, own, order), *admitted], margin.names.size, frame.size
+    )
+    told = f"margin {margin.number}"
     require(is_one, f"every record lies in one class of {told}")
-    require(np.array_equal(np.bincount(label, minlength=names.size), sizes), f"records in each class of {told}")
-    return LocatedMargin(margin, cells, names, place, sizes, frame[first], label)
+    require(
+        np.array_equal(np.bincount(label, minlength=margin.names.size), margin.sizes),
+        f"records in each class of {told}",
+    )
+    return LocatedMargin(**vars(margin), label=label)
 
 
 def _plain(cells: Arrays, name: str, told: str) -> Ints:
@@ -103,7 +149,8 @@ class Admitted:
     by: Ints
 
 
-def _admitted(column: Column, cells: Arrays, first: Ints, written: Written, raw: RawColumn) -> Admitted:
+def _admitted(column: Column, margin: WrittenMargin, written: Written, raw: RawColumn) -> Admitted:
+    cells, first = margin.cells, margin.first
     if column.is_numeric:
         kind, kinds, pairs = _in_intervals(column, cells, first, raw)
     else:

@@ -20,7 +20,14 @@ from querygate.core.types import Catalog, Column, Ints
 from querygate.core.vault_ports import VerifierTables
 from querygate.custody.policy import Policy, ViewRules
 from querygate.custody.verify.margin_guards import MarginGuards, measure_margin
-from querygate.custody.verify.margin_records import LocatedMargin, ReadColumn, locate
+from querygate.custody.verify.margin_records import (
+    LocatedMargin,
+    ReadColumn,
+    WrittenMargin,
+    find_frames,
+    locate,
+    read_margin,
+)
 from querygate.custody.verify.person_check import ClassPeople
 from querygate.custody.verify.promises import Measurement, ViewsMeasured, Written, require
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
@@ -133,13 +140,15 @@ def verify_views(
     persons = _persons(read, policy) if catalog.persons else None
     found = _Measured()
     job = _Job(written, policy, rules, catalog, read, persons, rows, found, proposals or {})
-    counts = [job.located(margins[()]) for margins in views]
-    frame = counts[0].frame[counts[0].label]
-    require(all(np.array_equal(one.frame[one.label], frame) for one in counts), "frame cells hold the same records")
+    written_counts = [job.read_margin(margins[()]) for margins in views]
+    frame = find_frames(written, written_counts, catalog.columns, read, rows)
+    counts = [job.located(one, frame) for one in written_counts]
     cells = _by_frame(frame)
     least = job.check_combinations(counts, cells)
     for place, unit in enumerate(list(views[0])[1:]):
-        job.check_unit(place, unit, [job.located(margins[unit]) for margins in views], counts, cells)
+        job.check_unit(
+            place, unit, [job.located(job.read_margin(margins[unit]), frame) for margins in views], counts, cells
+        )
     return Measurement(
         found.smallest,
         found.largest,
@@ -206,19 +215,24 @@ class _Job:
     found: _Measured
     proposals: Proposals
 
-    def located(self, number: int) -> LocatedMargin:
-        """A margin with every record in its class, each of which has k people (R1)."""
-        margin, found = self.catalog.margins[number], self.found
-        one = locate(self.written, margin, number, self.catalog.columns, self.read, self.rows)
-        people = one.sizes if self.persons is None else people_by_class(one.label, self.persons)
-        require(int(people.min()) >= self.policy.k, f"k = {self.policy.k} people in each class of margin {number}")
-        found.add(people, one.sizes)
+    def read_margin(self, number: int) -> WrittenMargin:
+        """A margin with public edges and whole groups."""
+        found = read_margin(self.written, self.catalog.margins[number], number, self.catalog.columns)
         for column in self.catalog.columns:
-            if column.name in margin.columns:
-                self._check_column(column, one)
+            if column.name in found.margin.columns:
+                self._check_column(column, found)
+        return found
+
+    def located(self, margin: WrittenMargin, frame: Ints) -> LocatedMargin:
+        """Every record in its class, each of which has k people (R1)."""
+        one = locate(self.written, margin, self.catalog.columns, self.read, frame)
+        people = one.sizes if self.persons is None else people_by_class(one.label, self.persons)
+        promise = f"k = {self.policy.k} people in each class of margin {margin.number}"
+        require(int(people.min()) >= self.policy.k, promise)
+        self.found.add(people, one.sizes)
         return one
 
-    def _check_column(self, column: Column, margin: LocatedMargin) -> None:
+    def _check_column(self, column: Column, margin: WrittenMargin) -> None:
         """Edges are public, and groups whole."""
         wanted = self.policy.column(column.name)
         if not column.is_numeric:
@@ -268,8 +282,6 @@ class _Job:
             first = np.zeros(whole.names.size, dtype=np.int64)
             first[whole.label] = one.label
             require(np.array_equal(first[whole.label], one.label), f"classes of {name} are made of classes of counts")
-            same = np.array_equal(one.frame[one.label], whole.frame[whole.label])
-            require(same, "frame cells hold the same records")
         columns = [column for key in unit for column in self.catalog.columns if column.name == key]
         policies = {column.name: self.policy.column(column.name) for column in columns}
         told = read_unit(self.written, columns, margins, self.read, policies, self.rules.sum_cell)
