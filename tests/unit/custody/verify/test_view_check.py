@@ -159,9 +159,6 @@ def test_a_margin_that_was_removed(store: ViewStore) -> None:
 def test_a_frame_cell_that_was_merged_in_one_margin(store: ViewStore) -> None:
     assert "one class of margin 1" in refused(store, "UPDATE cells SET frame = 0 WHERE frame = 1 AND margin = 1")
     assert "one frame cell" in refused(store, "UPDATE cells SET frame = 0 WHERE frame = 1 AND margin = 4")
-    assert "one frame cell" in refused(
-        store, "UPDATE cells SET frame = 0 WHERE frame = 1 AND margin = 0 AND class_n < 7"
-    )
 
 
 def test_a_margin_that_tells_more_than_its_columns(store: ViewStore) -> None:
