@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from querygate.core.errors import ConfigError
 from querygate.core.types import DISCRETE
 from querygate.custody.policy.model import ColumnPolicy, Number, ViewRules
 from querygate.custody.policy.moment_rules import has_moments
@@ -152,6 +153,11 @@ class _Reader:
             self.table.fail(key, what, f"distinct names from {listed(known)}")
             return ()
         return tuple(raw)
+
+
+def not_of_views(what: str, instead: str) -> ConfigError:
+    """What reads classes over all quasi-identifiers, and would be wrong about views."""
+    return ConfigError("QG804", f"{what} cannot be made of a dataset that is published as views yet.", instead)
 
 
 # -- by the schema -------------------------------------------------------------------------------------------------

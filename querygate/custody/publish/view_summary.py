@@ -95,4 +95,5 @@ def _covered(codes: Bools, ordered: bool) -> Floats:
     held = codes.sum(axis=1)
     if ordered:
         held = np.where(held > 0, codes.shape[1] - codes[:, ::-1].argmax(axis=1) - codes.argmax(axis=1), 0)
-    return np.maximum(held - 1, 0) / (codes.shape[1] - 1)
+    covered: Floats = np.maximum(held - 1, 0) / (codes.shape[1] - 1)
+    return covered
