@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class RawColumn:
     texts: tuple[str, ...] = ()
     edges: list[Any] = field(default_factory=list)
 
-    @property
+    @cached_property
     def codes(self) -> list[int]:
         if self.type in NUMBERS:
             last = len(self.edges) - 2
