@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import NUMERIC, Array, Floats, Ints
-from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, Source, ValueCount
+from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, RawColumn, Source, ValueCount
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
@@ -56,6 +56,7 @@ class DuckDBStagingTables:
     def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
         self._path, self._memory_mb = path, min(memory_mb, max(LEAST_MB, round(ENGINE * memory_mb)))
         self.room_bytes = max(LEAST_MB, memory_mb - self._memory_mb) << 20
+        self._is_new = not path.exists()
         self._db = _opened(path, self._memory_mb)
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
@@ -73,11 +74,12 @@ class DuckDBStagingTables:
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
         loading = RowLoader(self._db, columns, joins)
-        rows = loading.resume(source)
-        if rows is None:
+        rows = None if self._is_new else loading.resume(source)
+        if rows is None and not self._is_new:
             self._db.close()
             self._db = _anew(self._path, self._memory_mb)
             loading = RowLoader(self._db, columns, joins)
+        if rows is None:
             rows = loading.run(source)
         self._row, self.matched = loading.row, loading.matched
         return rows
@@ -154,9 +156,12 @@ class DuckDBStagingTables:
         self._keys = [f"k{i}" for i in range(len(self._quasi))]
         self._make_coded(sensitive, self._quasi)
 
-    def combinations(self, *, by_record: bool = False, parts: Parts = 0, part: int = 0) -> Combinations:
+    def combinations(
+        self, *, by_record: bool = False, parts: Parts = 0, part: int = 0, classes: range | None = None
+    ) -> Combinations:
         by = ["coded." + key for key in (*self._keys, *(["row_id"] if by_record else []))]
-        found = self._figures(by, f"FROM coded WHERE {within(parts, part, self._coded_as)}")
+        among = "" if classes is None else f" AND class >= {classes.start} AND class < {classes.stop}"
+        found = self._figures(by, f"FROM coded WHERE {within(parts, part, self._coded_as)}{among}")
         self._by = {name: found[name] for name in (["row_id"] if by_record else self._keys)}
         self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
         self._numbered = "combination.combination", f"coded JOIN combination USING ({', '.join(self._by)})"
@@ -344,6 +349,21 @@ class DuckDBStagingTables:
         ).fetchnumpy()
         raw = {name: _raw(found[f"y{i}"], is_number=self._types[name] in NUMERIC) for i, name in enumerate(columns)}
         return ints(found["class"]), raw, ints(found["n"])
+
+    def raw_column(self, column: str) -> RawColumn:
+        sql = f"SELECT {self._axis(column)} AS v FROM rows ORDER BY {self._row}"
+        if self._types[column] in NUMERIC:
+            found = self._db.execute(sql).fetchnumpy()["v"]
+            values = np.ma.getdata(found)  # objects where all are missing
+            missing = np.ma.getmaskarray(found)
+            return RawColumn(np.zeros(missing.size, np.int64) if values.dtype == object else values, missing)
+        found = self._db.sql(sql).to_arrow_table()["v"].combine_chunks().dictionary_encode()
+        texts = found.dictionary.to_pylist()
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        place = np.empty(len(texts) + 1, dtype=np.int64)
+        place[order], place[-1] = np.arange(len(texts)), -1
+        places = place[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        return RawColumn(places, places < 0, tuple(texts[i] for i in order))
 
     # -- beside earlier versions -------------------------------------------------------------------------------
 

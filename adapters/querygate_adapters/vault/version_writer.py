@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from querygate.core.full_disk import full_disk, is_full_disk
 from querygate.core.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
+from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.code_sets import write_code_sets
@@ -98,6 +100,17 @@ class DuckDBPublication:
             database.close()
         return WrittenStore(self._staged_store)
 
+    def earlier(self) -> dict[int, Catalog | None]:
+        """What every version that is not retired says of itself; None where its file is lost."""
+        files = {version: version_file(self._store, version) for version in self._earlier}
+        return {version: WrittenStore(file).catalog() if file.exists() else None for version, file in files.items()}
+
+    def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
+        """Those of these versions whose tables are those of the staged one, row by row."""
+        written = WrittenStore(self._staged_store).tables()
+        files = {version: version_file(self._store, version) for version in versions}
+        return tuple(v for v, file in files.items() if file.exists() and WrittenStore(file).tables() == written)
+
     def meet(self, staging: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
         """The staged rows beside the people of all versions that are not retired; None where there are none."""
         if not self._earlier:
@@ -144,44 +157,73 @@ class DuckDBPublication:
         settle(self._store)
 
 
+SMALL = {
+    "set_value": "column_id, set_id, value_id",
+    "value_text": "column_id, value_id",
+    "code_item": "column_id, code, item_id",
+    "item_set": "column_id, set_id, item_id",
+    TABLE: "column_id, class",
+}
+"""The tables of a store beside its cells, and the order in which they are read."""
+
+
 class WrittenStore:
-    """A staged store file, opened anew and read as it is."""
+    """A staged store file, opened anew and read as it is. To open one costs more than to read what is small in it, so
+    all of that is read at once.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def catalog(self) -> Catalog:
-        with self._reading() as read:
-            return catalog_from_json(read("SELECT body FROM catalog")["body"][0])
+        return catalog_from_json(self._small["catalog"]["body"][0])
 
     def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
         """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
-        with self._reading() as read:
-            found = read("SELECT * FROM cells")
+        with closing(connect(self._path, read_only=True)) as database:
+            found = dict(database.execute("SELECT * FROM cells").fetchnumpy())
         boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
         return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
 
+    def margins(self) -> dict[int, int]:
+        """How many cells each margin has; -1 stands for cells without one."""
+        with self._reading() as read:
+            found = read("SELECT COALESCE(margin, -1) AS margin, COUNT(*) AS n FROM cells GROUP BY 1")
+        return dict(zip(found["margin"].tolist(), found["n"].tolist(), strict=True))
+
+    def margin_cells(self, margin: int, columns: Sequence[int]) -> tuple[dict[str, Array], int]:
+        """The cells of a margin by class, with these columns; and how many of them tell something of any other."""
+        with self._reading() as read:
+            names = [str(name) for name in read("SELECT column_name AS name FROM (DESCRIBE cells)")["name"]]
+            wanted = [name for name in names if name in MARGIN_CELL or name.startswith(_stems(columns))]
+            beside = " OR ".join(f"{quoted(name)} IS NOT NULL" for name in names if name not in (*wanted, "margin"))
+            where = f"FROM cells WHERE margin = {int(margin)}"
+            told = read(f"SELECT COUNT(*) AS n {where} AND ({beside or 'false'})")["n"]
+            return read(f"SELECT {', '.join(map(quoted, wanted))} {where} ORDER BY class"), int(told[0])
+
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
         """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
-        where = f"WHERE column_id = {int(column)}"
-        with self._reading() as read:
-            members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
-            texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
+        members, texts = self._of("set_value", column), self._of("value_text", column)["text"]
         return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
 
     def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]:
         """Codes and the item of each, sets and the item of each, one entry for each row as it is, in order."""
-        where = f"WHERE column_id = {int(column)}"
-        with self._reading() as read:
-            items = read(f"SELECT code, item_id FROM code_item {where} ORDER BY code, item_id")
-            sets = read(f"SELECT set_id, item_id FROM item_set {where} ORDER BY set_id, item_id")
+        items, sets = self._of("code_item", column), self._of("item_set", column)
         of_code, of_set, held = (part.astype(np.int64) for part in (items["item_id"], sets["set_id"], sets["item_id"]))
         return tuple(map(str, items["code"])), of_code, of_set, held
 
     def moments(self, column: int) -> dict[str, Array]:
         """The moments of the column's classes as they are, in order of class."""
-        with self._reading() as read:
-            return read(f"SELECT * FROM {TABLE} WHERE column_id = {int(column)} ORDER BY class")
+        return self._of(TABLE, column)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """All that is published, as it is, but the catalog; columns and margins are in the cells."""
+        database = connect(self._path, read_only=True)
+        try:
+            names = [name for (name,) in database.execute("SHOW TABLES").fetchall() if name != "catalog"]
+            return {name: database.table(name).to_arrow_table() for name in names}
+        finally:
+            database.close()
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[[str], dict[str, Array]]]:
@@ -190,6 +232,26 @@ class WrittenStore:
             yield lambda sql: dict(database.execute(sql).fetchnumpy())
         finally:
             database.close()
+
+    def _of(self, table: str, column: int) -> dict[str, Array]:
+        found = self._small[table]
+        here = found["column_id"] == column
+        return {name: values[here] for name, values in found.items()}
+
+    @cached_property
+    def _small(self) -> dict[str, dict[str, Array]]:
+        with closing(connect(self._path, read_only=True)) as database:
+            there = {name for (name,) in database.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+            read = {
+                name: dict(database.execute(f"SELECT * FROM {name} ORDER BY {order}").fetchnumpy())
+                for name, order in SMALL.items()
+                if name in there
+            }
+            return {**read, "catalog": dict(database.execute("SELECT body FROM catalog").fetchnumpy())}
+
+
+MARGIN_CELL = ("class", "class_n", "n", "frame")
+"""What a cell of a margin has beside the columns that it tells of."""
 
 
 def _stems(columns: Sequence[int]) -> tuple[str, ...]:
