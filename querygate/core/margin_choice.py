@@ -81,7 +81,7 @@ def _not_linked(names: Sequence[str], catalog: Catalog) -> UnsupportedSQL:
     return UnsupportedSQL(
         "QG217",
         f"This dataset is published as views, and none of them tells of {listed} together.",
-        f"Ask about one of these columns at a time. For both at once, the custodian can publish them together: "
+        "Ask about one of these columns at a time. To have them together, the custodian can publish them linked: "
         f"linked = [{json.dumps(list(names), ensure_ascii=False)}].",
     )
 
