@@ -271,7 +271,7 @@ def _column_conflicts(column: ColumnPolicy) -> Iterator[tuple[str, str, str]]:
     if column.role == "sensitive" and column.is_numeric and column.carry not in (None, "bins"):
         yield "carry", f"{column.carry} gives all members of a class one interval of their own", "bins"
     if has_moments(column) and column.guard is not None and column.low is not None and column.high is not None:
-        if max(-column.low, column.high) > EXACT:
+        if column.type == "integer" and max(-column.low, column.high) > EXACT:
             yield "domain", "has values whose sums are not exact", "whole numbers of up to 53 bits, or a larger unit"
         elif column.guard == 0:
             yield "guard", "0 is off, and sums are told in cells of some guards", "a number above 0"
