@@ -51,7 +51,7 @@ def note_groups(having: exp.Expr, context: Context) -> None:
         node = rest.pop(0).unnest()
         if isinstance(node, exp.And | exp.Or | exp.Not):
             rest = [*([node.this] if isinstance(node, exp.Not) else node.flatten()), *rest]
-        elif not any(map(is_aggregate, node.walk())):
+        elif not any(is_aggregate(part) or isinstance(part, exp.Grouping | exp.GroupingId) for part in node.walk()):
             found = context.columns_of(node)
             if len(found) == 1 and found[0].type == "category" and is_tabulable(found[0]):
                 context.condition(node, context)
