@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 import pyarrow as pa
@@ -35,7 +36,8 @@ def ask(site: SmallSite, sql: str) -> dict[str, Any]:
     client = create_app(site.opened).test_client()
     response = client.post("/api/v1/query", json={"dataset": "gaps", "sql": sql}, headers=site.headers("ann"))
     assert response.status_code == 200, response.json
-    return dict(response.json)
+    body: dict[str, Any] = json.loads(response.text)
+    return body
 
 
 def rows(site: SmallSite, form: str) -> list[dict[str, Any]]:
@@ -48,7 +50,7 @@ def rows(site: SmallSite, form: str) -> list[dict[str, Any]]:
         f"/api/v1/answers/{answer['query_id']}.{form}", headers=site.headers("ann"), buffered=True
     )  # fmt: skip
     if form == "json":
-        return [row | {"group": row["_group"].get("rolled_up")} for row in fetched.json["rows"]]
+        return [row | {"group": row["_group"].get("rolled_up")} for row in json.loads(fetched.text)["rows"]]
     if form == "csv":
         return list(csv.DictReader(io.StringIO(fetched.text)))
     read = pa.ipc.open_stream(fetched.data).read_all() if form == "arrow" else pq.read_table(io.BytesIO(fetched.data))

@@ -17,7 +17,7 @@ from tests.sql.study import NATIVE
 
 KEYWORDS = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'"
 OTHERS = ("current_date", "drop", "force", "grant", "insert", "install", "revoke", "rollback", "größe", "2nd", 'a"b')
-WORDS = [*(word for (word,) in duckdb.sql(KEYWORDS).fetchall()), *OTHERS]
+WORDS = [*(word for (word,) in duckdb.execute(KEYWORDS).fetchall()), *OTHERS]
 
 
 def called(name: str, *, number: str = "age") -> Catalog:
