@@ -22,7 +22,8 @@ from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.policy import load_policy
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
-from querygate.custody.publish.republication_guard import OnOverlap, Republication
+from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
+from querygate.custody.publish.view_summary import ViewFigures
 from querygate.custody.roots.publish_version import retire_version, serve_version
 from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary, served_catalogs
@@ -241,6 +242,7 @@ def explain_report(report: Report) -> str:
         f"  cells     {report.cells:,}",
         f"  k         {measured.k}{' people' if people else ''} (measured)",
     ]
+    lines += explain_views(report.views)
     lines += _figures("Sensitive columns, as measured", _sensitive(report))
     lines += _figures("Guarantees beyond k, as measured", {name: f"{v:.4g}" for name, v in measured.kept.items()})
     lines += _figures("Records with a row in a joined table", {n: f"{found:,}" for n, found in report.joined.items()})
@@ -279,6 +281,22 @@ def _told(one: CodeReport) -> str:
     )
 
 
+def explain_views(found: ViewFigures | None) -> list[str]:
+    """The views of a version; nothing where it has classes over all quasi-identifiers."""
+    if found is None:
+        return []
+    figures = {}
+    for margin in found.margins:
+        about = f": {', '.join(margin.sensitive)}" if margin.sensitive else ""
+        silent = f", nothing told of {margin.withheld:.1%} of records" if margin.withheld else ""
+        figures[f"{', '.join(margin.quasi)}{about}"] = f"{counted(margin.classes, 'class', 'classes')}{silent}"
+    told = [
+        f"  {counted(found.frame_cells, 'frame cell')}; any combination of classes is about {found.least_cut:g} people "
+        "or more"
+    ]
+    return [*_figures("Views", figures), *told]
+
+
 def explain_comparison(comparison: Sequence[Trial]) -> list[str]:
     """What was tried, as a table; nothing where there was nothing to choose or to measure."""
     if not any(tried.widths or tried.note for tried in comparison):
@@ -311,6 +329,7 @@ def explain_versions(found: Republication | None) -> list[str]:
                 f"    in small groups, {pair.came:,} came, {pair.left:,} left or stayed, and {pair.changed:,} have "
                 "other sensitive values: visible to anyone who knows"
             )
+    lines += [f"  {listed_versions(found.same)} gives the very same answers"] if found.same else []
     lines += ["  classes of earlier versions were kept together"] if found.sticky else []
     lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []
     return lines

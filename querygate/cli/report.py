@@ -9,7 +9,7 @@ import click
 from querygate.cli.command import Command
 from querygate.cli.frame import format_option, new_file, open_here, site_option
 from querygate.cli.output import explain_problem, print_record, progress
-from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport
+from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport, KeptRisk
 from querygate.custody.roots.publish_with_report import (
     FILES,
     ReportedPublication,
@@ -62,15 +62,14 @@ def tell_of_report(done: ReportedPublication) -> None:
 
 def explain_body(body: KeptReport, folder: Path) -> str:
     """What to look at first, and where the rest is."""
-    head, with_codes = body["headline"], body["risk"].get("codes")
+    head = body["headline"]
     lines = [
         f"{body['dataset']}, version {body['version']}, published {body['published']}",
         "",
         f"  rows      {head['rows']:,}",
         f"  classes   {head['classes']:,}",
         f"  k         {head['k']} (asked: {head['k_asked']})",
-        f"  risk      {_risk(body['risk']['prosecutor'])}",
-        *([f"            {_risk(with_codes)}, if all codes of a person are known too"] if with_codes else []),
+        *(_risks(body["risk"]) if "views" not in body else ()),
         "",
         "Look at this first",
     ]
@@ -78,6 +77,12 @@ def explain_body(body: KeptReport, folder: Path) -> str:
         lines += [f"  {warning['text']}", *([f"    {warning['advice']}"] if warning["advice"] else [])]
     lines += [] if body["warnings"] else ["  No warnings."]
     return "\n".join([*lines, "", f"Full report: {folder}"])
+
+
+def _risks(found: KeptRisk) -> list[str]:
+    with_codes = found.get("codes")
+    more = [f"            {_risk(with_codes)}, if all codes of a person are known too"] if with_codes else []
+    return [f"  risk      {_risk(found['prosecutor'])}", *more]
 
 
 def _risk(found: KeptAttacker) -> str:

@@ -181,9 +181,11 @@ class ClassAssignment(Protocol):
         """Once all codes are set: make ready to combine these quasi-identifiers, and to tell the numbers' extremes."""
         ...
 
-    def combinations(self, *, by_record: bool = False, parts: Parts = 0, part: int = 0) -> Combinations:
-        """The distinct combinations, in rising order, of all records or of those of one part; or each record by
-        itself, in the order of its codes.
+    def combinations(
+        self, *, by_record: bool = False, parts: Parts = 0, part: int = 0, classes: range | None = None
+    ) -> Combinations:
+        """The distinct combinations, in rising order, of all records or of those of one part, or once there are classes
+        of some of these; or each record by itself, in the order of its codes, and always the same order.
         """
         ...
 

@@ -122,7 +122,9 @@ def explain_policy(catalog: Catalog) -> list[str]:
         said.append(f"No two rows share the same {catalog.person}; it is not published, but it can be counted.")
     if catalog.persons and not catalog.noisy_only:
         said.append(f"{catalog.persons:,} people have the {catalog.rows:,} rows; k counts people, ranges count rows.")
-    if quasi:
+    if catalog.margins:
+        said += _told_of_views(catalog)
+    elif quasi:
         others = (
             f"the records of at least {catalog.k - 1:,} other people"
             if catalog.persons
@@ -171,8 +173,23 @@ def explain_policy(catalog: Catalog) -> list[str]:
     return said
 
 
+def _told_of_views(catalog: Catalog) -> list[str]:
+    """What views promise, and which sensitive columns can be asked about together."""
+    views = [", ".join(margin.quasi) for margin in catalog.margins if not margin.sensitive]
+    linked = dict.fromkeys(", ".join(margin.sensitive) for margin in catalog.margins if len(margin.sensitive) > 1)
+    said = [
+        f"Published as {counted(len(views), 'view')} ({'; '.join(views)}). No adding or subtracting of what is "
+        f"published is about fewer than {catalog.k:,} people (k = {catalog.k})."
+    ]
+    said += [f"Sensitive columns that can be asked about together: {'; '.join(linked)}."] if linked else []
+    return said
+
+
 def _told_of_moments(catalog: Catalog) -> list[str]:
     """What is published of sensitive numbers beyond intervals."""
+    if catalog.margins:
+        names = ", ".join(column.name for column in catalog.columns if column.moments != "none")
+        return [f"Sums of classes are published, rounded to public cells: {names}."] if names else []
     said = []
     for kind, how in (("rounded", "rounded to public cells"), ("exact", "unchanged")):
         names = ", ".join(column.name for column in catalog.columns if column.moments == kind)

@@ -23,7 +23,7 @@ from querygate.core.ports import Limits
 from querygate.core.types import Array, Ints
 from querygate_adapters.store.catalog_json import catalog_to_json
 from querygate_adapters.store.cell_query import Dictionaries
-from querygate_adapters.store.class_moments import COLUMNS, TABLE, has_moments
+from querygate_adapters.store.class_moments import COLUMNS, TABLE, has_moments, wanted_columns
 from querygate_adapters.store.code_sets import CODE_TABLES, code_columns
 from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.store.duckdb_store import DuckDBRelease
@@ -160,20 +160,35 @@ class PostgresVersionWriter:
                 copy.write(_csv(batch))
 
     def _is_same(self, connection: Connection, number: int, release: DuckDBRelease) -> bool:
-        """Read back, grouped to all columns, and compared with the file bit by bit."""
+        """Read back, grouped to all columns, margin by margin, and compared with the file bit by bit."""
         catalog = read_catalog(connection, self._schema, number)
         dictionaries = read_dictionaries(connection, self._schema, number, catalog)
-        arrived = read_block(
-            connection, self._name(f"cells_{number}"), catalog, catalog.columns, dictionaries, UNLIMITED
-        )
-        sent = release.project([column.name for column in catalog.columns], UNLIMITED)
-        same = catalog == release.catalog and _bits(arrived, dictionaries) == _bits(sent, release.dictionaries)
-        return same and all(
-            _moment_bits(read_moments(connection, self._schema, number, column, UNLIMITED))
-            == _moment_bits(release.moments(column))
+        told = {
+            column.name: read_moments(connection, self._schema, number, column, UNLIMITED)
             for column in catalog.columns
             if column.moments != "none"
+        }
+        same = catalog == release.catalog and all(
+            _moment_bits(told[column.name]) == _moment_bits(release.moments(column))
+            for column in catalog.columns
+            if column.name in told
         )
+        for margin in range(len(catalog.margins)) if catalog.margins else (None,):
+            mine = wanted_columns(catalog, told, margin)
+            arrived = read_block(
+                connection,
+                self._name(f"cells_{number}"),
+                catalog,
+                catalog.columns,
+                dictionaries,
+                UNLIMITED,
+                {column.name: told[column.name] for column in mine},
+                margin,
+            )
+            names = [column.name for column in catalog.columns]
+            sent = release.project(names, UNLIMITED, [column.name for column in mine], margin)
+            same = same and _bits(arrived, dictionaries) == _bits(sent, release.dictionaries)
+        return same
 
     def _name(self, table: str) -> sql.Identifier:
         return sql.Identifier(self._schema, table)
@@ -213,7 +228,8 @@ def _entries(meant: Dictionary | CodeSets) -> list[Ints]:
 
 
 def _bits(block: Block, dictionaries: Dictionaries) -> list[bytes | tuple[str, ...]]:
-    arrays: list[Array] = [block.n] + ([] if block.whole is None else [block.whole])
+    beside = [block.whole, block.frame, None if block.classified is None else block.classified.label]
+    arrays: list[Array] = [block.n, *(values for values in beside if values is not None)]
     for column in block.columns.values():
         arrays += [column.low, column.high, column.null] if isinstance(column, NumberColumn) else [column.sets]
     texts = []

@@ -154,9 +154,12 @@ class DuckDBStagingTables:
         self._keys = [f"k{i}" for i in range(len(self._quasi))]
         self._make_coded(sensitive, self._quasi)
 
-    def combinations(self, *, by_record: bool = False, parts: Parts = 0, part: int = 0) -> Combinations:
+    def combinations(
+        self, *, by_record: bool = False, parts: Parts = 0, part: int = 0, classes: range | None = None
+    ) -> Combinations:
         by = ["coded." + key for key in (*self._keys, *(["row_id"] if by_record else []))]
-        found = self._figures(by, f"FROM coded WHERE {within(parts, part, self._coded_as)}")
+        among = "" if classes is None else f" AND class >= {classes.start} AND class < {classes.stop}"
+        found = self._figures(by, f"FROM coded WHERE {within(parts, part, self._coded_as)}{among}")
         self._by = {name: found[name] for name in (["row_id"] if by_record else self._keys)}
         self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
         self._numbered = "combination.combination", f"coded JOIN combination USING ({', '.join(self._by)})"

@@ -98,6 +98,17 @@ class DuckDBPublication:
             database.close()
         return WrittenStore(self._staged_store)
 
+    def earlier(self) -> dict[int, Catalog | None]:
+        """What every version that is not retired says of itself; None where its file is lost."""
+        files = {version: version_file(self._store, version) for version in self._earlier}
+        return {version: WrittenStore(file).catalog() if file.exists() else None for version, file in files.items()}
+
+    def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
+        """Those of these versions whose tables are those of the staged one, row by row."""
+        written = WrittenStore(self._staged_store).tables()
+        files = {version: version_file(self._store, version) for version in versions}
+        return tuple(v for v, file in files.items() if file.exists() and WrittenStore(file).tables() == written)
+
     def meet(self, staging: DuckDBStagingTables, keeping: OverlapRule) -> DuckDBVersionOverlap | None:
         """The staged rows beside the people of all versions that are not retired; None where there are none."""
         if not self._earlier:
@@ -182,6 +193,15 @@ class WrittenStore:
         """The moments of the column's classes as they are, in order of class."""
         with self._reading() as read:
             return read(f"SELECT * FROM {TABLE} WHERE column_id = {int(column)} ORDER BY class")
+
+    def tables(self) -> dict[str, pa.Table]:
+        """All that is published, as it is, but the catalog; columns and margins are in the cells."""
+        database = connect(self._path, read_only=True)
+        try:
+            names = [name for (name,) in database.execute("SHOW TABLES").fetchall() if name != "catalog"]
+            return {name: database.table(name).to_arrow_table() for name in names}
+        finally:
+            database.close()
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[[str], dict[str, Array]]]:

@@ -30,7 +30,8 @@ def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
         max_width=widths,
         largest_k=bool(widths) and spec.k is None and spec.method not in RECODERS.names(),
     )
-    return replace(policy, columns=columns, k=k, anonymise=options, references=(), joins=(), person="", noise=None)
+    policy = replace(policy, references=(), joins=(), person="", noise=None, views=None)
+    return replace(policy, columns=columns, k=k, anonymise=options)
 
 
 def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:

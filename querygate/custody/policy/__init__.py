@@ -30,6 +30,7 @@ from querygate.custody.policy.model import (
     ReleasePolicy,
     SequencePolicy,
     StatisticPolicy,
+    ViewRules,
 )
 from querygate.custody.policy.public_edges import MAX_EDGES, bin_edges, closed, grid_edges
 
@@ -49,6 +50,7 @@ __all__ = [
     "ReferencePolicy",
     "ReleasePolicy",
     "StatisticPolicy",
+    "ViewRules",
     "JoinPolicy",
     "KMapPolicy",
     "Number",

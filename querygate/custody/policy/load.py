@@ -34,12 +34,13 @@ from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
 from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, Vocabulary, dotted
 from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
+from querygate.custody.policy.view_rules import read_views
 from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
 
 KEYS = {
     "": (
         *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
-        *("references", "join", "k_map", "person", "k_counts", "republish", "release"),
+        *("references", "join", "k_map", "person", "k_counts", "republish", "release", "views"),
     ),
     "columns.*": (
         *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
@@ -66,6 +67,7 @@ KEYS = {
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
     "release": ("population", "count", "columns", "threshold", "instance"),
+    "views": (*("mode", "frame", "spanning", "extra", "prefer", "linked", "values", "sum_cell", "on_uncertified"),),
 }
 
 CHOICES = {
@@ -109,6 +111,8 @@ CHOICES = {
     "join.*.many": ("refuse",),
     "republish.on_overlap": ("refuse", "sticky", "retire"),
     "republish.few_changes": ("refuse", "report"),
+    "views.mode": ("auto", "none", "spanning"),
+    "views.on_uncertified": ("coarsen", "refuse"),
 }
 
 VOCABULARY = Vocabulary(KEYS, CHOICES)
@@ -198,6 +202,7 @@ def _policy(top: TomlTable) -> Policy:
         noise=read_noise(top, modes, person, columns),
         republish=read_republish(top),
         release=read_release(top, columns),
+        views=read_views(top, columns),
     )
 
 
@@ -215,17 +220,17 @@ def _warnings(policy: Policy) -> Iterator[str]:
             "their values"
         )
     for column in policy.named("sensitive", "note"):
-        for key, warning in _column_warnings(column):
+        for key, warning in _column_warnings(column, has_views=policy.views is not None):
             yield f"{dotted(('columns', column.name, key))}: {warning}"
 
 
-def _column_warnings(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
+def _column_warnings(column: ColumnPolicy, *, has_views: bool) -> Iterator[tuple[str, str]]:
     if column.note is not None:
         yield "role", "note: names and numbers are removed, but the content of a text may still identify somebody"
         if column.note.dates == "shift":
             yield "dates", "shift: dates are published, moved by some days; this is not Safe Harbor"
         return
-    if not column.is_numeric and not column.diversity:
+    if not column.is_numeric and not column.diversity and not has_views:
         yield "diversity", "not set: a class may be homogeneous, and then reveals the value of everyone in it"
     if column.spares_missing:
         yield "missing", "not applicable: a class may tell of all its members that they have no value"

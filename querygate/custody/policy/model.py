@@ -364,6 +364,33 @@ class KMapPolicy:
         return {"k": self.k, "columns": sorted(self.columns), "count": self.count}
 
 
+@dataclass(frozen=True, slots=True)
+class ViewRules:
+    """The views that a dataset is published as, in place of classes over all quasi-identifiers.
+
+    Columns of a view are in the order of its splits. `cuts` are those that no class crosses in a column of the frame.
+    """
+
+    spanning: tuple[tuple[str, ...], ...]  # one or two, certified together
+    frame: tuple[tuple[str, tuple[Number, ...]], ...] = ()  # column, its public cuts; a category has none
+    extra: tuple[tuple[str, ...], ...] = ()  # inserted in this order, each coarsened alone
+    prefer: tuple[tuple[str, tuple[Number, ...]], ...] = ()  # column, cuts that questions are likely to follow
+    linked: tuple[tuple[str, ...], ...] = ()  # sensitive columns that stay together
+    values: int = 2  # that everybody could have
+    sum_cell: int = 3  # the width of what a sum is told as, in guards
+    on_uncertified: Literal["coarsen", "refuse"] = "coarsen"
+
+    @property
+    def views(self) -> tuple[tuple[str, ...], ...]:
+        return (*self.spanning, *self.extra)
+
+    def meaning(self) -> dict[str, Meaning]:
+        """What is set; the order of views matters, that of columns in a group does not."""
+        pairs: dict[str, Meaning] = {"frame": dict(self.frame), "prefer": dict(self.prefer)}
+        linked = sorted(sorted(group) for group in self.linked)
+        return asdict(self) | pairs | {"linked": linked}
+
+
 SAFE_HARBOR: Literal["safe-harbor"] = "safe-harbor"
 
 
@@ -403,6 +430,7 @@ class Policy:
     republish: RepublishOptions = field(default_factory=RepublishOptions)
     noise: NoiseOptions | None = None
     release: ReleasePolicy | None = None
+    views: ViewRules | None = None  # None: classes over all quasi-identifiers
     warnings: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnPolicy:
@@ -447,6 +475,9 @@ class Policy:
         meaning["release"] = self.release.meaning() if self.release else None
         if self.release is None:
             del meaning["release"]
+        meaning["views"] = self.views.meaning() if self.views else None
+        if self.views is None:
+            del meaning["views"]
         if self.anonymise.search == "guarded":
             del meaning["anonymise"]["search"]
         if not self.person:

@@ -62,13 +62,13 @@ def closed(column_type: str, low_edge: Number, high_edge: Number, is_last: bool)
     return low_edge, math.nextafter(high_edge, -math.inf)
 
 
-def round_step(low: Number, high: Number, *, whole: bool) -> Number:
-    """The step 1, 2 or 5 x 10^n nearest to a fiftieth of [low, high] in log scale; at least 1 when whole.
+def round_step(low: Number, high: Number, *, whole: bool, parts: int = 50) -> Number:
+    """The step 1, 2 or 5 x 10^n nearest to a fiftieth (or so) of [low, high] in log scale; at least 1 when whole.
 
     >>> round_step(40, 300, whole=True), round_step(0, 120, whole=True), round_step(0.0, 1.0, whole=False)
     (5, 2, 0.02)
     """
-    target = (exact(high) - exact(low)) / 50
+    target = (exact(high) - exact(low)) / parts
     # Digits bound the exponent within one, whatever the size; there are no ties, as sqrt(2 and 10) are irrational.
     digits = len(str(target.numerator)) - len(str(target.denominator))
     steps = [m * Fraction(10) ** n for n in range(digits - 1, digits + 2) for m in (1, 2, 5)]

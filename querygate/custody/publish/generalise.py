@@ -18,6 +18,7 @@ from querygate.core.types import Bools, Column, Ints
 from querygate.custody.columns.hierarchies import nodes
 from querygate.custody.columns.value_groups import with_values
 from querygate.custody.policy import ColumnPolicy
+from querygate.custody.policy.model import ClassMoments
 from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.publish.class_moments import (
     PER_CLASS,
@@ -27,6 +28,8 @@ from querygate.custody.publish.class_moments import (
     without_values,
 )
 from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.view_cells import ViewTables, margins_of
+from querygate.custody.publish.view_records import tells_sums
 from querygate.methods.anonymise import Box, ValueSets
 
 
@@ -162,21 +165,49 @@ def code_sets(state: PublicationState) -> dict[int, CodeSets]:
     return {index_of[name]: made.sets for name, made in state.code_lists.items()}
 
 
+def generalise_views(state: PublicationState) -> PublicationState:
+    """Margins of frame cells, as the physical columns of the cells."""
+    if state.views is None:
+        raise ValueError("there are no views")
+    state.progress.begin(Step.GENERALISE, "generalising")
+    columns = []
+    for index, column in enumerate(state.policy.published):
+        nullable = state.policy.answers.noisy_only or state.profiles[column.name].missing > 0
+        sums: ClassMoments = "rounded" if tells_sums(state, column) else "none"
+        columns.append(replace(_published(state, index, column, nullable), moments=sums))
+    made = ViewTables(state, columns)
+    for cell in state.views.cells:
+        made.add(cell.place, cell.margins)
+    return replace(
+        state,
+        columns=tuple(columns),
+        margins=margins_of(state),
+        view_tables=made.tables(),
+        number_of_cells=made.cells,
+    )
+
+
 def tables(state: PublicationState) -> dict[str, pa.Table]:
     """The store's tables: cells, the members of value sets, and the texts of values."""
+    if state.views is not None:
+        return {**state.view_tables, "value_text": _texts(state)}
     kinds = {"column_id": pa.int32(), "set_id": pa.int32(), "value_id": pa.int32(), "alone": pa.bool_()}
-    index_of = {column.name: column.index for column in state.columns}
-    texts = [(index_of[name], i, text) for name, values in state.texts.items() for i, text in enumerate(values)]
-    column_ids, value_ids, words = zip(*texts, strict=True) if texts else ((), (), ())
     return {
         "cells": pa.table(state.cells),
         **moments_table(state),
         "set_value": pa.table({name: pa.array(state.sets[name], kind) for name, kind in kinds.items()}),
-        "value_text": pa.table(
-            {
-                "column_id": pa.array(column_ids, pa.int32()),
-                "value_id": pa.array(value_ids, pa.int32()),
-                "text": pa.array(words, pa.string()),
-            }
-        ),
+        "value_text": _texts(state),
     }
+
+
+def _texts(state: PublicationState) -> pa.Table:
+    index_of = {column.name: column.index for column in state.columns}
+    texts = [(index_of[name], i, text) for name, values in state.texts.items() for i, text in enumerate(values)]
+    column_ids, value_ids, words = zip(*texts, strict=True) if texts else ((), (), ())
+    return pa.table(
+        {
+            "column_id": pa.array(column_ids, pa.int32()),
+            "value_id": pa.array(value_ids, pa.int32()),
+            "text": pa.array(words, pa.string()),
+        }
+    )

@@ -54,6 +54,31 @@ def make_guards(state: PublicationState, population: Population | None = None) -
     return guards + _of_people(state)
 
 
+def column_guards(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
+    """What the classes of one column keep, where each column has classes of its own."""
+    guards = _hull(state, column)
+    for wanted in column.diversity:
+        if wanted.kind == "p-sensitive":
+            guards.append(PSensitive([_values(state, column)], int(wanted.p or 0)))
+        else:
+            guards.append(_guard(state, column, wanted))
+    return guards + (_holders(state, column) if state.repeated else [])
+
+
+def person_numbers(state: PublicationState) -> Ints:
+    """Whose each combination is, where these are records: equal numbers, one person."""
+    _, raw, _ = state.staging.raw_counts([state.policy.person], by="combination")
+    return _numbered(raw[state.policy.person])
+
+
+def _holders(state: PublicationState, column: ColumnPolicy) -> list[Guard]:
+    """No value that too many people of a class have."""
+    if not column.diversity:
+        return []
+    alpha = min((d.alpha for d in column.diversity if d.alpha), default=1.0)
+    return [ValueHolders(_held(state, column), least_values(column.diversity) - 1, alpha)]
+
+
 def _of_people(state: PublicationState) -> list[Guard]:
     """What follows from the size and the diversity of a class as long as everybody has one row."""
     if not state.repeated:
@@ -63,9 +88,7 @@ def _of_people(state: PublicationState) -> list[Guard]:
     person = _numbered(raw[policy.person])
     guards: list[Guard] = [PersonCount(PersonRows(policy.person, combination, person, np.zeros_like(person)), policy.k)]
     for column in policy.named("sensitive"):
-        if column.diversity:
-            alpha = min((d.alpha for d in column.diversity if d.alpha), default=1.0)
-            guards.append(ValueHolders(_held(state, column), least_values(column.diversity) - 1, alpha))
+        guards += _holders(state, column)
     return guards
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from querygate.core.progress import Progress, no_progress
-from querygate.core.types import Column, Ints, Reference
+from querygate.core.types import Column, Ints, Margin, Reference
 from querygate.core.vault_ports import Combinations, Profile, StagingTables
 from querygate.custody.codes.code_items import PublishedCodes
 from querygate.custody.columns.value_codes import NumberCodes
@@ -22,6 +22,8 @@ from querygate.methods.anonymise.class_moments import MomentRelease
 if TYPE_CHECKING:
     from querygate.custody.publish.number_widths import NumberReport
     from querygate.custody.publish.republication_guard import Republication
+    from querygate.custody.publish.view_division import MadeViews
+    from querygate.custody.publish.view_summary import ViewFigures
     from querygate.custody.verify.verify import Measurement, Written
 
 
@@ -92,6 +94,7 @@ class PublicationState:
     boxes: tuple[Box, ...] = ()
     loss: Mapping[str, float] = field(default_factory=dict)  # per quasi-identifier, the mean share that a class covers
     comparison: tuple[Trial, ...] = ()
+    views: MadeViews | None = None  # in the place of classes; the staging tables have frame cells for these
     # beside earlier versions
     sticky: bool = False  # were classes made so that those of earlier versions stay together?
     has_earlier: bool = False
@@ -102,10 +105,13 @@ class PublicationState:
     number_of_cells: int = 0
     sets: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # column_id, set_id, value_id, alone of value sets
     moments: Mapping[str, MomentRelease] = field(default_factory=dict)  # of classes, by column
+    margins: tuple[Margin, ...] = ()
+    view_tables: Mapping[str, Any] = field(default_factory=dict)  # of the store, where there are views
     # written and verified
     written: Written = _LATER
     measured: Measurement = _LATER
     number_reports: tuple[NumberReport, ...] = ()
+    view_figures: ViewFigures | None = None
     versions: Republication | None = None
 
     @property
@@ -119,7 +125,7 @@ class PublicationState:
 
     def without_cells(self) -> PublicationState:
         """They are written."""
-        return replace(self, cells={}, boxes=())
+        return replace(self, cells={}, boxes=(), view_tables={})
 
     def code_counts(self, column: str) -> Ints:
         """How many records of the whole table have each code of a column; missing values are counted last."""

@@ -48,6 +48,10 @@ from querygate.custody.publish.republication_guard import (
     make_keeping,
     measure,
 )
+from querygate.custody.publish.view_division import divide_views
+from querygate.custody.publish.view_summary import ViewFigures, summarise
+from querygate.custody.publish.view_versions import check_same, concerns_views, stand_alone
+from querygate.custody.verify.margin_totals import check_totals
 from querygate.custody.verify.verify import Measurement, Written, verify_release
 from querygate.methods.anonymise import Method
 
@@ -60,6 +64,12 @@ class Publication(Protocol):
     def staging(self) -> StagingTables: ...
 
     def write(self, catalog: Catalog, tables: Mapping[str, Any], codes: Mapping[int, CodeSets]) -> Written: ...
+
+    def earlier(self) -> Mapping[int, Catalog | None]:
+        """What every version that can be read says of itself; None where its file is lost."""
+
+    def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
+        """Those of these versions that tell the very same as what was written."""
 
     def meet(self, staging: Any, keeping: OverlapRule) -> VersionOverlap | None:
         """The rows of the staging tables beside the people of all versions that can be read; None where there are
@@ -115,6 +125,7 @@ class Report:
     versions: Republication | None = None  # how it goes with earlier versions; None for a first one
     numbers: tuple[NumberReport, ...] = ()  # per sensitive number, widths and leaks of the choice and its alternatives
     codes: tuple[CodeReport, ...] = ()  # per list of codes, what became of them
+    views: ViewFigures | None = None  # None: classes over all quasi-identifiers
 
 
 def publish(
@@ -175,12 +186,18 @@ def code(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
+    if state.policy.views is not None:
+        return divide_views(state)
     return partition(state, job.anonymiser, job.population, job.clock_s).without_table()
 
 
 def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
-    meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if job.handling.compare else None
-    if meeting is not None:
+    earlier = job.publication.earlier() if job.handling.compare else {}
+    beside_views = concerns_views(state, earlier)
+    meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if earlier and not beside_views else None
+    if beside_views:
+        state = stand_alone(state, earlier, job.handling)
+    elif meeting is not None:
         again = partial(redivide, anonymiser=job.anonymiser, population=job.population, clock_s=job.clock_s)
         state = replace(go_with_earlier(state, meeting, job.handling, again), has_earlier=True)
     state.staging.keep_policy(job.kept)
@@ -188,7 +205,7 @@ def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 
 def generalise(state: PublicationState, job: PublicationJob) -> PublicationState:
-    return cells.generalise(state)
+    return cells.generalise(state) if state.views is None else cells.generalise_views(state)
 
 
 def write(state: PublicationState, job: PublicationJob) -> PublicationState:
@@ -200,11 +217,15 @@ def write(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
     state.progress.begin(Step.VERIFY, "verifying")
+    if state.views is not None:  # the certificates are made again here: verify/view_check.py, verify_views
+        return replace(state, measured=check_totals(state.written, state.policy, state.rows))
     measured = verify_release(state.written, state.policy, state.staging, state.rows, job.population)
     return replace(state, measured=measured)
 
 
 def describe(state: PublicationState, job: PublicationJob) -> PublicationState:
+    if state.views is not None:
+        return replace(state, view_figures=summarise(state, state.views), views=None)
     return replace(state, number_reports=describe_numbers(state))
 
 
@@ -216,6 +237,9 @@ def close(state: PublicationState, job: PublicationJob) -> PublicationState:
 def compare_written(state: PublicationState, job: PublicationJob) -> PublicationState:
     if not state.has_earlier:
         return state
+    earlier = job.publication.earlier()
+    if concerns_views(state, earlier):
+        return replace(state, versions=check_same(earlier, job.publication.same_as(earlier), state.retire))
     with job.publication.meet_written(make_keeping(state.policy), state.retire) as meeting:
         found = measure(meeting, job.handling, state.policy.k, sticky=state.sticky, retired=state.retire)
     return replace(state, versions=found)
@@ -263,6 +287,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         state.versions,
         numbers=state.number_reports,
         codes=tuple(made.report for made in state.code_lists.values()),
+        views=state.view_figures,
     )
 
 
@@ -287,4 +312,5 @@ def make_catalog(state: PublicationState, version: int, published: str) -> Catal
         in_extracts=tuple(column.name for column in policy.columns if column.is_transformed),
         person="" if state.repeated else policy.person,
         persons=state.persons if state.repeated else 0,
+        margins=state.margins,
     )

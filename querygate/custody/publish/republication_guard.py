@@ -79,6 +79,7 @@ class Republication:
     retired: tuple[int, ...]
     together: Overlap
     by_version: dict[int, Overlap]
+    same: tuple[int, ...] = ()  # versions of views that tell the very same
 
 
 def make_keeping(policy: Policy) -> OverlapRule:
@@ -194,13 +195,14 @@ def _refusal(
     plan = []
     if meeting.several:
         lines.append(
-            f"People have several rows in the new version or in {_versions(meeting.versions)}, so it is not known what "
-            "these versions tell together about one person."
+            f"People have several rows in the new version or in {listed_versions(meeting.versions)}, so it is not "
+            "known what these versions tell together about one person."
         )
     elif not is_known:
         lines.append(
-            f"{counted(gone, 'record')} of {_versions(meeting.versions)} changed or disappeared in the new version, "
-            f"and {new:,} of the new version were not there before. It is not known who is new and who only changed."
+            f"{counted(gone, 'record')} of {listed_versions(meeting.versions)} changed or disappeared in the new "
+            f"version, and {new:,} of the new version were not there before. It is not known who is new and who only "
+            "changed."
         )
         plan.append('name the column that identifies persons: person = "..." above the first table, role identifier')
     elif state.rows <= MOST_RECORDS:
@@ -208,7 +210,7 @@ def _refusal(
         plan += _accepted(state, meeting, handling, before, redivide)
     which = _to_retire(before.met, meeting, handling, state.policy.k) or meeting.versions
     plan.append(
-        f'retire {_versions(which)}: republish.on_overlap = "retire", or --on-overlap retire this once. A '
+        f'retire {listed_versions(which)}: republish.on_overlap = "retire", or --on-overlap retire this once. A '
         "retired version is never served again, but those who asked still know its answers"
     )
     return ConfigError("QG803", "\n".join(lines), "Options:\n" + "\n".join(f"- {step}." for step in plan))
@@ -216,9 +218,9 @@ def _refusal(
 
 def _found(k: int, meeting: VersionOverlap, verdict: OverlayVerdict, handling: VersionHandling) -> list[str]:
     lines = [
-        f"Combined with {_versions(meeting.versions)}, the new version would separate people in groups below k = {k}"
+        f"Combined with {listed_versions(meeting.versions)}, the new version would separate people in groups below "
+        f"k = {k} or with too few distinct values:"
     ]
-    lines[0] += " or with too few distinct values:"
     if verdict.divided.parts:
         lines.append(f"  {_counted(verdict.divided, 'part')} of earlier classes")
     if verdict.left.parts and not handling.few_changes:
@@ -309,5 +311,5 @@ def _counted(small: SmallParts, part: str) -> str:
     return f"{counted(small.people, 'person', 'people')} in {counted(small.parts, part)}"
 
 
-def _versions(versions: Sequence[int]) -> str:
+def listed_versions(versions: Sequence[int]) -> str:
     return f"version{'s' * (len(versions) > 1)} {', '.join(map(str, versions))}"

@@ -16,6 +16,7 @@ class KeptReport(TypedDict):
     policy: dict[str, JsonValue]
     warnings: list[KeptWarning]
     headline: dict[str, float]
+    views: NotRequired[dict[str, JsonValue]]  # of a version of views, which has none of the following
     risk: KeptRisk
     widths: list[KeptWidth]
     statistics: list[KeptStatistic]

@@ -22,6 +22,7 @@ from querygate.custody.publish_report.k_sweep import sweep
 from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.publish_report.version_risk import disclosure, outliers, risk
+from querygate.custody.publish_report.view_report import make_view_files
 
 FORMAT = 1
 TEMPLATE = "publish_report.html"
@@ -63,6 +64,8 @@ def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishRe
 
 def make_files(case: ReportCase, *, full: bool, progress: Progress = no_progress) -> dict[str, bytes]:
     """The files of the report: report.json and, if it is to be full, report.html with its pictures."""
+    if case.published.views is not None:
+        return make_view_files(case, case.published.views, full=full)
     body = make_report(case, progress)
     files = {"report.json": json.dumps(to_json(body), indent=2, ensure_ascii=False, allow_nan=False).encode()}
     if full:

@@ -33,6 +33,7 @@ from querygate.custody.columns.source_joins import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
 from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy.view_rules import not_of_views
 from querygate.custody.roots.publish_version import open_version_writer, read_kept_policy
 from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.site.open_gate import OpenSite, now
@@ -75,6 +76,8 @@ def assess_source(
         assessing = _Assessing(policy, raw, register, asked, progress)
         if asked.released is not None:
             return assessing.against_release(asked.released)
+        if policy.views is not None:
+            raise not_of_views("A risk report", "Assess a file of records, or a policy without the table [views].")
         return assessing.against_policy(rows, _own_population(policy, beside))
 
 
@@ -100,6 +103,8 @@ def assess_dataset(
         assessing = _Assessing(policy, raw, register, asked, progress, catalog.version)
         if asked.released is not None:
             return assessing.against_release(asked.released)
+        if catalog.margins:
+            raise not_of_views("A risk report", f"See `querygate report {dataset}`, or assess a file of records.")
         report = assessing.against_version(WrittenStore(store), classes)
     keep_risk(opened, dataset, catalog.version, make_files(report), user=user)
     return report

@@ -102,11 +102,14 @@ class SensitiveColumn:
 
 @dataclass(frozen=True)
 class RecordTable:
-    """Records. `persons` says whose each is, where a person may have several."""
+    """Records. `persons` says whose each is, where a person may have several. Where the table is a part of a larger
+    one, `shares` are the weights of its records and of a person there.
+    """
 
     quasi: tuple[QuasiIdentifier, ...]
     sensitive: tuple[SensitiveColumn, ...]
     persons: Ints | None = None
+    shares: tuple[Ints, int] | None = None
 
     def __post_init__(self) -> None:
         columns: Sequence[QuasiIdentifier | SensitiveColumn] = (*self.quasi, *self.sensitive)
@@ -128,6 +131,8 @@ class RecordTable:
 
     @cached_property
     def _shares(self) -> tuple[Ints, int]:
+        if self.shares is not None:
+            return self.shares
         if self.persons is None:
             return np.ones(self.records, dtype=np.int64), 1
         _, person, times = np.unique(self.persons, return_inverse=True, return_counts=True)

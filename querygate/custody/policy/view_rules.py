@@ -1,0 +1,279 @@
+"""The table [views]: which views a dataset is published as, resolved; by the schema alone where the file is silent.
+
+    mode = "auto"       two views that share the frame column and the first category, and divide the other
+                        quasi-identifiers between them in the order of the file; one view where there are three or fewer
+    mode = "spanning"   as `spanning` says
+    mode = "none"       classes over all quasi-identifiers, as without the table
+
+No value of the data has a part in it. What views cannot keep is refused here, by the key that asks for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from querygate.core.errors import ConfigError
+from querygate.core.types import DISCRETE
+from querygate.custody.policy.model import ColumnPolicy, Number, ViewRules
+from querygate.custody.policy.moment_rules import has_moments
+from querygate.custody.policy.public_edges import exact, grid_edges, round_step
+from querygate.custody.policy.toml_reader import VALUES, Bound, TomlTable, listed, read_value
+
+ONE_VIEW = 3
+"""Up to so many quasi-identifiers are all in one view: nothing has to be divided."""
+
+FRAME_CELLS = 10
+"""About so many cells a frame column has by default. Fewer people are in each of more cells, and less is told."""
+
+FINEST, LARGEST = 12, 36
+"""A unit is at most 2^-11 of the guard, unless the domain would have more than 2^36 of those."""
+
+EXACT = 2**53
+"""Whole numbers up to here are exact as doubles."""
+
+BESIDE = (
+    "is refused: classes over all quasi-identifiers beside views let anyone who lays them together work out whole "
+    "records of single people"
+)
+PLAIN = "nothing: remove the line"
+
+
+def read_views(top: TomlTable, columns: Sequence[ColumnPolicy]) -> ViewRules | None:
+    """The views, or None for classes over all quasi-identifiers."""
+    if "views" not in top:
+        return None
+    table = top.table("views")
+    if not table.is_table:
+        return None
+    if table.raw.get("mode") == "beside":
+        table.fail("mode", BESIDE, "auto or spanning, in place of classes; or none")
+        return None
+    mode = table.choice("mode", "spanning" if "spanning" in table else "auto")
+    for key in table.raw:
+        if (mode == "none" and key != "mode") or (mode == "auto" and key == "spanning"):
+            table.fail(key, f"does not apply to mode {mode}", PLAIN)
+    if mode in (None, "none"):
+        return None
+    _check_policy(top, columns)
+    return _Reader(table, columns).read(mode == "auto")
+
+
+class _Reader:
+    """The table beside the columns that it names."""
+
+    def __init__(self, table: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
+        self.table = table
+        self.quasi = {column.name: column for column in columns if column.role == "quasi-identifier"}
+        self.sensitive = {column.name: column for column in columns if column.role == "sensitive"}
+
+    def read(self, by_schema: bool) -> ViewRules:
+        prefer = self._prefer()
+        frame = self._frame(dict(prefer))
+        if by_schema:
+            spanning = spanning_views(list(self.quasi.values()), frame[0][0] if frame else "")
+        else:
+            spanning = self._groups("spanning", self.quasi, "one or two lists of quasi-identifiers", most=2)
+        extra = self._groups("extra", self.quasi, "lists of quasi-identifiers, views that are inserted in this order")
+        left_out = set(self.quasi) - {name for view in (*spanning, *extra) for name in view}
+        if spanning and left_out:
+            key = "extra" if by_schema else "spanning"
+            self.table.fail(key, f"leaves out {listed(sorted(left_out))}", "every quasi-identifier in some view")
+        return ViewRules(
+            spanning,
+            frame,
+            extra,
+            prefer,
+            self._linked(),
+            int(self.table.number("values", Bound(least=2, whole=True)) or 2),
+            int(self.table.number("sum_cell", Bound(least=1, whole=True)) or 3),
+            self.table.word("on_uncertified", "coarsen"),
+        )
+
+    def _frame(self, prefer: dict[str, tuple[Number, ...]]) -> tuple[tuple[str, tuple[Number, ...]], ...]:
+        if "frame" not in self.table:
+            names = usual_frame(list(self.quasi.values()))
+        else:
+            names = self._names("frame", self.table.raw["frame"], self.quasi, "a list of quasi-identifiers")
+        return tuple((name, frame_cuts(self.quasi[name], prefer.get(name, ()))) for name in names)
+
+    def _prefer(self) -> tuple[tuple[str, tuple[Number, ...]], ...]:
+        found = {column.name: column.cuts for column in self.quasi.values() if column.cuts}
+        raw = self.table.raw.get("prefer", {})
+        ordered = [column.name for column in self.quasi.values() if column.is_numeric]
+        if not isinstance(raw, dict):
+            self.table.fail("prefer", "must be a table", "cuts by quasi-identifier, such as { age = [40, 65] }")
+            return ()
+        for name, cuts in raw.items():
+            if name not in ordered:
+                accepted = listed(ordered) or "nothing (no quasi-identifier is a number)"
+                self.table.fail("prefer", f"{name} is not a quasi-identifier that is a number", accepted)
+            elif (good := _cuts(self.quasi[name], cuts)) is None:
+                kind = VALUES[str(self.quasi[name].type)]
+                self.table.fail(
+                    "prefer", f"the cuts of {name} are not accepted", f"increasing {kind} inside the domain"
+                )
+            else:
+                found[name] = good
+        return tuple((name, found[name]) for name in self.quasi if found.get(name))
+
+    def _linked(self) -> tuple[tuple[str, ...], ...]:
+        accepted = "lists of two or more sensitive columns, each column in one of them at most"
+        groups = self._groups("linked", self.sensitive, accepted, least=2)
+        twice = [name for name, times in Counter(name for group in groups for name in group).items() if times > 1]
+        if twice:
+            self.table.fail("linked", f"has {listed(twice)} in several groups, which would link all of these", accepted)
+        return groups
+
+    def _groups(
+        self, key: str, known: dict[str, ColumnPolicy], accepted: str, *, least: int = 1, most: int | None = None
+    ) -> tuple[tuple[str, ...], ...]:
+        raw = self.table.raw.get(key, [])
+        is_list = isinstance(raw, list) and (most is None or 1 <= len(raw) <= most)
+        if not is_list:
+            self.table.fail(key, f"is not {accepted}" if key in self.table else "is missing", accepted)
+            return ()
+        found = [self._names(key, group, known, accepted, least) for group in raw]
+        if len(set(map(frozenset, found))) < len(found):
+            self.table.fail(key, "names the same columns twice", accepted)
+        return tuple(group for group in found if group)
+
+    def _names(
+        self, key: str, raw: Any, known: dict[str, ColumnPolicy], accepted: str, least: int = 0
+    ) -> tuple[str, ...]:
+        if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw) or len(raw) < least:
+            self.table.fail(key, f"is not {accepted}", accepted)
+            return ()
+        strange = [name for name in raw if name not in known]
+        if strange or len(set(raw)) < len(raw):
+            what = f"names {listed(strange)}, which is none of its columns" if strange else "names a column twice"
+            self.table.fail(key, what, f"distinct names from {listed(known)}")
+            return ()
+        return tuple(raw)
+
+
+def not_of_views(what: str, instead: str) -> ConfigError:
+    """What reads classes over all quasi-identifiers, and would be wrong about views."""
+    return ConfigError("QG804", f"{what} cannot be made of a dataset that is published as views yet.", instead)
+
+
+# -- by the schema -------------------------------------------------------------------------------------------------
+
+
+def usual_frame(quasi: Sequence[ColumnPolicy]) -> tuple[str, ...]:
+    """The first ordered quasi-identifier with cuts, or the first ordered one; where there is none, no frame."""
+    ordered = [column for column in quasi if column.is_numeric]
+    found = next((column for column in ordered if column.cuts), ordered[0] if ordered else None)
+    return (found.name,) if found is not None else ()
+
+
+def spanning_views(quasi: Sequence[ColumnPolicy], frame: str) -> tuple[tuple[str, ...], ...]:
+    """Two views that share the frame column and the first category, and divide the rest; or one.
+
+    >>> from querygate.custody.policy import ColumnPolicy
+    >>> age = ColumnPolicy("age", "quasi-identifier", "integer")
+    >>> others = [ColumnPolicy(name, "quasi-identifier", "category") for name in ("sex", "race", "education")]
+    >>> spanning_views([age, *others], "age")
+    (('age', 'sex', 'race'), ('age', 'sex', 'education'))
+    """
+    first = next((column.name for column in quasi if not column.is_numeric), "")
+    shared = [name for name in (frame, first) if name]
+    rest = [column.name for column in quasi if column.name not in shared]
+    if len(quasi) <= ONE_VIEW:
+        return ((*shared, *rest),)
+    half = (len(rest) + 1) // 2
+    return (*shared, *rest[:half]), (*shared, *rest[half:])
+
+
+def frame_cuts(column: ColumnPolicy, prefer: tuple[Number, ...]) -> tuple[Number, ...]:
+    """The cuts of the column, or those that are preferred, or round numbers on its grid; about ten cells in all.
+
+    >>> from querygate.custody.policy import ColumnPolicy
+    >>> frame_cuts(ColumnPolicy("age", "quasi-identifier", "integer", low=0, high=90, grid=2), ())
+    (10, 20, 30, 40, 50, 60, 70, 80)
+    """
+    if not column.is_numeric or column.low is None or column.high is None:
+        return ()
+    cuts = column.cuts or prefer
+    if not cuts:
+        step = round_step(column.low, column.high, whole=column.type in DISCRETE, parts=FRAME_CELLS)
+        edges = grid_edges(column)[1:-1]
+        cuts = tuple(edge for edge in edges if not exact(edge) % exact(step)) or tuple(edges)
+    every = -(-len(cuts) // (FRAME_CELLS + 1)) or 1
+    return tuple(cuts[every - 1 :: every])
+
+
+def value_unit(column: ColumnPolicy) -> Number:
+    """What the values of a sensitive number are counted in, so that sums are whole numbers: a power of two.
+
+    It follows from domain and guard alone. Dividing by it is exact, and so is rounding down.
+
+    >>> from querygate.custody.policy import ColumnPolicy
+    >>> value_unit(ColumnPolicy("sbp", "sensitive", "integer", low=40, high=300, guard=10))
+    1
+    >>> value_unit(ColumnPolicy("bmi", "sensitive", "number", low=10.0, high=80.0, guard=2.0))
+    0.0009765625
+    """
+    reach = max(abs(column.low or 0), abs(column.high or 0), 1)
+    coarsest = math.frexp(reach)[1] - LARGEST
+    if column.type in DISCRETE:
+        return int(2 ** max(0, coarsest))
+    return math.ldexp(1.0, max(math.frexp(column.guard or 1)[1] - FINEST, coarsest))
+
+
+def _cuts(column: ColumnPolicy, raw: object) -> tuple[Number, ...] | None:
+    """Increasing values inside the domain, or None."""
+    if not isinstance(raw, list) or column.low is None or column.high is None:
+        return None
+    values = [read_value(str(column.type), item) for item in raw]
+    good = [value for value in values if value is not None and column.low < value < column.high]
+    rising = all(a < b for a, b in pairwise(good))
+    return tuple(good) if len(good) == len(values) and rising else None
+
+
+# -- what views do not keep ----------------------------------------------------------------------------------------
+
+
+def _check_policy(top: TomlTable, columns: Sequence[ColumnPolicy]) -> None:
+    """Every key of the file that asks for something that views do not have."""
+    for path, what, accepted in _conflicts(top, columns):
+        top.problems.add(path, f"{what}, and the dataset is published as views", accepted)
+
+
+def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    anonymise = top.raw.get("anonymise", {})
+    usual = {"method": "auto", "edges": "grid", "class_moments": "none", "search": "guarded", "largest_k": False}
+    for key, value in anonymise.items() if isinstance(anonymise, dict) else ():
+        if value != usual.get(key, []) and value:
+            more = "; sums are told in cells of views.sum_cell guards" if key == "class_moments" else ""
+            yield ("anonymise", key), "is about classes over all quasi-identifiers", PLAIN + more
+    if "k_map" in top:
+        yield ("k_map",), "looks up classes over all quasi-identifiers", "nothing: remove the table"
+    republish = top.raw.get("republish", {})
+    if isinstance(republish, dict) and republish.get("on_overlap") == "sticky":
+        yield ("republish", "on_overlap"), "keeps classes of earlier versions together", "refuse or retire"
+    for column in columns:
+        for key, what, accepted in _column_conflicts(column):
+            yield ("columns", column.name, key), what, accepted
+
+
+def _column_conflicts(column: ColumnPolicy) -> Iterator[tuple[str, str, str]]:
+    if column.role == "public":
+        what = "public values would divide the people of every class further"
+        yield "role", what, "quasi-identifier or withheld"
+    if column.role == "codes":
+        yield "role", "lists of codes are not in any view yet", "withheld; or no table [views]"
+    if column.role == "quasi-identifier" and column.hierarchy is not None:
+        yield "hierarchy", "classes of a view are any values together, and not nodes", "nothing, or groups"
+    if column.role == "sensitive" and column.is_numeric and column.carry not in (None, "bins"):
+        yield "carry", f"{column.carry} gives all members of a class one interval of their own", "bins"
+    if has_moments(column) and column.guard is not None and column.low is not None and column.high is not None:
+        if max(-column.low, column.high) > EXACT:
+            yield "domain", "has values whose sums are not exact", "whole numbers of up to 53 bits, or a larger unit"
+        elif column.guard == 0:
+            yield "guard", "0 is off, and sums are told in cells of some guards", "a number above 0"
+        elif value_unit(column) > column.guard:
+            yield "guard", "is too narrow for sums over so wide a domain", f"at least {value_unit(column)}"

@@ -1,0 +1,190 @@
+"""The step that makes views: frame cells of all records, and then of each cell classes and figures that are certified.
+
+Quasi-identifiers of all records give the frame. Everything else is read some frame cells at a time, and cells are made
+side by side. What is kept of one is what will be written, and its certificates for the verifier.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from querygate.core.count_text import counted
+from querygate.core.errors import ConfigError
+from querygate.custody.publish.partition import prepare
+from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.view_cells import MarginCells, margin_cells
+from querygate.custody.publish.view_records import (
+    FrameRecords,
+    Unit,
+    frame_records,
+    in_batches,
+    make_plan,
+    quasi_table,
+    rules_of,
+    units_of,
+)
+from querygate.methods.anonymise.parallel import side_by_side
+from querygate.methods.views import CellRelease, TooFewPeople, ViewPlan, cell_records, certified_cell
+from querygate.methods.views.balance import Balance
+from querygate.methods.views.moves import Move
+from querygate.methods.views.worlds import World
+
+AT_ONCE = 200_000
+"""Records that are read at a time; a frame cell with more is read by itself."""
+
+
+@dataclass(frozen=True)
+class UnitCertificate:
+    """Why nobody's value of a unit is certain in a frame cell; no views: it is withheld there."""
+
+    views: tuple[int, ...]
+    worlds: tuple[World, ...]
+    moves: tuple[tuple[Move, ...], ...]
+
+
+@dataclass(frozen=True)
+class CellCertificates:
+    """Of one frame cell. Atoms are numbered in the order of the classes that were written."""
+
+    balances: tuple[tuple[Balance, ...], ...]
+    units: tuple[UnitCertificate, ...]
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """Nodes of a view that were collapsed, for counts (no unit) or for a unit, and why. Of no use but the custodian's:
+    what was collapsed depends on sensitive values.
+    """
+
+    view: int
+    unit: tuple[str, ...]
+    reason: str
+    nodes: int
+
+
+@dataclass(frozen=True)
+class FrameCell:
+    """What is made of one frame cell."""
+
+    place: int
+    records: int
+    margins: tuple[MarginCells, ...]
+    certificates: CellCertificates
+    least_cut: float  # people that any combination of classes of the first two views is about, at least
+    coarsened: Mapping[tuple[int, int, str], int]  # view, unit (-1: counts), reason: nodes
+
+
+@dataclass(frozen=True)
+class MadeViews:
+    """All frame cells, in order."""
+
+    cells: tuple[FrameCell, ...]
+
+    @property
+    def classes(self) -> int:
+        return sum(margin.classes for cell in self.cells for margin in cell.margins)
+
+    def coarsenings(self, units: Sequence[Unit]) -> tuple[Coarsening, ...]:
+        total: Counter[tuple[int, int, str]] = Counter()
+        for cell in self.cells:
+            total.update(cell.coarsened)
+        names = [tuple(column.name for column in unit.columns) for unit in units]
+        return tuple(
+            Coarsening(view, names[unit] if unit >= 0 else (), reason, nodes)
+            for (view, unit, reason), nodes in sorted(total.items())
+        )
+
+
+def divide_views(state: PublicationState) -> PublicationState:
+    """Frame cells to the staging tables, in the place of classes, and views to the state."""
+    state.progress.begin(Step.DIVIDE, "making views")
+    prepare(state)
+    plan = make_plan(state)
+    coded, whole = quasi_table(state)
+    del coded  # the table has what is needed
+    try:
+        cells = cell_records(whole, plan)
+    except TooFewPeople:
+        raise ConfigError(
+            "QG803", "No class would have k people.", "Publish more records, or lower k in the policy."
+        ) from None
+    frame = np.zeros(whole.records, dtype=np.int64)
+    for number, records in enumerate(cells):
+        frame[records] = number
+    state.staging.add_classes(frame)
+    state.staging.seal_classes()
+    sizes = np.array([records.size for records in cells])
+    del cells
+    made: list[FrameCell] = []
+    for batch in in_batches(sizes, AT_ONCE):
+        made += _made(state, frame_records(state, whole, frame, batch), batch, plan, int(sizes[: batch.start].sum()))
+    views = MadeViews(tuple(made))
+    _check_certified(state, views)
+    return replace(state, views=views, classes=views.classes)
+
+
+def _made(state: PublicationState, records: FrameRecords, batch: range, plan: ViewPlan, before: int) -> list[FrameCell]:
+    """The frame cells of a batch, in order; so many records were done before."""
+    units, done = units_of(state.policy), before
+    work = partial(_one, state=_for_work(state), records=records, batch=batch, plan=plan, units=units)
+    found: list[FrameCell] = []
+    for cell in side_by_side(work, len(batch)):
+        found.append(cell)
+        done += cell.records
+        state.progress.within(done / state.rows)
+    return sorted(found, key=lambda cell: cell.place)
+
+
+def _for_work(state: PublicationState) -> PublicationState:
+    return replace(state, combinations=None)
+
+
+def _one(
+    number: int, *, state: PublicationState, records: FrameRecords, batch: range, plan: ViewPlan, units: Sequence[Unit]
+) -> FrameCell:
+    place = batch[number]
+    made = certified_cell(records.table, plan, np.flatnonzero(records.frame == place))
+    certificates = CellCertificates(
+        made.balances,
+        tuple(UnitCertificate(one.views, one.safe.worlds, one.safe.moves) for one in made.columns),
+    )
+    return FrameCell(
+        place,
+        int(made.records.size),
+        tuple(margin_cells(state, records, units, made)),
+        certificates,
+        made.least_cut / records.table.person,
+        _coarsened(made),
+    )
+
+
+def _coarsened(made: CellRelease) -> Counter[tuple[int, int, str]]:
+    found: Counter[tuple[int, int, str]] = Counter()
+    for one in made.collapses:
+        found[one.view, -1, one.reason] += 1
+    for unit, column in enumerate(made.columns):
+        for one in column.collapses:
+            found[one.view, unit, one.reason] += 1
+    return found
+
+
+def _check_certified(state: PublicationState, views: MadeViews) -> None:
+    """Where the policy wants views as they are or not at all."""
+    found = views.coarsenings(units_of(state.policy))
+    if rules_of(state.policy).on_uncertified == "coarsen" or not found:
+        return
+    lines = [
+        f"  view {one.view + 1}{f', {chr(44).join(one.unit)}' * bool(one.unit)}: "
+        f"{counted(one.nodes, 'class', 'classes')} joined: {one.reason}"
+        for one in found
+    ]
+    raise ConfigError(
+        "QG803",
+        "\n".join(["The views cannot be certified as they are:", *lines]),
+        'Let them be coarsened: views.on_uncertified = "coarsen". Or take fewer columns into each view, or lower k.',
+    )

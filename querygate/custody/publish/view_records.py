@@ -1,0 +1,164 @@
+"""Coded records as views are made of them: quasi-identifiers of all, and of some frame cells everything else too.
+
+A sensitive column, or a group of linked ones, is a unit. Its bins are what occurs of it; sums are told of its numbers
+where a sum means something and nobody's many rows would make it theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from querygate.core.types import DISCRETE, Ints
+from querygate.custody.policy import ColumnPolicy, Policy, ViewRules
+from querygate.custody.policy.moment_rules import has_moments
+from querygate.custody.policy.view_rules import value_unit
+from querygate.custody.publish.guarantees import column_guards, person_numbers
+from querygate.custody.publish.publication_state import PublicationState
+from querygate.methods.views import FrameColumn, Measure, QuasiIdentifier, RecordTable, SensitiveColumn, ViewPlan
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Sensitive columns that stay together, in the order of the policy; one by itself most often."""
+
+    columns: tuple[ColumnPolicy, ...]
+
+    @property
+    def name(self) -> str:
+        return self.columns[0].name
+
+
+@dataclass(frozen=True)
+class UnitBins:
+    """What the bins of a unit are: by column of the unit the code in each bin, -1 where it is missing."""
+
+    codes: tuple[Ints, ...]
+
+
+@dataclass(frozen=True)
+class FrameRecords:
+    """The records of some frame cells: of each its cell, and per unit what its bins mean."""
+
+    table: RecordTable
+    frame: Ints
+    bins: tuple[UnitBins, ...]
+
+
+def rules_of(policy: Policy) -> ViewRules:
+    if policy.views is None:
+        raise ValueError("the policy has no views")
+    return policy.views
+
+
+def units_of(policy: Policy) -> tuple[Unit, ...]:
+    """Every sensitive column in its unit, units in the order of their first columns."""
+    group_of = {name: group for group in rules_of(policy).linked for name in group}
+    found: dict[tuple[str, ...], list[ColumnPolicy]] = {}
+    for column in policy.named("sensitive"):
+        found.setdefault(group_of.get(column.name, (column.name,)), []).append(column)
+    return tuple(Unit(tuple(columns)) for columns in found.values())
+
+
+def tells_sums(state: PublicationState, column: ColumnPolicy) -> bool:
+    """Whether classes tell what a number adds up to. The sum of one person's many rows would be theirs."""
+    return has_moments(column) and not state.repeated
+
+
+def make_plan(state: PublicationState) -> ViewPlan:
+    rules = rules_of(state.policy)
+    frame = (FrameColumn(name, _cuts(state, name, cuts)) for name, cuts in rules.frame)
+    return ViewPlan(rules.views, tuple(frame), state.policy.k, rules.values)
+
+
+def quasi_table(state: PublicationState) -> tuple[PublicationState, RecordTable]:
+    """The quasi-identifiers of all records, and whose they are. The order of records stays."""
+    found = state.staging.combinations(by_record=True)
+    state = replace(state, combinations=found)
+    return state, RecordTable(_quasi(state), (), person_numbers(state) if state.repeated else None)
+
+
+def frame_records(state: PublicationState, whole: RecordTable, frame: Ints, cells: range) -> FrameRecords:
+    """All of some frame cells; `frame` is the cell of every record of the whole table, in the order that stays."""
+    found = state.staging.combinations(by_record=True, classes=cells)
+    state = replace(state, combinations=found)
+    made = [_sensitive(state, unit) for unit in units_of(state.policy)]
+    here = (frame >= cells.start) & (frame < cells.stop)
+    shares = whole.weights[here], whole.person
+    table = RecordTable(_quasi(state), tuple(column for column, _ in made), shares=shares)
+    return FrameRecords(table, frame[here], tuple(bins for _, bins in made))
+
+
+def in_batches(sizes: Ints, most: int) -> Iterator[range]:
+    """Frame cells in runs of about so many records; a cell with more is one by itself."""
+    begin, held = 0, 0
+    for cell, size in enumerate(sizes.tolist()):
+        if held and held + size > most:
+            yield range(begin, cell)
+            begin, held = cell, 0
+        held += size
+    yield range(begin, sizes.size)
+
+
+# -- columns -------------------------------------------------------------------------------------------------------
+
+
+def _quasi(state: PublicationState) -> tuple[QuasiIdentifier, ...]:
+    prefer = dict(rules_of(state.policy).prefer)
+    codes = {} if state.combinations is None else state.combinations.codes
+    found = []
+    for column in state.policy.named("quasi-identifier"):
+        name, size = column.name, code_size(state, column)
+        cuts = _cuts(state, name, prefer.get(name, ()))
+        found.append(QuasiIdentifier(name, codes[name], size, column.is_numeric, cuts))
+    return tuple(found)
+
+
+def code_size(state: PublicationState, column: ColumnPolicy) -> int:
+    """How many codes a column has; one at least, even if nothing is known of it."""
+    if column.is_numeric:
+        return max(1, state.numbers[column.name].size)
+    return max(1, len(column.groups or state.texts[column.name]))
+
+
+def _cuts(state: PublicationState, name: str, points: tuple[int | float, ...]) -> tuple[int, ...]:
+    return state.numbers[name].cuts(points) if points else ()
+
+
+def _sensitive(state: PublicationState, unit: Unit) -> tuple[SensitiveColumn, UnitBins]:
+    """The unit with the bins that occur, missing values among them."""
+    coded = np.stack([_codes(state, column) for column in unit.columns])
+    bins, place = np.unique(coded, axis=1, return_inverse=True)
+    measures = [_measure(state, c, own) for c, own in zip(unit.columns, bins, strict=True) if tells_sums(state, c)]
+    guards = [guard for column in unit.columns for guard in column_guards(state, column)]
+    made = SensitiveColumn(unit.name, place.reshape(-1), bins.shape[1], tuple(measures), tuple(guards))
+    return made, UnitBins(tuple(bins))
+
+
+def _codes(state: PublicationState, column: ColumnPolicy) -> Ints:
+    """The code of each record. Every record is a combination by itself."""
+    return state.staging.counts_by_combination(column.name)[1]
+
+
+def _measure(state: PublicationState, column: ColumnPolicy, codes: Ints) -> Measure:
+    """A number in whole units, with its ends in each bin (low above high: missing) and the width of sum cells.
+
+    No bin is narrower than the guard, so rounding down takes nothing from what bins span.
+    """
+    if state.combinations is None:
+        raise ValueError("records are read first")
+    unit, guard, numbers = value_unit(column), column.guard or 0, state.numbers[column.name]
+    raw, known = state.combinations.low[column.name], codes >= 0
+    low, high = (
+        np.where(known, _floor(end[np.where(known, codes, 0)], unit), 0) for end in (numbers.low, numbers.high)
+    )
+    span = int(guard // unit) - (0 if column.type in DISCRETE and unit == 1 else 1)
+    step = max(1, int(rules_of(state.policy).sum_cell * guard // unit))
+    values = np.where(np.isnan(raw), 0, _floor(np.nan_to_num(raw), unit)).astype(np.int64)
+    return Measure(values, np.where(known, low, 1), np.where(known, high, 0), max(0, span), step)
+
+
+def _floor(values: object, unit: int | float) -> Ints:
+    return np.floor(np.asarray(values, dtype=np.float64) / unit).astype(np.int64)

@@ -1,0 +1,99 @@
+"""What a publication of views was, in figures for the custodian: classes, what was joined and why, what is withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from querygate.core.types import Bools, Floats
+from querygate.custody.publish.publication_state import PublicationState
+from querygate.custody.publish.view_cells import ANYTHING, MarginCells, margins_of
+from querygate.custody.publish.view_division import Coarsening, MadeViews
+from querygate.custody.publish.view_records import units_of
+
+
+@dataclass(frozen=True, slots=True)
+class MarginFigures:
+    """One margin: a view's counts, or some sensitive columns in it.
+
+    `withheld` is the share of records in whose frame cell nothing is told of these columns. `shares` is, by
+    quasi-identifier of the view, the mean share of its codes that a record's class has.
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    classes: int
+    cells: int
+    smallest: int
+    largest: int
+    withheld: float
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFigures:
+    """All margins. `least_cut` is how many people any combination of classes is about, at least: k or more."""
+
+    frame_cells: int
+    smallest_cell: int
+    largest_cell: int
+    least_cut: float
+    margins: tuple[MarginFigures, ...]
+    coarsened: tuple[Coarsening, ...]
+
+
+def summarise(state: PublicationState, views: MadeViews) -> ViewFigures:
+    records = [cell.records for cell in views.cells]
+    margins = []
+    for place, margin in enumerate(margins_of(state)):
+        parts = [cell.margins[place] for cell in views.cells]
+        sizes = np.concatenate([np.bincount(part.label, part.n) for part in parts]).astype(np.int64)
+        silent = sum(int(part.n.sum()) for part in parts if _is_silent(part))
+        shares = {name: _share(state, parts, name) for name in margin.quasi}
+        margins.append(
+            MarginFigures(
+                margin.quasi,
+                margin.sensitive,
+                classes=int(sizes.size),
+                cells=sum(part.label.size for part in parts),
+                smallest=int(sizes.min()),
+                largest=int(sizes.max()),
+                withheld=silent / state.rows,
+                shares=shares,
+            )
+        )
+    return ViewFigures(
+        frame_cells=len(records),
+        smallest_cell=min(records),
+        largest_cell=max(records),
+        least_cut=min(cell.least_cut for cell in views.cells),
+        margins=tuple(margins),
+        coarsened=views.coarsenings(units_of(state.policy)),
+    )
+
+
+def _is_silent(part: MarginCells) -> bool:
+    return any((codes == ANYTHING).all() for codes in part.codes.values())
+
+
+def _share(state: PublicationState, parts: list[MarginCells], name: str) -> float:
+    """Over records: which share of the codes of a column their class has, one code being none of it."""
+    total = 0.0
+    ordered = name in state.numbers
+    for part in parts:
+        box = part.boxes[name]
+        size = np.bincount(part.label, part.n, len(box))
+        total += float((_covered(box[:, :-1], ordered) * size).sum())
+    return total / state.rows
+
+
+def _covered(codes: Bools, ordered: bool) -> Floats:
+    if codes.shape[1] < 2:
+        return np.zeros(len(codes))
+    held = codes.sum(axis=1)
+    if ordered:
+        held = np.where(held > 0, codes.shape[1] - codes[:, ::-1].argmax(axis=1) - codes.argmax(axis=1), 0)
+    covered: Floats = np.maximum(held - 1, 0) / (codes.shape[1] - 1)
+    return covered

@@ -1,0 +1,106 @@
+"""The report on a version of views: short, from what publishing measured and the written file. For the custodian alone.
+
+What was joined depends on sensitive values, so nobody else is told of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from querygate.core.count_text import counted
+from querygate.core.json_body import JsonValue, to_json
+from querygate.custody.pages.fill import fill
+from querygate.custody.publish.view_summary import ViewFigures
+from querygate.custody.publish_report.earlier_versions import versions
+from querygate.custody.publish_report.report_body import Advice, EarlierVersions
+from querygate.custody.publish_report.report_case import ReportCase
+
+FORMAT = 2
+"""A report on views; 1 is on classes over all quasi-identifiers."""
+
+TEMPLATE = "view_report.html"
+
+MUCH = 0.2
+"""Of the records of a margin: a share that is withheld and worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewHeadline:
+    rows: int
+    persons: int
+    classes: int
+    cells: int
+    k: int
+    k_asked: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewReport:
+    """Fields are the keys of report.json, in their order."""
+
+    format: int
+    dataset: str
+    version: int
+    title: str
+    published: str
+    policy_hash: str
+    policy: Mapping[str, JsonValue]
+    warnings: tuple[Advice, ...]
+    headline: ViewHeadline
+    views: ViewFigures
+    versions: EarlierVersions | None
+
+
+def make_view_report(case: ReportCase, figures: ViewFigures) -> ViewReport:
+    published = case.published
+    return ViewReport(
+        format=FORMAT,
+        dataset=case.catalog.dataset,
+        version=case.catalog.version,
+        title=case.catalog.title,
+        published=case.catalog.published,
+        policy_hash=case.catalog.policy_hash,
+        policy=json.loads(case.policy.canonical()),
+        warnings=tuple(_warnings(case, figures)),
+        headline=ViewHeadline(
+            published.rows,
+            published.persons,
+            published.classes,
+            published.cells,
+            published.measured.k,
+            case.policy.k,
+            round(published.seconds, 2),
+        ),
+        views=figures,
+        versions=None if published.versions is None else versions(published.versions),
+    )
+
+
+def make_view_files(case: ReportCase, figures: ViewFigures, *, full: bool) -> dict[str, bytes]:
+    """report.json and, if it is to be full, report.html."""
+    body = make_view_report(case, figures)
+    files = {"report.json": json.dumps(to_json(body), indent=2, ensure_ascii=False, allow_nan=False).encode()}
+    if full:
+        files["report.html"] = fill(TEMPLATE, report=body).encode()
+    return files
+
+
+def _warnings(case: ReportCase, figures: ViewFigures) -> Iterator[Advice]:
+    for text in case.published.warnings:
+        yield Advice(text, "")
+    for margin in figures.margins:
+        if margin.withheld > MUCH:
+            yield Advice(
+                f"The view over {', '.join(margin.quasi)} tells nothing of {', '.join(margin.sensitive)} for "
+                f"{margin.withheld:.0%} of the records.",
+                "Lower views.values or k, widen its bins, or take a coarser frame.",
+            )
+        if margin.classes == figures.frame_cells and not margin.sensitive and len(margin.quasi) > 1:
+            yield Advice(
+                f"The view over {', '.join(margin.quasi)} has one class in each of {counted(margin.classes, 'cell')} "
+                "of the frame, so it tells little.",
+                "Take fewer columns into it, or lower k.",
+            )
