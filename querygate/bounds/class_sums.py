@@ -78,7 +78,8 @@ class ClassRows:
     ) -> ClassCells | None:
         """The cells of one group: `rows` of a part of the block (spread over groups), and all others of their classes.
 
-        None where a class cannot be told: a number of missing values that is not known.
+        None where a class cannot be told: a number of missing values that is not known. In a margin that is so where a
+        view is silent, in some frame cells, and the classes of the others still add up.
         """
         held = rows[found.most[rows] > 0]
         if not held.size or part.classified is None:
@@ -92,7 +93,7 @@ class ClassRows:
         at = by_row[np.minimum(np.searchsorted(every[by_row], origin), every.size - 1)] if every.size else origin
         if not every.size or not np.array_equal(every[at], origin) or np.unique(at).size < at.size:
             return None  # a row twice in a group, or one without a known value: nothing that a spread block has
-        if (column.null[every] == SOME_NULLS).any():
+        if self.block.frame is None and (column.null[every] == SOME_NULLS).any():
             return None
         moments = self._moments.get(name, NOTHING)
         return self._filled(moments, values, found, held, at, every, classes, column, apart)
@@ -116,7 +117,11 @@ class ClassRows:
         low[at], high[at] = values.low[held], values.high[held]
         group = np.searchsorted(classes, self._label[every])
         told = _told(moments, classes, floor, ceiling, size, group)
-        return ClassCells(low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart)
+        frame = None
+        if self.block.frame is not None:
+            frame = np.zeros_like(classes)
+            frame[group] = self.block.frame[every]  # no class crosses a frame cell
+        return ClassCells(low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart, frame)
 
     def _rows_of(self, classes: Ints) -> Ints:
         """All rows of these classes, class by class."""
@@ -130,7 +135,9 @@ class ClassRows:
 def _told(
     moments: ClassMoments, classes: Ints, floor: Floats | Ints, ceiling: Floats | Ints, size: Ints, group: Ints
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Ends of sums and variances by class. A class that is not listed has the sum that its intervals allow."""
+    """Ends of sums and variances by class. A class that is not listed has the sum that its intervals allow, and so has
+    one of which it is not known how many of its values are missing: then `size` may be too many, and nothing is told.
+    """
     at = moments.places(classes)
     members = np.bincount(group, size, classes.size).astype(np.int64)
     known = (at >= 0) & (moments.n[at] == members) if moments.n.size else at >= 0

@@ -141,7 +141,7 @@ def _cells(measure: Measure, rows: ExpandedRows, members: Membership) -> Measure
         Cells(low, high, least, most, integer=bool(np.issubdtype(low.dtype, np.integer))) for low, high in ends
     )
     splits = tuple(_split(measure.where, condition, rows, members) for condition in measure.splits)
-    return MeasureCells(rows.block.n, least, most, values, sets, splits, solid=solid)
+    return MeasureCells(rows.block.n, least, most, values, sets, splits, solid=solid, frame=rows.block.frame)
 
 
 def _split(
@@ -285,4 +285,5 @@ def _part(cells: MeasureCells, rows: Ints) -> MeasureCells:
         tuple((s[0][held], s[1][held], s[2][held], s[3][held]) for s in cells.splits),
         cells.free,
         cells.solid,
+        frame=None if cells.frame is None else cells.frame[held],
     )

@@ -84,6 +84,11 @@ class Aggregate:
     may_vanish: int | None = None
     sides: tuple[int, ...] = ()
 
+    @property
+    def measures(self) -> frozenset[int]:
+        """All measures that it needs."""
+        return frozenset({self.measure, *self.sides} | ({self.may_vanish} if self.may_vanish is not None else set()))
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -163,7 +168,7 @@ class MeasureCells:
     `free` says that every selection and every end of an interval that the cells allow is consistent with the store, so
     that a statistic that is sharp over the cells is sharp; `solid` says so of every value between the ends too.
     `classes` are the same cells with what is published of their classes, for each wanted value; None where that is
-    nothing, and empty where no value has class sums.
+    nothing, and empty where no value has class sums. `frame` is the frame cell of each row, in a margin.
     """
 
     size: Ints
@@ -175,6 +180,7 @@ class MeasureCells:
     free: bool = True
     solid: bool = True
     classes: tuple[ClassCells | None, ...] = ()
+    frame: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)

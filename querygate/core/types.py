@@ -231,7 +231,8 @@ class ClassCells:
     Row i holds `size[i]` members of class `group[i]` (0..c-1, rising) with values in [floor, ceiling]; between `least`
     and `most` of them are selected, and those have values in [low, high]. All members of a class with a known value are
     in the rows, also those that cannot be selected. Per class: their sum lies in [sum_low, sum_high] and their variance
-    in [var_low, var_high] (NaN: not told). `apart` says that nothing but other columns decides who is selected.
+    in [var_low, var_high] (NaN: not told). `apart` says that nothing but other columns decides who is selected. `frame`
+    is the frame cell of each class, in a margin.
     """
 
     low: Floats | Ints
@@ -248,6 +249,7 @@ class ClassCells:
     var_high: Floats
     integer: bool
     apart: bool
+    frame: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
     understand  SQL to a plan, or a refusal with a way forward            (pure: sql)
     admit       the inline auditor says whether it could single people out, where the site has one; the intent is
                 on disk before anything is computed
-    fetch       one aggregate read of the published cells                 (engine)
+    fetch       an aggregate read of the published cells, or of margins   (engine)
     protect     cells to guaranteed ranges                                (pure: bounds, stats)
     arrange     ORDER BY and LIMIT, without hiding what may be true
     record      the answer is on disk before it leaves
@@ -20,8 +20,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Never, Protocol, TypeVar
 
-from querygate.bounds import moment_columns
-from querygate.core.block import Block
 from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.deadline import check_deadline, within
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
@@ -31,9 +29,10 @@ from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, Publish
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal, QueryOptions, Request
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
+from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_fault
-from querygate.gate.ranges import compute_groups, shown_part, too_large
 from querygate.gate.render import make_body, to_json
+from querygate.gate.sheets import Sheet, fetch_sheets, too_large
 from querygate.sql import understand as understand_sql
 from querygate.sql import without_zero_divisors
 
@@ -101,7 +100,7 @@ class State(Passage):
     """A request on its way to guaranteed ranges."""
 
     plan: Plan = LATER
-    blocks: tuple[Block, ...] = ()
+    sheets: tuple[tuple[Sheet, ...], ...] = ()
     groups: tuple[tuple[Group, ...], ...] = ()
     notes: tuple[str, ...] = ()
     answer: Answer = LATER
@@ -198,19 +197,16 @@ def admit(state: State, gate: Gate) -> State:
 
 
 def fetch(state: State, gate: Gate) -> State:
-    blocks = tuple(
-        state.release.project(plan.columns, gate.limits, moment_columns(plan, state.catalog))
-        for plan in state.plan.branches
-    )
-    return replace(state, blocks=blocks)
+    sheets = tuple(fetch_sheets(plan, state.release, gate.limits) for plan in state.plan.branches)
+    return replace(state, sheets=sheets)
 
 
 def protect(state: State, gate: Gate) -> State:
     groups = []
     with within(gate.clock_s, gate.limits.timeout_s) as deadline, paced(deadline) as pace:
         try:
-            for plan, block in zip(state.plan.branches, state.blocks, strict=True):
-                groups.append(tuple(compute_groups(plan, block, check_deadline)))
+            for plan, sheets in zip(state.plan.branches, state.sheets, strict=True):
+                groups.append(tuple(answer_groups(plan, sheets, check_deadline)))
         except UnsupportedSQL as refusal:  # it shows on the groups only: a divisor that may be zero
             refusal.suggestion = without_zero_divisors(state.request.sql, state.catalog, gate.native, gate.limits)
             raise

@@ -5,6 +5,7 @@ allow       only what can be bounded passes
 wording     the database reads the text as the tree does
 compose     queries inside queries become one
 plan        keys, measures, outputs
+linked      of a dataset that is published as views, margins that tell of each aggregate
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from querygate.core.errors import Refusal
+from querygate.core.margin_choice import check_linked
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits, Native
 from querygate.core.types import Catalog
@@ -82,6 +84,8 @@ def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     notes = schema_notes(tree, catalog)
     bounded = WorkLimit(native)
     plans = [make_plan(query, catalog, bounded, limits) for query in compose(tree, catalog)]
+    for plan in plans:
+        check_linked(plan, catalog)
     check_wording(sql, own, native)
     return replace(join_plans(plans), notes=tuple(dict.fromkeys([*notes, *(n for plan in plans for n in plan.notes)])))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from querygate.bounds import moment_columns
 from querygate.core.errors import Refusal
 from querygate.core.ports import Limits
 from querygate.core.types import IN_SQL, Column, Group
 from querygate.custody.policy import StatisticPolicy
 from querygate.custody.publish.expected_widths import statistics_of
 from querygate.custody.publish_report.report_case import ReportCase, scale_of
-from querygate.gate.ranges import compute_groups
+from querygate.gate.groups import answer_groups
+from querygate.gate.sheets import fetch_sheets
 from querygate.sql import understand
 
 LIMITS = Limits(timeout_s=60.0)
@@ -115,8 +115,7 @@ def _answered(case: ReportCase, wanted: str, grouped: str = "") -> list[Group]:
     sql = " ".join(["SELECT", wanted, "FROM", case.catalog.dataset, grouped])
     try:
         plan = understand(sql, case.catalog, case.native, LIMITS)
-        block = case.release.project(plan.columns, LIMITS, moment_columns(plan, case.catalog))
-        return compute_groups(plan, block, lambda: None)
+        return answer_groups(plan, fetch_sheets(plan, case.release, LIMITS), lambda: None)
     except Refusal:
         return []
 

@@ -19,7 +19,7 @@ from querygate.core.block import ALL_NULLS, MISSING, Block, BlockColumn, Diction
 from querygate.core.plan import Plan
 from querygate.core.types import Catalog, Group, Range
 from querygate.gate.arrange import arrange
-from querygate.gate.ranges import compute_groups, shown_part
+from querygate.gate.groups import compute_groups, shown_part
 
 EPOCH = dt.date(1970, 1, 1)
 LOOSE = 1e-6

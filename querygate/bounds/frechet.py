@@ -1,0 +1,125 @@
+"""How many records a condition selects at least, where no margin has all its columns: bounds after Fréchet.
+
+If each of V conditions holds for n_v records of a frame cell, and all of them only where S does, which is so for at
+most s records, then all of them hold at once for at least n_1 + ... + n_V - (V - 1) s. Each n_v comes from a margin
+that has its columns, and so does s. Proof: docs/explanation/proofs/views-answers.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from querygate.bounds.gather import gather
+from querygate.bounds.readings import frame_of
+from querygate.core.block import Block
+from querygate.core.expression import Constant
+from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan
+from querygate.core.predicate import And, Predicate, both, columns
+from querygate.core.types import Ints, Scalar
+
+_MOST_COVERS = 6
+"""Collections of margins that are tried; each costs a reading of its margins."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a group asks of a record, in parts: conditions, and keys by their places."""
+
+    parts: tuple[Predicate, ...]
+    keys: tuple[int, ...]
+
+    def within(self, plan: Plan, known: frozenset[str]) -> _Asked:
+        """The parts that speak of these columns alone."""
+        parts = tuple(part for part in self.parts if columns(part) <= known)
+        return _Asked(parts, tuple(key for key in self.keys if _columns(plan.keys[key]) <= known))
+
+    def and_those_not_in(self, covered: Sequence[_Asked], everything: _Asked) -> _Asked:
+        """With what none of the others has."""
+        parts = {part for asked in covered for part in asked.parts}
+        keys = {key for asked in covered for key in asked.keys}
+        return _Asked(
+            (*self.parts, *(part for part in everything.parts if part not in parts)),
+            (*self.keys, *(key for key in everything.keys if key not in keys)),
+        )
+
+
+@dataclass
+class JointFloors:
+    """Numbers of records by frame cell that groups of a plan have at least; `known` are the columns of each margin."""
+
+    plan: Plan
+    blocks: Sequence[Block]
+    known: Sequence[frozenset[str]]
+    check: Callable[[], None]
+    _read: dict[tuple[int, _Asked], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
+
+    def of(self, group: FetchedGroup, measure: Measure) -> Ints | None:
+        """For one group and selection; None where one margin has all columns, so that its own count says as much."""
+        asked = _Asked(_parts(measure.where), tuple(i for i in group.chosen if _tells_apart(self.plan.keys[i])))
+        if any(asked.within(self.plan, known) == asked for known in self.known):
+            return None
+        floors = [self._floor(group, asked, cover) for cover in self._covers(asked)]
+        return np.maximum.reduce(floors) if floors else None
+
+    def _covers(self, asked: _Asked) -> Iterator[tuple[int, ...]]:
+        """The smallest collections of margins that have as much as all of them together."""
+        held = [asked.within(self.plan, known) for known in self.known]
+        everything = {*asked.parts, *asked.keys} & {item for each in held for item in (*each.parts, *each.keys)}
+        for size in range(2, len(held) + 1):
+            found = [
+                cover
+                for cover in itertools.combinations(range(len(held)), size)
+                if everything <= {item for i in cover for item in (*held[i].parts, *held[i].keys)}
+            ]
+            if found:
+                yield from found[:_MOST_COVERS]
+                return
+
+    def _floor(self, group: FetchedGroup, asked: _Asked, cover: Sequence[int]) -> Ints:
+        held = [asked.within(self.plan, self.known[i]) for i in cover]
+        shared = asked.within(self.plan, frozenset.intersection(*(self.known[i] for i in cover)))
+        held[0] = held[0].and_those_not_in(held, asked)
+        least = sum(self._counts(i, each, group)[0] for i, each in zip(cover, held, strict=True))
+        most = np.minimum.reduce([self._counts(i, shared, group)[1] for i in cover])
+        found: Ints = np.maximum(least - (len(cover) - 1) * most, 0)
+        return found
+
+    def _counts(self, margin: int, asked: _Asked, group: FetchedGroup) -> tuple[Ints, Ints]:
+        """Least and most records by frame cell of the group's keys and conditions that were asked for."""
+        if (margin, asked) not in self._read:
+            self._read[margin, asked] = self._gathered(self.blocks[margin], asked)
+        key = tuple(value if i in asked.keys else None for i, value in enumerate(group.keys))
+        nobody = np.zeros(self._frames, dtype=np.int64)
+        return self._read[margin, asked].get(key, (nobody, nobody))
+
+    def _gathered(self, block: Block, asked: _Asked) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+        plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
+        return {group.keys: self._by_frame(group.cells[0]) for group in gather(plan, block, self.check)}
+
+    def _by_frame(self, cells: MeasureCells) -> tuple[Ints, Ints]:
+        found = np.zeros((2, self._frames), dtype=np.int64)
+        for counts, told in zip(found, (cells.least, cells.most), strict=True):
+            np.add.at(counts, frame_of(cells), told)
+        return found[0], found[1]
+
+    @cached_property
+    def _frames(self) -> int:
+        return 1 + max(int(block.frame.max(initial=-1)) for block in self.blocks if block.frame is not None)
+
+
+def _parts(where: Predicate) -> tuple[Predicate, ...]:
+    return where.parts if isinstance(where, And) else (where,)
+
+
+def _columns(key: GroupKey) -> frozenset[str]:
+    return frozenset(key.by.columns)
+
+
+def _tells_apart(key: GroupKey) -> bool:
+    """Constants, and which keys a grouping set leaves out, say nothing of a record."""
+    return not isinstance(key.by, Constant | LeftOut)

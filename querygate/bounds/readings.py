@@ -1,0 +1,196 @@
+"""What several margins of one version say of the same records: a measure of one group, read in each of them.
+
+Frame cells hold the same records in every margin, so what is told of one may come from any margin, and counts of the
+same thing may be met cell by cell. Proof: docs/explanation/proofs/views-answers.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from querygate.core.plan import MeasureCells
+from querygate.core.types import Bools, Cells, ClassCells, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Cells of one measure in one group; each of them describes all records that it selects.
+
+    `met` has counts that all margins agree on, and nothing about classes; None where a measure has splits, or there is
+    one margin. With `settled` it allows nothing that the counts and values of any other forbid. `others` are the rows
+    of the margins, and first a mosaic of them where that is none of them.
+    """
+
+    met: MeasureCells | None
+    settled: bool
+    others: tuple[MeasureCells, ...]
+
+
+def read(parts: Sequence[MeasureCells], floor: Ints | None = None) -> Readings:
+    """The readings of a measure in a group; `floor` is a number of records by frame cell that it selects at least."""
+    if len(parts) == 1:
+        return Readings(None, False, tuple(parts))
+    frames = 1 + max(int(frame_of(part).max(initial=-1)) for part in parts)
+    best = _best(parts, frames)
+    chosen = [best[frame_of(part)] == i for i, part in enumerate(parts)]
+    rows = [int(kept.sum()) for kept in chosen]
+    mosaic = () if sum(map(bool, rows)) < 2 else (_joined(parts, chosen),)
+    if parts[0].splits:
+        return Readings(None, False, (*mosaic, *parts))
+    met, alike = _met(parts, chosen, frames)
+    if floor is not None and not parts[0].values and not parts[0].sets:
+        met = replace(met, least=np.maximum(met.least, floor[frame_of(met)]))
+    if (met.least > met.most).any():
+        raise ValueError("margins of this version contradict each other: the store is damaged")
+    return Readings(met, alike, (*mosaic, *parts))
+
+
+def frame_of(cells: MeasureCells) -> Ints:
+    if cells.frame is None:
+        raise ValueError("these cells are of no margin")
+    return cells.frame
+
+
+# -- a mosaic: each frame cell from the margin that says most of it ----------------------------------------------------
+
+
+def _best(parts: Sequence[MeasureCells], frames: int) -> Ints:
+    """By frame cell the margin that leaves the fewest records undecided; of those, the one with the narrowest sums."""
+    undecided, loose = np.zeros((2, len(parts), frames))
+    for i, part in enumerate(parts):
+        counts = [(part.least, part.most)] + [pair for s in part.splits for pair in (s[:2], s[2:])]
+        undecided[i] = np.bincount(frame_of(part), sum(most - least for least, most in counts), frames)
+        for told in part.classes:
+            if told is not None and told.frame is not None:
+                loose[i] += np.bincount(told.frame, told.sum_high - told.sum_low, frames)
+    best: Ints = np.where(undecided == undecided.min(axis=0), loose, np.inf).argmin(axis=0)
+    return best
+
+
+def _joined(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> MeasureCells:
+    """These rows of each part, as the cells of one measure."""
+    least, most, size, frame = (
+        np.concatenate([getattr(part, name)[kept] for part, kept in zip(parts, chosen, strict=True)])
+        for name in ("least", "most", "size", "frame")
+    )
+    values = []
+    for each in zip(*(part.values for part in parts), strict=True):
+        low, high = (
+            np.concatenate([getattr(value, end)[kept] for value, kept in zip(each, chosen, strict=True)])
+            for end in ("low", "high")
+        )
+        values.append(Cells(low, high, least, most, each[0].integer))
+    splits = [
+        tuple(
+            np.concatenate([counts[kept] for counts, kept in zip(same, chosen, strict=True)])
+            for same in zip(*each, strict=True)
+        )
+        for each in zip(*(part.splits for part in parts), strict=True)
+    ]
+    sets = tuple(
+        part.sets[row] for part, kept in zip(parts, chosen, strict=True) if part.sets for row in np.flatnonzero(kept)
+    )
+    places = range(max(len(part.classes) for part in parts))
+    return MeasureCells(
+        size,
+        least,
+        most,
+        tuple(values),
+        sets,
+        tuple((a, b, c, d) for a, b, c, d in splits),
+        free=False,
+        solid=False,
+        classes=tuple(_joined_classes(parts, chosen, place) for place in places),
+        frame=frame,
+    )
+
+
+def _joined_classes(parts: Sequence[MeasureCells], chosen: Sequence[Bools], place: int) -> ClassCells | None:
+    """What is told of the classes of the chosen frame cells, which are whole; None where a part cannot tell."""
+    kept: list[ClassCells] = []
+    for part, rows in zip(parts, chosen, strict=True):
+        if not rows.any():
+            continue
+        told = part.classes[place] if part.classes else None
+        if told is None or told.frame is None:
+            return None
+        kept.append(_of_classes(told, np.isin(told.frame, frame_of(part)[rows])))
+    classes = np.cumsum([0, *(each.sum_low.size for each in kept)])
+    group = np.concatenate([each.group + first for each, first in zip(kept, classes[:-1], strict=True)])
+    rest = {
+        name: np.concatenate([getattr(each, name) for each in kept])
+        for name in (*_OF_ROWS, *_OF_CLASSES)
+        if name != "group"
+    }
+    return ClassCells(**rest, group=group, integer=kept[0].integer, apart=all(each.apart for each in kept))
+
+
+_OF_ROWS = ("low", "high", "floor", "ceiling", "size", "least", "most", "group")
+_OF_CLASSES = ("sum_low", "sum_high", "var_low", "var_high", "frame")
+
+
+def _of_classes(told: ClassCells, classes: Bools) -> ClassCells:
+    """Some of the classes."""
+    rows = classes[told.group]
+    number = np.cumsum(classes) - 1
+    kept = {name: getattr(told, name)[rows] for name in _OF_ROWS if name != "group"}
+    kept |= {name: getattr(told, name)[classes] for name in _OF_CLASSES}
+    return ClassCells(**kept, group=number[told.group[rows]], integer=told.integer, apart=told.apart)
+
+
+# -- counts that all margins agree on ----------------------------------------------------------------------------------
+
+
+def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) -> tuple[MeasureCells, bool]:
+    """Counts met by frame cell and value, and whether that was possible in every frame cell.
+
+    Where two rows of a frame cell have values that are neither the same nor apart, a record need not be under the same
+    values in two margins: there the rows of the mosaic stand.
+    """
+    everything = _joined(parts, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
+    frame = frame_of(everything)
+    key, mixed = _keys(everything, frame, frames)
+    boxes, first, box = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    whose = np.repeat(np.arange(len(parts)), [part.least.size for part in parts])
+    counts = np.zeros((2, len(parts), boxes.shape[1]), dtype=np.int64)
+    for i, told in enumerate((everything.least, everything.most)):
+        np.add.at(counts[i], (whose, box.reshape(-1)), told)
+    least, most = counts[0].max(axis=0), counts[1].min(axis=0)
+    kept = ((most > 0) | (least > 0)) & ~mixed[frame[first]]
+    comparable = _rows(everything, first[kept], least[kept], most[kept])
+    if not mixed.any():
+        return comparable, True
+    rest = [rows & mixed[frame_of(part)] for part, rows in zip(parts, chosen, strict=True)]
+    bare = [replace(part, classes=()) for part in (*parts, comparable)]
+    return _joined(bare, [*rest, np.ones(comparable.least.size, dtype=np.bool_)]), False
+
+
+def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[Ints, Bools]:
+    """A column of numbers for each row that tells frame cell and values apart, and the frame cells in which values
+    overlap without being the same."""
+    mixed = np.zeros(frames, dtype=np.bool_)
+    key = [frame]
+    for value in cells.values:
+        order = np.lexsort((value.high, value.low, frame))
+        low, high, where = value.low[order], value.high[order], frame[order]
+        same = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
+        mixed[where[1:][(where[1:] == where[:-1]) & ~same & (low[1:] <= high[:-1])]] = True
+        key += [np.unique(end, return_inverse=True)[1].reshape(-1) for end in (value.low, value.high)]
+    if cells.sets:
+        number = {values: i for i, values in enumerate(dict.fromkeys(cells.sets))}
+        ids = np.array([number[values] for values in cells.sets], dtype=np.int64)
+        for cell in np.unique(frame):
+            there = [list(number)[i] for i in np.unique(ids[frame == cell])]
+            mixed[cell] |= sum(map(len, there)) > len(frozenset().union(*there))
+        key.append(ids)
+    return np.stack(key), mixed
+
+
+def _rows(cells: MeasureCells, rows: Ints, least: Ints, most: Ints) -> MeasureCells:
+    """Rows of a measure without splits, with counts of their own."""
+    values = tuple(Cells(v.low[rows], v.high[rows], least, most, v.integer) for v in cells.values)
+    sets = tuple(cells.sets[row] for row in rows.tolist()) if cells.sets else ()
+    return MeasureCells(most, least, most, values, sets, free=False, solid=False, frame=frame_of(cells)[rows])

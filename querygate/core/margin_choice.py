@@ -1,0 +1,91 @@
+"""Which margins of a version that is published as views tell of the aggregates of a statement.
+
+An aggregate needs its sensitive columns linked, so the margins are those of a unit that has all of them; without any it
+needs counts alone. Among these the views that have all its quasi-identifiers, or, where none has, all of them. Decided
+from the statement and the catalog: a refusal here does not depend on data.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.plan import Plan
+from querygate.core.types import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class MarginChoice:
+    """Aggregates of a plan that are answered from the same margins, by their places in it and in the catalog.
+
+    `plan` is the plan with no other aggregates, and no measure that none of them needs but the first.
+    """
+
+    plan: Plan
+    places: tuple[int, ...]
+    margins: tuple[int, ...]
+
+
+def choose_margins(plan: Plan, catalog: Catalog) -> tuple[MarginChoice, ...]:
+    """The margins of all aggregates, those that count the groups first. Refuses columns that are not linked."""
+    if plan.inner is not None:
+        return choose_margins(plan.inner, catalog)
+    found: dict[tuple[int, ...], list[int]] = {_margins_of(part_of(plan, ()), catalog): []}
+    for place in range(len(plan.aggregates)):
+        found.setdefault(_margins_of(part_of(plan, (place,)), catalog), []).append(place)
+    return tuple(MarginChoice(part_of(plan, places), tuple(places), margins) for margins, places in found.items())
+
+
+def check_linked(plan: Plan, catalog: Catalog) -> None:
+    """Refuse a statement that no margins can answer, before anything is read."""
+    if catalog.margins:
+        for branch in plan.branches:
+            choose_margins(branch, catalog)
+
+
+def part_of(plan: Plan, places: Sequence[int]) -> Plan:
+    """The plan with these aggregates alone, and the first measure, which counts each group."""
+    kept = [plan.aggregates[place] for place in places]
+    used = sorted({0}.union(*(aggregate.measures for aggregate in kept)))
+    at = {measure: place for place, measure in enumerate(used)}
+    aggregates = tuple(
+        replace(
+            aggregate,
+            measure=at[aggregate.measure],
+            may_vanish=None if aggregate.may_vanish is None else at[aggregate.may_vanish],
+            sides=tuple(at[side] for side in aggregate.sides),
+        )
+        for aggregate in kept
+    )
+    return replace(plan, measures=tuple(plan.measures[measure] for measure in used), aggregates=aggregates)
+
+
+def _margins_of(part: Plan, catalog: Catalog) -> tuple[int, ...]:
+    quasi = frozenset[str]().union(*(margin.quasi for margin in catalog.margins))
+    sensitive = part.columns - quasi
+    linked = [i for i, margin in enumerate(catalog.margins) if sensitive <= frozenset(margin.sensitive)]
+    if not sensitive:  # classes of counts are never coarser than those of a unit
+        linked = [i for i in linked if not catalog.margins[i].sensitive]
+    if not linked:
+        raise _not_linked([column.name for column in catalog.columns if column.name in sensitive], catalog)
+    whole = [i for i in linked if part.columns <= catalog.margins[i].columns]
+    return tuple(whole or linked)
+
+
+def _not_linked(names: Sequence[str], catalog: Catalog) -> UnsupportedSQL:
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) == 1:
+        return UnsupportedSQL("QG217", f"No view tells of {listed}.", "Ask about other columns.")
+    return UnsupportedSQL(
+        "QG217",
+        f"This dataset is published as views, and none of them tells of {listed} together.",
+        f"Ask about one of these columns at a time. For both at once, the custodian can publish them together: "
+        f"linked = [{json.dumps(list(names), ensure_ascii=False)}].",
+    )
+
+
+def linked_units(catalog: Catalog) -> Iterator[tuple[str, ...]]:
+    """The groups of sensitive columns that a statement may use together."""
+    yield from dict.fromkeys(margin.sensitive for margin in catalog.margins if len(margin.sensitive) > 1)

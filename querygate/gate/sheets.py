@@ -1,0 +1,175 @@
+"""The cells that a plan is answered from, and the ranges of its aggregates in every group.
+
+A version with classes over all columns has one block for a plan. One that is published as views has a sheet for each
+choice of margins: the aggregates that they tell of, and a block of each margin. What a range says must hold in each of
+them, so ranges are met; and a group that one of them excludes is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from querygate.bounds import JointFloors, Readings, gather, moment_columns, read
+from querygate.core.block import Block
+from querygate.core.errors import UnsupportedSQL
+from querygate.core.margin_choice import choose_margins
+from querygate.core.pace import take_share
+from querygate.core.plan import Aggregate, FetchedGroup, Measure, MeasureCells, Plan
+from querygate.core.ports import Limits, PublishedVersion
+from querygate.core.types import Bools, Ints, Range, Scalar
+from querygate.gate.ranges import count_range, make_range, uses_classes
+from querygate.stats.cells import meet
+
+MOST_RANGES = 500_000
+"""Groups times statistics in one answer."""
+
+
+def too_large() -> UnsupportedSQL:
+    return UnsupportedSQL("QG212", "The answer would be too large.", "Ask for fewer groups or fewer columns at once.")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Aggregates of a plan, by their places in it, and the blocks that tell of them: the plan without the others.
+
+    Of margins, `known` are the columns of each; a block that is no margin's has all.
+    """
+
+    plan: Plan
+    places: tuple[int, ...]
+    blocks: tuple[Block, ...]
+    known: tuple[frozenset[str], ...] = ()
+
+    @classmethod
+    def whole(cls, plan: Plan, block: Block) -> Sheet:
+        """One block for the whole plan."""
+        return cls(plan, tuple(range(len(plan.aggregates))), (block,))
+
+
+@dataclass(frozen=True, slots=True)
+class RangedGroup:
+    """A possible group: the range of each aggregate in case it is there, and of the number of its records."""
+
+    keys: tuple[Scalar, ...]
+    chosen: tuple[int, ...]
+    always: bool
+    ranges: tuple[Range, ...]
+    count: Range
+
+
+def fetch_sheets(plan: Plan, release: PublishedVersion, limits: Limits) -> tuple[Sheet, ...]:
+    """What the records of a plan, or of its innermost one, are read from."""
+    catalog = release.catalog
+    if not catalog.margins:
+        return (Sheet.whole(plan, release.project(plan.columns, limits, moment_columns(plan, catalog))),)
+    sheets = []
+    for choice in choose_margins(plan, catalog):
+        names, moments = choice.plan.columns, moment_columns(choice.plan, catalog)
+        blocks = tuple(release.project(names, limits, moments, margin) for margin in choice.margins)
+        known = tuple(catalog.margins[margin].columns for margin in choice.margins)
+        sheets.append(Sheet(choice.plan, choice.places, blocks, known))
+    return tuple(sheets)
+
+
+def range_groups(
+    plan: Plan, sheets: Sequence[Sheet], check: Callable[[], None], *, exists: Bools | None = None
+) -> list[RangedGroup]:
+    """Ranges for every group that can be there. The first sheet counts the groups; `exists` is as in `gather`."""
+    read_sheets = [_ReadSheet(sheet, check, exists) for sheet in sheets]
+    groups = [group for group in read_sheets[0].groups if all(sheet.has(group) for sheet in read_sheets)]
+    if len(groups) * len(plan.aggregates) > MOST_RANGES:
+        raise too_large()
+    found = []
+    for i, group in enumerate(groups):
+        check()
+        told = [sheet.readings(group) for sheet in read_sheets]
+        count = _count(told[0][0])
+        if count.high == 0 and not group.always and len(sheets[0].blocks) > 1:
+            continue  # in each frame cell another margin says that nobody is there
+        ranges: dict[int, Range] = {}
+        for sheet, readings in zip(sheets, told, strict=True):
+            for place, aggregate in zip(sheet.places, sheet.plan.aggregates, strict=True):
+                left = (len(groups) - i) * len(plan.aggregates) - len(ranges)
+                ranges[place] = met_range(aggregate, readings, left)
+        in_order = tuple(ranges[place] for place in range(len(plan.aggregates)))
+        found.append(RangedGroup(group.keys, group.chosen, group.always, in_order, count))
+    return found
+
+
+class _ReadSheet:
+    """The groups of a sheet in each of its blocks."""
+
+    def __init__(self, sheet: Sheet, check: Callable[[], None], exists: Bools | None) -> None:
+        self._plan = sheet.plan
+        listed = [gather(sheet.plan, block, check, exists=exists) for block in sheet.blocks]
+        self.groups = listed[0]
+        self._found = [{(group.chosen, group.keys): group for group in groups} for groups in listed]
+        self._floors = JointFloors(sheet.plan, sheet.blocks, sheet.known, check) if len(listed) > 1 else None
+
+    def has(self, group: FetchedGroup) -> bool:
+        """Can somebody be in it, by every block?"""
+        return all((group.chosen, group.keys) in found for found in self._found)
+
+    def readings(self, group: FetchedGroup) -> list[Readings]:
+        """What the blocks say of each measure of the sheet's plan in this group."""
+        parts = zip(*(found[group.chosen, group.keys].cells for found in self._found), strict=True)
+        floors = (self._floor(group, measure) for measure in self._plan.measures)
+        return [read(cells, floor) for cells, floor in zip(parts, floors, strict=True)]
+
+    def _floor(self, group: FetchedGroup, measure: Measure) -> Ints | None:
+        if self._floors is None or measure.values or measure.splits:
+            return None
+        return self._floors.of(group, measure)
+
+
+# -- ranges that all readings allow ------------------------------------------------------------------------------------
+
+
+def _count(readings: Readings) -> Range:
+    return _honest(count_range(readings.met or readings.others[0]), readings)
+
+
+def met_range(aggregate: Aggregate, readings: Sequence[Readings], left: int = 1) -> Range:
+    """The range that every reading of an aggregate's measures allows, the next of so many that are left."""
+    found: Range | None = None
+    refusal: UnsupportedSQL | None = None
+    candidates = _candidates(aggregate, readings)
+    for turn, cells in enumerate(candidates):
+        take_share(left * len(candidates) - turn)
+        try:
+            told = make_range(aggregate, cells)
+        except UnsupportedSQL as refused:  # a divisor that may be zero, unless another reading knows better
+            refusal = refused
+            continue
+        found = told if found is None else _both(found, told)
+    if found is None:
+        raise refusal or ValueError("an aggregate was read from nothing")
+    return _honest(found, readings[aggregate.measure])
+
+
+def _candidates(aggregate: Aggregate, readings: Sequence[Readings]) -> list[tuple[MeasureCells, ...]]:
+    """Cells of all measures, one reading of each at a time, as long as one of those that are used has another."""
+    ways = [_ways(reading, classes=uses_classes(aggregate)) for reading in readings]
+    turns = max(len(ways[i]) for i in aggregate.measures)
+    return [tuple(way[turn] if turn < len(way) else way[0] for way in ways) for turn in range(turns)]
+
+
+def _ways(readings: Readings, *, classes: bool) -> tuple[MeasureCells, ...]:
+    if readings.met is None:
+        return readings.others
+    if readings.settled and not (classes and any(cells.classes for cells in readings.others)):
+        return (readings.met,)
+    return (readings.met, *readings.others)
+
+
+def _both(found: Range, other: Range) -> Range:
+    """What two ranges say together; one that is NULL for certain leaves nothing else."""
+    return other if other.is_null else found if found.is_null else meet(found, other)
+
+
+def _honest(found: Range, readings: Readings) -> Range:
+    """Other margins may exclude what a range of one of them attains: only a point is sharp."""
+    if readings.others[0].frame is None or found.is_null or found.low == found.high:
+        return found
+    return replace(found, sharp=False, attained_low=None, attained_high=None)
