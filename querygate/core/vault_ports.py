@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from querygate.core.coarse_parts import Parts
-from querygate.core.types import Array, Floats, Ints
+from querygate.core.types import Array, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,6 +66,17 @@ class ValueCount:
 
     known: int
     distinct: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawColumn:
+    """A column by record, in the order of rows: numbers and days, or of texts their places in `texts`, which are in
+    order. Where it is missing the value is anything.
+    """
+
+    values: Array
+    missing: Bools
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +286,8 @@ class VerifierCounts(Protocol):
 
 class VerifierTables(ListedCodes, VerifierCounts, Protocol):
     """All that the verifier asks of raw rows."""
+
+    def raw_column(self, column: str) -> RawColumn: ...
 
 
 class StagingTables(LoadedRows, ClassAssignment, ClassedRows, VerifierTables, Protocol):

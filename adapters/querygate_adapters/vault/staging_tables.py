@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
 from querygate.core.types import NUMERIC, Array, Floats, Ints
-from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, Source, ValueCount
+from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, RawColumn, Source, ValueCount
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.column_arrays import floats, ints
@@ -347,6 +347,21 @@ class DuckDBStagingTables:
         ).fetchnumpy()
         raw = {name: _raw(found[f"y{i}"], is_number=self._types[name] in NUMERIC) for i, name in enumerate(columns)}
         return ints(found["class"]), raw, ints(found["n"])
+
+    def raw_column(self, column: str) -> RawColumn:
+        sql = f"SELECT {self._axis(column)} AS v FROM rows ORDER BY {self._row}"
+        if self._types[column] in NUMERIC:
+            found = self._db.execute(sql).fetchnumpy()["v"]
+            values = np.ma.getdata(found)  # objects where all are missing
+            missing = np.ma.getmaskarray(found)
+            return RawColumn(np.zeros(missing.size, np.int64) if values.dtype == object else values, missing)
+        found = self._db.sql(sql).to_arrow_table()["v"].combine_chunks().dictionary_encode()
+        texts = found.dictionary.to_pylist()
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        place = np.empty(len(texts) + 1, dtype=np.int64)
+        place[order], place[-1] = np.arange(len(texts)), -1
+        places = place[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        return RawColumn(places, places < 0, tuple(texts[i] for i in order))
 
     # -- beside earlier versions -------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from querygate.core.full_disk import full_disk, is_full_disk
 from querygate.core.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
+from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.code_sets import write_code_sets
@@ -160,6 +161,7 @@ class WrittenStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._sets: dict[int, tuple[Ints, Ints, tuple[str, ...]]] = {}
 
     def catalog(self) -> Catalog:
         with self._reading() as read:
@@ -172,13 +174,32 @@ class WrittenStore:
         boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
         return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
 
+    def margins(self) -> dict[int, int]:
+        """How many cells each margin has; -1 stands for cells without one."""
+        with self._reading() as read:
+            found = read("SELECT COALESCE(margin, -1) AS margin, COUNT(*) AS n FROM cells GROUP BY 1")
+        return dict(zip(found["margin"].tolist(), found["n"].tolist(), strict=True))
+
+    def margin_cells(self, margin: int, columns: Sequence[int]) -> tuple[dict[str, Array], int]:
+        """The cells of a margin by class, with these columns; and how many of them tell something of any other."""
+        with self._reading() as read:
+            names = [str(name) for name in read("SELECT column_name AS name FROM (DESCRIBE cells)")["name"]]
+            wanted = [name for name in names if name in MARGIN_CELL or name.startswith(_stems(columns))]
+            beside = " OR ".join(f"{quoted(name)} IS NOT NULL" for name in names if name not in (*wanted, "margin"))
+            where = f"FROM cells WHERE margin = {int(margin)}"
+            told = read(f"SELECT COUNT(*) AS n {where} AND ({beside or 'false'})")["n"]
+            return read(f"SELECT {', '.join(map(quoted, wanted))} {where} ORDER BY class"), int(told[0])
+
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
         """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
-        where = f"WHERE column_id = {int(column)}"
-        with self._reading() as read:
-            members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
-            texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
-        return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
+        if column not in self._sets:
+            where = f"WHERE column_id = {int(column)}"
+            with self._reading() as read:
+                members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
+                texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
+            ids = members["set_id"].astype(np.int64), members["value_id"].astype(np.int64)
+            self._sets[column] = (*ids, tuple(map(str, texts)))
+        return self._sets[column]
 
     def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]:
         """Codes and the item of each, sets and the item of each, one entry for each row as it is, in order."""
@@ -210,6 +231,10 @@ class WrittenStore:
             yield lambda sql: dict(database.execute(sql).fetchnumpy())
         finally:
             database.close()
+
+
+MARGIN_CELL = ("class", "class_n", "n", "frame")
+"""What a cell of a margin has beside the columns that it tells of."""
 
 
 def _stems(columns: Sequence[int]) -> tuple[str, ...]:

@@ -51,8 +51,8 @@ from querygate.custody.publish.republication_guard import (
 from querygate.custody.publish.view_division import divide_views
 from querygate.custody.publish.view_summary import ViewFigures, summarise
 from querygate.custody.publish.view_versions import check_same, concerns_views, stand_alone
-from querygate.custody.verify.margin_totals import check_totals
 from querygate.custody.verify.verify import Measurement, Written, verify_release
+from querygate.custody.verify.view_check import verify_views
 from querygate.methods.anonymise import Method
 
 
@@ -217,8 +217,9 @@ def write(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
     state.progress.begin(Step.VERIFY, "verifying")
-    if state.views is not None:  # the certificates are made again here: verify/view_check.py, verify_views
-        return replace(state, measured=check_totals(state.written, state.policy, state.rows))
+    if state.views is not None:
+        given = {cell.place: cell.certificates for cell in state.views.cells}
+        return replace(state, measured=verify_views(state.written, state.policy, state.staging, state.rows, given))
     measured = verify_release(state.written, state.policy, state.staging, state.rows, job.population)
     return replace(state, measured=measured)
 

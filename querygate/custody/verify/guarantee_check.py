@@ -6,14 +6,13 @@ numbers, on what people guard and on values that only a hull tells of are measur
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
-from querygate.core.types import Arrays, Bools, Column, Ints
-from querygate.core.vault_ports import VerifierCounts
+from querygate.core.types import Array, Arrays, Bools, Column, Ints
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
@@ -26,6 +25,14 @@ ROOM = 1e-8
 
 CARRIED = (None, "bins", "univariate")
 """Ways in which a record's own value is in the cells: categories, and numbers in bins or intervals of their own."""
+
+
+class ClassRows(Protocol):
+    """Raw rows by class."""
+
+    def raw_counts(
+        self, columns: Sequence[str], *, by: Literal["combination", "class"]
+    ) -> tuple[Ints, Mapping[str, Array], Ints]: ...
 
 
 class Sets(Protocol):
@@ -50,7 +57,7 @@ class WrittenCells:
     cells: Arrays
     box: Ints
     written: Sets
-    staging: VerifierCounts
+    staging: ClassRows
 
     def raw(self, *names: str) -> tuple[Ints, Arrays, Ints]:
         """(box, raw values by column, records)."""

@@ -34,10 +34,16 @@ def count_people(release: WrittenCells, person: str) -> ClassPeople:
 def check_people(release: WrittenCells, policy: Policy) -> Iterator[GuaranteeCheck]:
     """What people keep of every guarantee that with one row for each would follow from its rows."""
     for column in release.columns:
-        wanted = policy.column(column.name)
-        if wanted.carry == "bins":
+        if policy.column(column.name).carry == "bins":
             fewest = _fewest_in_bins(release, policy.person, column)
             yield GuaranteeCheck(f"k = {policy.k} people in each bin of {column.name}", "", fewest, fewest >= policy.k)
+    yield from check_holders(release, policy)
+
+
+def check_holders(release: WrittenCells, policy: Policy) -> Iterator[GuaranteeCheck]:
+    """Of every guarded column no value that too many people of a class have."""
+    for column in release.columns:
+        wanted = policy.column(column.name)
         if not wanted.diversity or column.role != "sensitive":
             continue
         box, raw, _ = release.raw(policy.person, column.name)

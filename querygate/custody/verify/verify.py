@@ -9,58 +9,24 @@ not hold stops the publication.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
-from querygate.core.errors import ConfigError
-from querygate.core.types import Array, Arrays, Bools, Catalog, Column, Floats, Ints
+from querygate.core.types import Array, Arrays, Bools, Column, Floats, Ints
 from querygate.core.vault_ports import VerifierCounts, VerifierTables
 from querygate.custody.columns.hierarchies import strays
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
-from querygate.custody.policy import Policy
+from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.verify.code_check import measure_codes
 from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.number_check import check_intervals, check_moments
-from querygate.custody.verify.person_check import ClassPeople, check_people, count_people
+from querygate.custody.verify.person_check import check_people, count_people
+from querygate.custody.verify.promises import Measurement, Written, require
 from querygate.methods.anonymise import partition_check
 
-
-class Written(Protocol):
-    """A staged store file, read back."""
-
-    def cells(self, quasi: Sequence[int]) -> Arrays: ...
-
-    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
-
-    def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]: ...
-
-    def moments(self, column: int) -> Arrays: ...
-
-    def catalog(self) -> Catalog: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What the written version really keeps."""
-
-    smallest: int  # records of a class
-    largest: int
-    l: dict[str, int] = field(default_factory=dict)  # noqa: E741 - fewest distinct values of a class, per sensitive column
-    t: dict[str, float] = field(default_factory=dict)  # farthest class from the whole, per sensitive column
-    hull: dict[str, float] = field(default_factory=dict)  # narrowest raw hull of a class, per guarded number
-    width: dict[str, float] = field(default_factory=dict)  # mean width of a cell, per numeric column
-    kept: dict[str, float] = field(default_factory=dict)  # the figure of every guarantee of the policy beyond k
-    people: ClassPeople | None = None  # of the classes, where people have several records
-
-    @property
-    def k(self) -> int:
-        """How many people every class has at least."""
-        return self.smallest if self.people is None else self.people.fewest
+__all__ = ["Measurement", "Written", "verify_release"]
 
 
 def verify_release(
@@ -72,24 +38,24 @@ def verify_release(
     # The class of a cell as an outsider sees it: equal published quasi-identifiers, whatever the class id.
     boxes = np.asarray(cells["box"], dtype=np.int64)
     sizes = np.bincount(boxes, cells["n"]).astype(np.int64)
-    _check(int(cells["n"].sum()) == rows == catalog.rows, "every record is counted once")
-    _check(bool((cells["n"] > 0).all()), "no cell is empty")
-    _check(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
+    require(int(cells["n"].sum()) == rows == catalog.rows, "every record is counted once")
+    require(bool((cells["n"] > 0).all()), "no cell is empty")
+    require(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
     k = int(sizes[sizes > 0].min())
-    _check(k >= policy.k, f"k = {policy.k}")
+    require(k >= policy.k, f"k = {policy.k}")
     release = WrittenCells(catalog.columns, cells, boxes, written, staging)
     people = count_people(release, policy.person) if catalog.persons else None
-    _check(people is None or people.fewest >= policy.k, f"k = {policy.k} people")
+    require(people is None or people.fewest >= policy.k, f"k = {policy.k} people")
     for column in catalog.columns:
         if column.is_numeric:
             _check_number(column, policy, catalog.tight, cells, staging)
         if policy.column(column.name).hierarchy is not None:
             _check_nodes(column, policy, written)
         if policy.column(column.name).groups:
-            _check_groups(column, policy, written)
+            check_groups(column, policy, written)
         if column.is_codes:
             continue
-        _check(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
+        require(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
         wanted = policy.column(column.name)
@@ -106,21 +72,21 @@ def verify_release(
                 if np.isnan(low).all():
                     continue  # a column without any value has nothing to guard
                 hull[column.name] = _narrowest(classes, low, high, spares_missing=wanted.spares_missing)
-                _check(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
+                require(hull[column.name] >= wanted.guard, f"the numeric guard of {column.name}")
                 one = wanted.carry in ("hull", "joint")
-                _check(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
+                require(one or l[column.name] >= 2, f"two bins of {column.name} in each class")
     kept: dict[str, float] = {}
     for guarantee in check_people(release, policy) if people is not None else ():
         kept |= {guarantee.measure: guarantee.figure} if guarantee.measure else {}
-        _check(guarantee.holds, guarantee.promise)
+        require(guarantee.holds, guarantee.promise)
     for guarantee in measure_guarantees(release, policy, population):
         kept[guarantee.measure] = guarantee.figure
-        _check(guarantee.holds, guarantee.promise)
+        require(guarantee.holds, guarantee.promise)
     for guarantee in measure_codes(written, catalog, policy, cells, staging):
         kept |= {guarantee.measure: guarantee.figure} if guarantee.measure else {}
-        _check(guarantee.holds, guarantee.promise)
+        require(guarantee.holds, guarantee.promise)
     for found in check_moments(written, catalog, policy, cells, staging):
-        _check(found.holds, found.promise)
+        require(found.holds, found.promise)
     width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
     return Measurement(k, int(sizes.max()), l, t, hull, width, kept, people)
 
@@ -131,50 +97,47 @@ def _narrowest(classes: Ints, low: Floats, high: Floats, *, spares_missing: bool
     return partition_check.narrowest_hull(classes[asked], low[asked], high[asked])
 
 
-def _check(holds: bool, promise: str) -> None:
-    if not holds:
-        raise ConfigError(
-            "QG803",
-            f"The verifier found that the release would break a promise: {promise}.",
-            "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
-        )
-
-
 def _check_number(column: Column, policy: Policy, tight: bool, cells: Arrays, staging: VerifierCounts) -> None:
     """Where the intervals of a numeric column may begin and end."""
     wanted, name = policy.column(column.name), column.name
-    _check(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
+    require(column.nullable == (f"c{column.index}_null" in cells), f"missing values of {name} are declared")
     low, high, known = _intervals(column, cells)
     if tight and column.role == "quasi-identifier":
         _, *hull = staging.class_hulls(name)
         _, row = np.unique(cells["class"], return_index=True)
         edges = [np.where(known, end, np.nan)[row] for end in (low, high)]
-        _check(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
+        require(all(map(_is_same, edges, hull)), f"the edges of {name} are attained")
     elif column.role != "public":
-        public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
-        below, above = (np.searchsorted(*pair) for pair in ((public.low, low[known]), (public.high, high[known])))
-        on_edges = _are_at(low[known], public.low, below) and _are_at(high[known], public.high, above)
-        _check(on_edges, f"the edges of {name} are public")
-        if wanted.edges:
-            _check_cells(column, wanted.edges, low[known], high[known])
+        check_edges(column, wanted, low[known], high[known])
         for found in check_intervals(column, wanted, policy.k, cells):
-            _check(found.holds, found.promise)
+            require(found.holds, found.promise)
         if wanted.carry == "bins":
+            public = bin_codes(wanted)
+            below, above = np.searchsorted(public.low, low[known]), np.searchsorted(public.high, high[known])
             _, which = np.unique(below * public.size + above, return_inverse=True)
             held = np.bincount(which, cells["n"][known])
-            _check(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
+            require(len(held) < 2 or bool(held.min() >= policy.k), f"k = {policy.k} in each bin of {name}")
+
+
+def check_edges(column: Column, wanted: ColumnPolicy, low: Array, high: Array) -> None:
+    """Intervals of a number begin and end where its policy says in public."""
+    public = bin_codes(wanted) if wanted.carry == "bins" else grid_codes(wanted)
+    on_edges = bool(np.isin(low, public.low).all() and np.isin(high, public.high).all())
+    require(on_edges, f"the edges of {column.name} are public")
+    if wanted.edges:
+        _check_cells(column, wanted.edges, low, high)
 
 
 def _check_nodes(column: Column, policy: Policy, written: Written) -> None:
     """Whatever was written of a category with a hierarchy is a node of it, and not any set of values."""
     stray = strays(policy.column(column.name), written.sets(column.index)[2], _sets(column, written))
-    _check(stray == 0, f"{column.name} is published as nodes of its hierarchy")
+    require(stray == 0, f"{column.name} is published as nodes of its hierarchy")
 
 
-def _check_groups(column: Column, policy: Policy, written: Written) -> None:
+def check_groups(column: Column, policy: Policy, written: Written) -> None:
     """Whatever was written of a category with groups holds each of them whole or not at all."""
     split = split_groups(policy.column(column.name), _sets(column, written))
-    _check(split == 0, f"{column.name} is published as whole groups")
+    require(split == 0, f"{column.name} is published as whole groups")
 
 
 def _sets(column: Column, written: Written) -> list[frozenset[str]]:
@@ -193,12 +156,7 @@ def _check_cells(column: Column, edges: tuple[int | float, ...], low: Array, hig
     below = math.nextafter if not column.is_discrete else lambda edge, _: edge - 1
     begins, ends = set(edges[:-1]), {below(edge, -math.inf) for edge in edges[1:-1]} | {edges[-1]}
     inside = set(np.unique(low).tolist()) <= begins and set(np.unique(high).tolist()) <= ends
-    _check(inside, f"{column.name} is published as whole cells")
-
-
-def _are_at(values: Array, edges: Array, places: Ints) -> bool:
-    """Whether each value is the edge at its place."""
-    return not len(values) or bool((edges[np.minimum(places, len(edges) - 1)] == values).all())
+    require(inside, f"{column.name} is published as whole cells")
 
 
 def _is_same(a: Floats, b: Floats) -> bool:

@@ -1,24 +1,30 @@
 """The certificates of views, made or measured again by other means; shares no code with what makes views.
 
 Plain arrays in: the class of each record in each view (any numbers that tell classes apart), its persons, its bin, its
-value. Slow and simple on purpose: flows where the maker contracts graphs, closures where it has components, and whole
-numbers or fractions throughout.
+value. Flows where the maker orders vertices, closures where it has components, and whole numbers throughout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import lcm
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from querygate.core.types import Bools, Ints
 
 LARGEST_FLOW = 2**30
+FINEST_SHARE = 720_720
+
+TRIES = (4, 16, None)
+"""With how many others a bin is paired, commonest first, as long as somebody is not shown safe; in the end with all."""
+
+AT_ONCE = 512
+"""Pairs of bins that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,16 @@ class BinnedNumber:
     high: Ints
     span: int
     step: int
+
+    @property
+    def has_number(self) -> Bools:
+        """By bin."""
+        return self.low <= self.high
+
+    @property
+    def widths(self) -> Ints:
+        """Of bins; 0 where there is no number."""
+        return np.where(self.has_number, self.high - self.low, 0)
 
 
 @dataclass(frozen=True)
@@ -59,28 +75,40 @@ class MoveGiven:
     times: Sequence[int]
 
 
+# -- people: R1 and R2 -------------------------------------------------------------------------------------------------
+
+
 def fewest_people(label: Ints, persons: Ints | None = None) -> int:
     """Distinct people of the smallest class (R1)."""
-    people = np.arange(label.size) if persons is None else persons
-    pairs = np.unique(np.stack([label, people]), axis=1)
-    return int(np.unique(pairs[0], return_counts=True)[1].min())
+    return int(people_by_class(label, np.arange(label.size) if persons is None else persons).min())
+
+
+def people_by_class(label: Ints, persons: Ints) -> Ints:
+    """Distinct people of each class, in rising order."""
+    order = np.lexsort((persons, label))
+    label, persons = label[order], persons[order]
+    is_new = np.append(True, (np.diff(label) != 0) | (np.diff(persons) != 0))
+    return np.unique(label[is_new], return_counts=True)[1]
 
 
 def person_shares(records: int, persons: Ints | None = None) -> tuple[Ints, int]:
     """Per record its part of a person, whose records share them equally, in parts of a whole that is returned too."""
     if persons is None:
         return np.ones(records, dtype=np.int64), 1
-    times: dict[int, int] = {}
-    for person in persons.tolist():
-        times[person] = times.get(person, 0) + 1
-    whole = min(lcm(*times.values()), 720_720)
-    return np.array([whole // times[person] for person in persons.tolist()], dtype=np.int64), whole
+    order = np.argsort(persons, kind="stable")
+    begin = np.flatnonzero(np.append(True, np.diff(persons[order]) != 0))
+    times = np.empty(records, dtype=np.int64)
+    lengths = np.diff(np.append(begin, records))
+    times[order] = np.repeat(lengths, lengths)
+    whole = min(lcm(*set(lengths.tolist())), FINEST_SHARE)
+    return whole // times, whole
 
 
 def least_support(first: Ints, second: Ints, weight: Ints) -> int:
     """The least weight of the records that any combination of the classes of two views tells of (R2).
 
-    The least cut of each component is the least flow from one of its vertices to any other.
+    It is the least cut of a component of the graph of classes, which the records in both join. Of weights too large for
+    flows it is a bound from below.
     """
     names_1, one = np.unique(first, return_inverse=True)
     names_2, two = np.unique(second, return_inverse=True)
@@ -88,93 +116,125 @@ def least_support(first: Ints, second: Ints, weight: Ints) -> int:
     capacity = np.zeros((size, size), dtype=np.int64)
     np.add.at(capacity, (one.reshape(-1), names_1.size + two.reshape(-1)), weight)
     capacity += capacity.T
-    if capacity.max() >= LARGEST_FLOW:
-        raise ValueError("weights are too large for flows; divide persons into fewer parts")
-    graph = csr_array(capacity.astype(np.int32))
-    least, seen = None, np.zeros(size, dtype=np.bool_)
-    for source in range(size):
-        if seen[source]:
-            continue
-        members = breadth_first_order(graph, source, directed=False, return_predecessors=False)
-        seen[members] = True
-        for sink in members[1:].tolist():
-            flow = int(maximum_flow(graph, source, sink).flow_value)
-            least = flow if least is None else min(least, flow)
-    return least or 0
+    number, component = connected_components(csr_array(capacity), directed=False)
+    parts = (np.flatnonzero(component == part) for part in range(number))
+    return min((_least_cut(capacity[np.ix_(part, part)]) for part in parts if part.size > 1), default=0)
+
+
+def _least_cut(capacity: Ints) -> int:
+    """Of a connected graph. Vertices that no cut lighter than a known one can part become one: those of which paths of
+    one and two edges carry as much, and any two once the flow between them is known.
+    """
+    least = int(capacity.sum(axis=1).min())
+    while True:
+        carried = capacity + np.stack([np.minimum(row, capacity).sum(axis=1) for row in capacity])
+        number, component = connected_components(csr_array(carried >= least), directed=False)
+        of = component.astype(np.int64)
+        if number == len(capacity):
+            other, parts = int(np.argmax(carried[0, 1:])) + 1, 1 + least // LARGEST_FLOW
+            graph = csr_array((capacity // parts).astype(np.int32))
+            least = min(least, parts * int(maximum_flow(graph, 0, other).flow_value))
+            of = np.arange(number) - (np.arange(number) > other)
+            of[other], number = 0, number - 1
+        if number == 1:
+            return least
+        capacity = _joined(capacity, of, number)
+        least = min(least, int(capacity.sum(axis=1).min()))
+
+
+def _joined(capacity: Ints, of: Ints, number: int) -> Ints:
+    """The graph in which vertices with the same number are one."""
+    rows = np.zeros((number, len(capacity)), dtype=np.int64)
+    np.add.at(rows, of, capacity)
+    found = np.zeros((number, number), dtype=np.int64)
+    np.add.at(found.T, of, rows.T)
+    np.fill_diagonal(found, 0)
+    return found
 
 
 def unbalanced(labels: Ints, weight: Ints, least: int, certificates: Sequence[BalanceGiven]) -> list[int]:
     """Atoms of less than the `least` weight without a certificate that holds (R2*); `labels` are views x records."""
-    atoms, atom = np.unique(labels, axis=1, return_inverse=True)
-    held = [0] * atoms.shape[1]
-    for place, share in zip(atom.reshape(-1).tolist(), weight.tolist(), strict=True):
-        held[place] += share
+    atoms, atom = _distinct(labels)
+    held = [int(share) for share in _sums(atom, weight, atoms.shape[1])]
+    classes = [[np.flatnonzero(row == name).tolist() for name in np.unique(row)] for row in atoms]
     shown = set()
     for one in certificates:
-        z = [Fraction(number, one.denominator) for number in one.numbers]
-        fits = len(z) == len(held) and z[one.atom] >= least - held[one.atom]
-        fits = fits and all(abs(value) <= held[b] for b, value in enumerate(z) if b != one.atom)
-        if fits and not any(_class_sums(atoms, z)):
+        z, whole = [int(number) for number in one.numbers], int(one.denominator)
+        if whole < 1 or len(z) != len(held) or not 0 <= one.atom < len(held):
+            continue
+        fits = z[one.atom] >= whole * (least - held[one.atom])
+        fits = fits and all(abs(value) <= whole * held[b] for b, value in enumerate(z) if b != one.atom)
+        if fits and not any(sum(z[b] for b in members) for view in classes for members in view):
             shown.add(one.atom)
     return [place for place, share in enumerate(held) if share < least and place not in shown]
 
 
-def _class_sums(atoms: Ints, figures: Sequence[Fraction]) -> list[Fraction]:
-    sums: dict[tuple[int, int], Fraction] = {}
-    for view, row in enumerate(atoms.tolist()):
-        for name, figure in zip(row, figures, strict=True):
-            sums[view, name] = sums.get((view, name), Fraction(0)) + figure
-    return list(sums.values())
+# -- figures -----------------------------------------------------------------------------------------------------------
 
 
 def histogram(label: Ints, bins: Ints, size: int) -> Ints:
     """Records by class in rising order and by bin."""
-    return np.stack([np.bincount(bins[label == name], minlength=size) for name in np.unique(label)])
+    names, place = np.unique(label, return_inverse=True)
+    return np.bincount(place.reshape(-1) * size + bins, minlength=names.size * size).reshape(names.size, size)
 
 
 def sum_ends(label: Ints, bins: Ints, number: BinnedNumber) -> list[tuple[int, int]]:
     """The least and the greatest sum of the published cell of each class in rising order."""
-    ends = []
-    for name in np.unique(label):
-        total = sum(number.values[(label == name) & (number.low <= number.high)[bins]].tolist())
-        low = (total // number.step) * number.step
-        ends.append((low, low + number.step - 1))
-    return ends
+    names, place = np.unique(label, return_inverse=True)
+    totals = _sums(place.reshape(-1), np.where(number.has_number[bins], number.values, 0), names.size)
+    low = totals // number.step * number.step
+    return list(zip(low.tolist(), (low + number.step - 1).tolist(), strict=True))
+
+
+# -- witnesses: R3 -----------------------------------------------------------------------------------------------------
 
 
 class WitnessCheck:
-    """Who of one cell is shown to be able to have another value, with the same figures in every view (R3)."""
+    """Who of one cell is shown to be able to have another value, with the same figures in every view (R3).
+
+    Records in one class of every view that have one bin (or a window of it, where it is wide) are a group.
+    """
 
     def __init__(self, labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], values: int) -> None:
-        self.labels, self.told, self.values = labels, numbers, values
-        self.public, self.bins, self.numbers = _windows(bins, numbers)
-        self.atoms, atom = np.unique(labels, axis=1, return_inverse=True)
-        self.atom = atom.reshape(-1)
-        self.holders: dict[tuple[int, int], int] = {}
-        for pair in zip(self.atom.tolist(), self.bins.tolist(), strict=True):
-            self.holders[pair] = self.holders.get(pair, 0) + 1
-        here: dict[int, set[int]] = {}
-        for a, own in self.holders:
-            here.setdefault(a, set()).add(own)
-        self.can: dict[tuple[int, int], set[int]] = {(a, own): set(here[a]) for a, own in self.holders}
+        self.told, self.values = numbers, values
+        self.public, window, self.numbers = _windows(bins, numbers)
+        self.atoms, atom = _distinct(labels)
+        self.classes = [np.unique(row, return_inverse=True)[1].reshape(-1) for row in self.atoms]
+        self.divided = [view for view, row in enumerate(self.classes) if row.any()]
+        self.held = np.zeros((self.atoms.shape[1], self.public.size), dtype=np.int64)
+        np.add.at(self.held, (atom, window), 1)
+        self.totals = [
+            _sums(atom, np.where(one.has_number[window], one.values, 0), self.atoms.shape[1]) for one in self.numbers
+        ]
+        self.atom, self.window = np.nonzero(self.held)
+        place = np.zeros_like(self.held)
+        place[self.atom, self.window] = np.arange(self.atom.size)
+        self.place = place
+        self.group = place[atom, window]
+        self.can: Bools = self.held[self.atom] > 0  # by group and window: they exchange values inside their atom
 
-    def room(self, world: TotalsGiven) -> list[dict[tuple[int, int], int]] | None:
-        """By number, how far each class's sum lies inside its cell in this world; None if it is no world at all."""
+    def world(self, exact: int) -> TotalsGiven:
+        """The table as it is."""
+        return TotalsGiven(exact, np.array(self.totals, dtype=np.int64).reshape(len(self.totals), len(self.held)))
+
+    def room(self, world: TotalsGiven) -> list[list[Ints]] | None:
+        """By number and view, how far each class's sum lies inside its cell in this world; None if it is none."""
+        if np.shape(world.totals) != (len(self.numbers), len(self.held)):
+            return None
         found = []
-        for number, totals in zip(self.numbers, world.totals, strict=True):
-            inside: dict[tuple[int, int], int] = {}
-            known = (number.low <= number.high)[self.bins]
-            for a, total in enumerate(totals.tolist()):
-                bins = self.bins[(self.atom == a) & known]
-                if not int(number.low[bins].sum()) <= total <= int(number.high[bins].sum()):
-                    return None
-            for view, row in enumerate(self.atoms):
-                for name, ends in zip(np.unique(row), sum_ends(self.labels[view], self.bins, number), strict=True):
-                    total = int(totals[row == name].sum())
-                    inside[view, int(name)] = min(total - ends[0], ends[1] - total)
-            if min(inside.values()) < 0:
+        for number, true, totals in zip(self.numbers, self.totals, np.asarray(world.totals), strict=True):
+            low, high = (self.held @ np.where(number.has_number, end, 0) for end in (number.low, number.high))
+            if not ((low <= totals) & (totals <= high)).all():
                 return None
-            found.append(inside)
+            views = []
+            for row in self.classes:
+                size = int(row.max()) + 1
+                begin = _sums(row, true, size) // number.step * number.step
+                total = _sums(row, totals, size)
+                views.append(np.minimum(total - begin, begin + number.step - 1 - total))
+            if min(int(inside.min()) for inside in views) < 0:
+                return None
+            found.append(views)
         return found
 
     def swap(self, world: TotalsGiven) -> bool:
@@ -182,124 +242,151 @@ class WitnessCheck:
         room = self.room(world)
         if room is None:
             return False
-        divided = [view for view, row in enumerate(self.atoms) if (row != row[0]).any()]
-        if len(divided) != 2:
-            return True
-        for own in range(len(self.public)):
-            for other in range(own + 1, len(self.public)):
-                is_another = self.public[own] != self.public[other]
-                if is_another and any(self._is_unsafe(pair) for pair in self.holders if pair[1] in (own, other)):
-                    self._swap_pair(own, other, divided, world, room)
+        if len(self.divided) == 2:
+            for own, other in self._pairs():
+                self._swap(own, other, self._allowed(own, other, world, room))
         return True
 
-    def _swap_pair(
-        self,
-        own: int,
-        other: int,
-        divided: Sequence[int],
-        world: TotalsGiven,
-        room: Sequence[dict[tuple[int, int], int]],
-    ) -> None:
-        first, second = (np.unique(row, return_inverse=True)[1].reshape(-1) for row in self.atoms[list(divided)])
-        size = int(first.max()) + 1
-        reach = np.eye(size + int(second.max()) + 1, dtype=np.float64)
-        free = [self._allows(a, own, other, 1, world, room) for a in range(self.atoms.shape[1])]
-        for a, is_free in enumerate(free):
-            if is_free and (a, own) in self.holders:
-                reach[first[a], size + second[a]] = 1
-            if is_free and (a, other) in self.holders:
-                reach[size + second[a], first[a]] = 1
-        for _ in range(len(reach).bit_length()):
-            reach = np.minimum(reach @ reach, 1.0)
-        for a, is_free in enumerate(free):
-            if is_free and (a, own) in self.holders and reach[size + second[a], first[a]]:
-                self.can[a, own].add(other)
-            if is_free and (a, other) in self.holders and reach[first[a], size + second[a]]:
-                self.can[a, other].add(own)
+    def _pairs(self) -> Iterator[tuple[Ints, Ints]]:
+        """Windows of different bins, one of which has somebody who is not shown safe."""
+        common = np.argsort(-self.held.sum(axis=0), kind="stable")
+        tried = np.equal.outer(self.public, self.public)
+        for most in TRIES:
+            wanted = np.zeros_like(tried)
+            for one in np.unique(self.window[self._unsafe_groups()]).tolist():
+                partners = common[self.public[common] != self.public[one]][:most]
+                wanted[np.minimum(one, partners), np.maximum(one, partners)] = True
+            own, other = np.nonzero(wanted & ~tried)
+            tried |= wanted
+            for begin in range(0, own.size, AT_ONCE):
+                yield own[begin : begin + AT_ONCE], other[begin : begin + AT_ONCE]
 
-    def _allows(
-        self, a: int, own: int, other: int, times: int, world: TotalsGiven, room: Sequence[dict[tuple[int, int], int]]
-    ) -> bool:
-        """Do the sums of the atom's classes bear so many trades in them?"""
+    def _allowed(self, own: Ints, other: Ints, world: TotalsGiven, room: Sequence[Sequence[Ints]]) -> Bools:
+        """Per pair of windows and atom: do the sums of the atom's classes bear a trade?"""
+        allowed = np.ones((own.size, len(self.held)), dtype=np.bool_)
         for number, inside in zip(self.numbers, room, strict=True):
-            moved = sum(int(number.high[b] - number.low[b]) for b in (own, other) if number.low[b] <= number.high[b])
-            for view in range(len(self.atoms)):
-                is_free = view == world.exact or (self.atoms[view] == self.atoms[view, 0]).all()
-                if not is_free and inside[view, int(self.atoms[view, a])] < times * moved:
-                    return False
-        return True
+            moved = number.widths[own] + number.widths[other]
+            for view in self.divided:  # the whole cell sums classes of the exact view
+                if view != world.exact:
+                    allowed &= inside[view][self.classes[view]] >= moved[:, None]
+        return allowed
+
+    def _swap(self, own: Ints, other: Ints, allowed: Bools) -> None:
+        """Holders of `own` are arcs from their first class to their second, those of `other` arcs back. Who is on a
+        cycle can have the other window.
+        """
+        first, second = (self.classes[view] for view in self.divided)
+        split = int(first.max()) + 1
+        size = split + int(second.max()) + 1
+        sides = [np.nonzero(allowed & (self.held[:, window].T > 0)) for window in (own, other)]
+        tails = [pair * size + first[atom] for pair, atom in sides]
+        heads = [pair * size + split + second[atom] for pair, atom in sides]
+        tails[1], heads[1] = heads[1], tails[1]
+        reach = _closure(np.concatenate(tails), np.concatenate(heads), own.size, size)
+        for (pair, atom), tail, head, mine, theirs in zip(sides, tails, heads, (own, other), (other, own), strict=True):
+            back = tail % size
+            on_cycle = reach[head, back // 64] >> (back % 64).astype(np.uint64) & np.uint64(1) > 0
+            groups = self.place[atom[on_cycle], mine[pair[on_cycle]]]
+            self.can[groups, theirs[pair[on_cycle]]] = True
 
     def move(self, one: MoveGiven, world: TotalsGiven) -> bool:
         """Take a move into account; False if it is not one."""
         room = self.room(world)
-        times = dict(zip(one.atoms, one.times, strict=True))
-        if room is None or any(
-            n > self.holders.get((a, one.own), 0) or -n > self.holders.get((a, one.other), 0) for a, n in times.items()
-        ):
+        windows, atoms = (np.asarray(part, dtype=np.int64) for part in ((one.own, one.other), one.atoms))
+        if room is None or not (_are_places(windows, self.public.size) and _are_places(atoms, len(self.held))):
             return False
-        for view, row in enumerate(self.atoms):
-            for name in set(row[list(times)].tolist()):
-                inside = [n for a, n in times.items() if row[a] == name]
-                given = sum(n for n in inside if n > 0)
-                a = next(a for a in times if row[a] == name)
-                is_free = view == world.exact or (row == row[0]).all()  # the whole cell sums classes of the exact view
-                if sum(inside) or not (is_free or self._bears(view, a, one, given, room)):
-                    return False
-        for a, n in times.items():
-            if n:
-                self.can[a, one.own if n > 0 else one.other].add(one.other if n > 0 else one.own)
-        return True
-
-    def _bears(self, view: int, a: int, one: MoveGiven, given: int, room: Sequence[dict[tuple[int, int], int]]) -> bool:
-        name = int(self.atoms[view, a])
-        for number, inside in zip(self.numbers, room, strict=True):
-            ends = [(number.low[b], number.high[b]) for b in (one.own, one.other)]
-            if inside[view, name] < given * sum(int(high - low) for low, high in ends if low <= high):
+        times = np.zeros(len(self.held), dtype=np.int64)
+        np.add.at(times, atoms, np.asarray(one.times, dtype=np.int64))
+        if (times > self.held[:, one.own]).any() or (-times > self.held[:, one.other]).any():
+            return False
+        for view, row in enumerate(self.classes):
+            size = int(row.max()) + 1
+            if _sums(row, times, size).any():
                 return False
+            given = _sums(row, np.maximum(times, 0), size)
+            is_free = view == world.exact or view not in self.divided  # the whole cell sums classes of the exact view
+            for number, inside in zip(self.numbers, room, strict=True):
+                moved = int(number.widths[one.own] + number.widths[one.other])
+                if not is_free and (inside[view] < given * moved).any():
+                    return False
+        self.can[self.place[times > 0, one.own], one.other] = True
+        self.can[self.place[times < 0, one.other], one.own] = True
         return True
 
-    def _is_unsafe(self, pair: tuple[int, int]) -> bool:
-        can = {self.public[b] for b in self.can[pair]}
-        if len(can) < self.values:
-            return True
+    def _unsafe_groups(self) -> Bools:
+        names, place = np.unique(self.public, return_inverse=True)
+        can = np.zeros((self.atom.size, names.size), dtype=np.bool_)
+        for window, name in enumerate(place.reshape(-1).tolist()):
+            can[:, name] |= self.can[:, window]
+        unsafe: Bools = can.sum(axis=1) < self.values
         for number in self.told:
-            known = [b for b in can if number.low[b] <= number.high[b]]
-            ends = [number.high[b] for b in known], [number.low[b] for b in known]
-            if self.public[pair[1]] in known and max(ends[0]) - min(ends[1]) + 1 < number.span:
-                return True
-        return False
+            known = can & number.has_number[names]
+            greatest = np.where(known, number.high[names], np.iinfo(np.int64).min).max(axis=1)
+            least = np.where(known, number.low[names], np.iinfo(np.int64).max).min(axis=1)
+            own = number.has_number[self.public[self.window]]  # then one is known
+            unsafe[own] |= greatest[own] - least[own] + 1 < number.span
+        return unsafe
 
     def unsafe(self) -> Bools:
         """Per record whether nothing shows that it could be otherwise."""
-        return np.array([self._is_unsafe(pair) for pair in zip(self.atom.tolist(), self.bins.tolist(), strict=True)])
+        return self._unsafe_groups()[self.group]
 
 
-def _windows(bins: Ints, numbers: Sequence[BinnedNumber]) -> tuple[list[int], Ints, list[BinnedNumber]]:
+def _closure(tails: Ints, heads: Ints, graphs: int, size: int) -> NDArray[np.uint64]:
+    """Where each vertex of some graphs of the same size leads to, as bits, by following arcs until nothing is new."""
+    reach = np.zeros((graphs * size, (size + 63) // 64), dtype=np.uint64)
+    vertex = np.arange(graphs * size)
+    reach[vertex, vertex % size // 64] = np.uint64(1) << (vertex % size % 64).astype(np.uint64)
+    order = np.argsort(tails, kind="stable")
+    tails, heads = tails[order], heads[order]
+    begin = np.flatnonzero(np.append(True, np.diff(tails) != 0)) if tails.size else tails
+    while tails.size:
+        further = reach[tails[begin]] | np.bitwise_or.reduceat(reach[heads], begin, axis=0)
+        if np.array_equal(further, reach[tails[begin]]):
+            break
+        reach[tails[begin]] = further
+    return reach
+
+
+def _windows(bins: Ints, numbers: Sequence[BinnedNumber]) -> tuple[Ints, Ints, list[BinnedNumber]]:
     """Bins with more values than a sixth of a sum cell divided into windows of so many, from their low end up.
 
     Returns the public bin of each window that occurs, in order, the window of each record, and the numbers with the
     ends of windows.
     """
-    names: list[tuple[int, ...]] = []
-    for record, own in enumerate(bins.tolist()):
-        parts = [own]
-        for number in numbers:
-            size = max(1, number.step // 6)
-            is_wide = number.high[own] - number.low[own] >= size
-            parts.append(int(number.values[record] - number.low[own]) // size if is_wide else 0)
-        names.append(tuple(parts))
-    order = sorted(set(names))
-    place = {name: i for i, name in enumerate(order)}
-    finer = []
-    for which, number in enumerate(numbers):
-        low, high = [], []
-        for name in order:
-            first, last = int(number.low[name[0]]), int(number.high[name[0]])
-            size = max(1, number.step // 6)
-            if last - first >= size:
-                first += name[1 + which] * size
-                last = min(first + size - 1, last)
-            low.append(first)
-            high.append(last)
-        finer.append(BinnedNumber(number.values, np.array(low), np.array(high), number.span, number.step))
-    return [name[0] for name in order], np.array([place[name] for name in names]), finer
+    keys = [bins]
+    for number in numbers:
+        size = max(1, number.step // 6)
+        is_wide = number.high - number.low >= size
+        keys.append(np.where(is_wide[bins], (number.values - number.low[bins]) // size, 0))
+    names, window = _distinct(np.stack(keys))
+    public, finer = names[0], []
+    for number, parts in zip(numbers, names[1:], strict=True):
+        size = max(1, number.step // 6)
+        low, high = number.low[public], number.high[public]
+        is_wide = high - low >= size
+        low = np.where(is_wide, low + parts * size, low)
+        high = np.where(is_wide, np.minimum(low + size - 1, high), high)
+        finer.append(BinnedNumber(number.values, low, high, number.span, number.step))
+    return public, window, finer
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """The different columns of a matrix in order, and which of them each column is."""
+    order = np.lexsort(rows[::-1])
+    sorted_rows = rows[:, order]
+    is_new = np.append(True, (np.diff(sorted_rows, axis=1) != 0).any(axis=0))[: order.size]
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.cumsum(is_new) - 1
+    return sorted_rows[:, is_new], place
+
+
+def _sums(place: Ints, figures: Ints, size: int) -> Ints:
+    """Figures added up by place, in whole numbers."""
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, place, figures)
+    return total
+
+
+def _are_places(places: Ints, size: int) -> bool:
+    return bool(((places >= 0) & (places < size)).all())

@@ -1,0 +1,74 @@
+"""What the verifier reads, what it hands back, and how it says that a promise is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from querygate.core.errors import ConfigError
+from querygate.core.types import Arrays, Catalog, Ints
+from querygate.custody.verify.person_check import ClassPeople
+
+
+class Written(Protocol):
+    """A staged store file, read back."""
+
+    def cells(self, quasi: Sequence[int]) -> Arrays: ...
+
+    def margins(self) -> Mapping[int, int]:
+        """How many cells each margin has, by its number."""
+        ...
+
+    def margin_cells(self, margin: int, columns: Sequence[int]) -> tuple[Arrays, int]:
+        """The cells of a margin by class, with these columns; and how many of them tell something of any other."""
+        ...
+
+    def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
+
+    def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]: ...
+
+    def moments(self, column: int) -> Arrays: ...
+
+    def catalog(self) -> Catalog: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ViewsMeasured:
+    """What views keep together."""
+
+    frames: int
+    classes: int  # of the counts of all views
+    least_cut: int  # people that any combination of two views tells of, at least
+    shown: dict[str, int]  # records of each unit that are shown to be able to have another value
+    withheld: dict[str, int]  # records of each unit of which no view tells anything
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What the written version really keeps."""
+
+    smallest: int  # records of a class
+    largest: int
+    l: dict[str, int] = field(default_factory=dict)  # noqa: E741 - fewest distinct values of a class, per sensitive column
+    t: dict[str, float] = field(default_factory=dict)  # farthest class from the whole, per sensitive column
+    hull: dict[str, float] = field(default_factory=dict)  # narrowest raw hull of a class, per guarded number
+    width: dict[str, float] = field(default_factory=dict)  # mean width of a cell, per numeric column
+    kept: dict[str, float] = field(default_factory=dict)  # the figure of every guarantee of the policy beyond k
+    people: ClassPeople | None = None  # of the classes, where people have several records
+    views: ViewsMeasured | None = None  # where the version is published as views
+
+    @property
+    def k(self) -> int:
+        """How many people every class has at least."""
+        return self.smallest if self.people is None else self.people.fewest
+
+
+def require(holds: bool, promise: str) -> None:
+    """ConfigError QG803 if a promise is broken."""
+    if not holds:
+        raise ConfigError(
+            "QG803",
+            f"The verifier found that the release would break a promise: {promise}.",
+            "Nothing was published. This is a fault of the anonymiser; please report it with the policy.",
+        )

@@ -1,0 +1,324 @@
+"""The verifier of a version of views: every certificate is made again from the written file and the raw rows.
+
+Records are put into the classes of every margin by the published boxes, and what is published of these is counted. Then
+frame cell by frame cell: k people and the guards of a class (R1), no combination of classes about fewer than k people
+(R2), and for every record and unit tables with the same figures in which it has another value (R3). Nothing of what
+made the views is used: balances, worlds and moves that it found are proposals, and count where they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import zip_longest
+from typing import Protocol
+
+import numpy as np
+
+from querygate.core.types import Catalog, Column, Ints
+from querygate.core.vault_ports import VerifierTables
+from querygate.custody.policy import Policy, ViewRules
+from querygate.custody.verify.margin_guards import MarginGuards, measure_margin
+from querygate.custody.verify.margin_records import (
+    LocatedMargin,
+    ReadColumn,
+    WrittenMargin,
+    find_frames,
+    locate,
+    read_margin,
+)
+from querygate.custody.verify.person_check import ClassPeople
+from querygate.custody.verify.promises import Measurement, ViewsMeasured, Written, require
+from querygate.custody.verify.unit_figures import UnitTold, read_unit
+from querygate.custody.verify.verify import check_edges, check_groups
+from querygate.methods.views.checker import (
+    BalanceGiven,
+    BinnedNumber,
+    MoveGiven,
+    TotalsGiven,
+    WitnessCheck,
+    least_support,
+    people_by_class,
+    person_shares,
+    unbalanced,
+)
+
+
+class GivenBalance(Protocol):
+    @property
+    def atom(self) -> int: ...
+
+    @property
+    def numbers(self) -> Sequence[int]: ...
+
+    @property
+    def denominator(self) -> int: ...
+
+
+class GivenWorld(Protocol):
+    @property
+    def exact(self) -> int: ...
+
+    @property
+    def totals(self) -> Ints: ...
+
+
+class GivenMove(Protocol):
+    @property
+    def own(self) -> int: ...
+
+    @property
+    def other(self) -> int: ...
+
+    @property
+    def atoms(self) -> Sequence[int]: ...
+
+    @property
+    def times(self) -> Sequence[int]: ...
+
+
+class UnitProposal(Protocol):
+    """Worlds, and where more than two views divide a cell the moves in each of them."""
+
+    @property
+    def worlds(self) -> Sequence[GivenWorld]: ...
+
+    @property
+    def moves(self) -> Sequence[Sequence[GivenMove]]: ...
+
+
+class CellProposal(Protocol):
+    """What a publisher hands over for a frame cell: balances of each view after the second, and units in order. Atoms
+    are in the order of classes as they are written.
+    """
+
+    @property
+    def balances(self) -> Sequence[Sequence[GivenBalance]]: ...
+
+    @property
+    def units(self) -> Sequence[UnitProposal]: ...
+
+
+Proposals = Mapping[int, CellProposal]
+"""By frame cell."""
+
+
+@dataclass
+class _Measured:
+    """What is found margin by margin."""
+
+    guards: MarginGuards = field(default_factory=MarginGuards)
+    fewest: int = 2**62
+    most: int = 0
+    smallest: int = 2**62
+    largest: int = 0
+    widths: dict[str, list[tuple[float, int]]] = field(default_factory=dict)
+    shown: dict[str, int] = field(default_factory=dict)
+    withheld: dict[str, int] = field(default_factory=dict)
+
+    def add(self, people: Ints, records: Ints) -> None:
+        """The classes of one more margin."""
+        self.fewest, self.most = min(self.fewest, int(people.min())), max(self.most, int(people.max()))
+        self.smallest, self.largest = min(self.smallest, int(records.min())), max(self.largest, int(records.max()))
+
+
+def verify_views(
+    written: Written, policy: Policy, staging: VerifierTables, rows: int, proposals: Proposals | None = None
+) -> Measurement:
+    """Measure the written version and check every promise; ConfigError QG803 names the first that is broken.
+
+    Without proposals witnesses are looked for in the table as it is, and no view after the second can be shown safe.
+    """
+    catalog, rules = written.catalog(), policy.views
+    if rules is None:
+        raise ValueError("the policy has no views")
+    require(not catalog.tight, "edges of classes are public")
+    require(rows == catalog.rows, "every record is counted once")
+    views = _check_margins(catalog, written, rules)
+    read: ReadColumn = cache(staging.raw_column)
+    persons = _persons(read, policy) if catalog.persons else None
+    found = _Measured()
+    job = _Job(written, policy, rules, catalog, read, persons, rows, found, proposals or {})
+    written_counts = [job.read_margin(margins[()]) for margins in views]
+    frame = find_frames(written, written_counts, catalog.columns, read, rows)
+    counts = [job.located(one, frame) for one in written_counts]
+    cells = _by_frame(frame)
+    least = job.check_combinations(counts, cells)
+    for place, unit in enumerate(list(views[0])[1:]):
+        job.check_unit(
+            place, unit, [job.located(job.read_margin(margins[unit]), frame) for margins in views], counts, cells
+        )
+    return Measurement(
+        found.smallest,
+        found.largest,
+        found.guards.l,
+        found.guards.t,
+        found.guards.hull,
+        {name: _mean(parts) for name, parts in found.widths.items()},
+        found.guards.kept,
+        None if persons is None else ClassPeople(found.fewest, found.most),
+        ViewsMeasured(len(cells), sum(one.names.size for one in counts), least, found.shown, found.withheld),
+    )
+
+
+def _check_margins(catalog: Catalog, written: Written, rules: ViewRules) -> list[dict[tuple[str, ...], int]]:
+    """The number of every margin by view and unit. Every view has its counts and each unit, and a sensitive column is
+    in one unit: otherwise its values would be linked to those of others.
+    """
+    views: list[dict[tuple[str, ...], int]] = [{} for _ in rules.views]
+    for number, margin in enumerate(catalog.margins):
+        known = 0 <= margin.view < len(views) and set(margin.quasi) == set(rules.views[margin.view])
+        require(known and margin.sensitive not in views[margin.view], f"margin {number} is one of the policy's")
+        views[margin.view][margin.sensitive] = number
+    require(set(written.margins()) == set(range(len(catalog.margins))), "every margin is written, and no other")
+    units = list(views[0])
+    require(units[:1] == [()] and all(list(one) == units for one in views), "every view has its counts and all units")
+    named = [name for unit in units for name in unit]
+    secret = [column.name for column in catalog.columns if column.role == "sensitive"]
+    require(sorted(named) == sorted(secret), "every sensitive column is in one unit")
+    linked = {frozenset(group) for group in rules.linked}
+    require(all(len(unit) < 2 or frozenset(unit) in linked for unit in units), "linked columns are those of the policy")
+    others = {column.role for column in catalog.columns} - {"sensitive", "quasi-identifier"}
+    require(not others, "no other columns are beside views")
+    return views
+
+
+def _persons(read: ReadColumn, policy: Policy) -> Ints:
+    """Whose each record is, as numbers; all whose person is missing are one."""
+    raw = read(policy.person)
+    values = np.unique(raw.values, return_inverse=True)[1].reshape(-1)
+    return np.where(raw.missing, -1, values)
+
+
+def _by_frame(frame: Ints) -> dict[int, Ints]:
+    """The records of each frame cell."""
+    order = np.argsort(frame, kind="stable")
+    names, begin = np.unique(frame[order], return_index=True)
+    return dict(zip(names.tolist(), np.split(order, begin[1:]), strict=True))
+
+
+def _mean(parts: Sequence[tuple[float, int]]) -> float:
+    number = sum(n for _, n in parts)
+    return sum(total for total, _ in parts) / number if number else 0.0
+
+
+@dataclass(frozen=True)
+class _Job:
+    written: Written
+    policy: Policy
+    rules: ViewRules
+    catalog: Catalog
+    read: ReadColumn
+    persons: Ints | None
+    rows: int
+    found: _Measured
+    proposals: Proposals
+
+    def read_margin(self, number: int) -> WrittenMargin:
+        """A margin with public edges and whole groups."""
+        found = read_margin(self.written, self.catalog.margins[number], number, self.catalog.columns)
+        for column in self.catalog.columns:
+            if column.name in found.margin.columns:
+                self._check_column(column, found)
+        return found
+
+    def located(self, margin: WrittenMargin, frame: Ints) -> LocatedMargin:
+        """Every record in its class, each of which has k people (R1)."""
+        one = locate(self.written, margin, self.catalog.columns, self.read, frame)
+        people = one.sizes if self.persons is None else people_by_class(one.label, self.persons)
+        promise = f"k = {self.policy.k} people in each class of margin {margin.number}"
+        require(int(people.min()) >= self.policy.k, promise)
+        self.found.add(people, one.sizes)
+        return one
+
+    def _check_column(self, column: Column, margin: WrittenMargin) -> None:
+        """Edges are public, and groups whole."""
+        wanted = self.policy.column(column.name)
+        if not column.is_numeric:
+            if wanted.groups:
+                check_groups(column, self.policy, self.written)
+            return
+        ends = [np.ma.asarray(margin.cells[f"c{column.index}_{end}"]) for end in ("lo", "hi")]
+        known = ~np.ma.getmaskarray(ends[0])
+        low, high = (np.ma.getdata(end)[known] for end in ends)
+        check_edges(column, wanted, low, high)
+        n = np.asarray(margin.cells["n"])[known]
+        total = float(((high.astype(np.float64) - low.astype(np.float64)) * n).sum())
+        self.found.widths.setdefault(column.name, []).append((total, int(n.sum())))
+
+    # -- R2 --------------------------------------------------------------------------------------------------------
+
+    def check_combinations(self, counts: Sequence[LocatedMargin], cells: Mapping[int, Ints]) -> int:
+        """The fewest people that a combination of two views tells of; further views by what is proposed for them."""
+        weight, whole = person_shares(self.rows, self.persons)
+        wanted, least = self.policy.k * whole, 2**62
+        for frame, records in cells.items():
+            labels = np.stack([one.label[records] for one in counts])
+            here = least_support(labels[0], labels[min(1, len(counts) - 1)], weight[records])
+            require(here >= wanted, f"two views together tell of k = {self.policy.k} people or of nobody")
+            least = min(least, here)
+            for view in range(2, len(counts)):
+                if (labels[view] == labels[view][0]).all():
+                    continue  # the whole cell as one class is a sum of classes of the first view
+                given = self.proposals[frame].balances[view - 2] if frame in self.proposals else ()
+                balances = [BalanceGiven(one.atom, one.numbers, one.denominator) for one in given]
+                left = unbalanced(labels[: view + 1], weight[records], wanted, balances)
+                require(not left, f"views together tell of k = {self.policy.k} people or of nobody")
+        return least // whole
+
+    # -- units: R1 and R3 --------------------------------------------------------------------------------------------
+
+    def check_unit(
+        self,
+        place: int,
+        unit: tuple[str, ...],
+        margins: Sequence[LocatedMargin],
+        counts: Sequence[LocatedMargin],
+        cells: Mapping[int, Ints],
+    ) -> None:
+        name = " and ".join(unit)
+        for one, whole in zip(margins, counts, strict=True):
+            first = np.zeros(whole.names.size, dtype=np.int64)
+            first[whole.label] = one.label
+            require(np.array_equal(first[whole.label], one.label), f"classes of {name} are made of classes of counts")
+        columns = [column for key in unit for column in self.catalog.columns if column.name == key]
+        policies = {column.name: self.policy.column(column.name) for column in columns}
+        told = read_unit(self.written, columns, margins, self.read, policies, self.rules.sum_cell)
+        for number, one in enumerate(margins):
+            rows = told.is_told(number)
+            if rows.any():
+                measure_margin(self.written, columns, one, told.told[number], self.read, self.policy, self.found.guards)
+        safe = withheld = 0
+        for frame, records in cells.items():
+            number = self._shown(frame, place, told, records)
+            require(number in (0, records.size), f"everybody could have another value of {name}")
+            safe, withheld = safe + number, withheld + records.size - number
+        self.found.shown[name], self.found.withheld[name] = safe, withheld
+
+    def _shown(self, frame: int, place: int, told: UnitTold, records: Ints) -> int:
+        """How many records of a frame cell are shown to be able to have another value; none where nothing is told."""
+        telling = [one for i, one in enumerate(told.margins) if told.told[i][one.label[records[0]]]]
+        if not telling:
+            return 0
+        numbers = [BinnedNumber(one.values[records], one.low, one.high, one.span, one.step) for one in told.numbers]
+        labels = np.stack([one.label[records] for one in telling])
+        check = WitnessCheck(labels, told.bin[records], numbers, self.rules.values)
+        for world, moves in self._given(frame, place):
+            if moves:
+                for move in moves:
+                    check.move(move, world)
+            else:
+                check.swap(world)
+        for exact in check.divided if check.unsafe().any() else ():
+            check.swap(check.world(exact))
+        # nobody, if somebody is not shown safe
+        return records.size if not check.unsafe().any() else -1
+
+    def _given(self, frame: int, place: int) -> Iterator[tuple[TotalsGiven, list[MoveGiven]]]:
+        if frame in self.proposals and place < len(self.proposals[frame].units):
+            unit = self.proposals[frame].units[place]
+            for world, moves in zip_longest(unit.worlds, unit.moves, fillvalue=None):
+                if world is not None:
+                    given = [MoveGiven(one.own, one.other, one.atoms, one.times) for one in moves or ()]
+                    yield TotalsGiven(world.exact, world.totals), given
