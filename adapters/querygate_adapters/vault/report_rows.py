@@ -45,10 +45,10 @@ class ReportRows:
         found = self._db.execute(f"SELECT {text}, COUNT(*) FROM vault.rows r GROUP BY 1 ORDER BY 1").fetchall()
         return {value: int(count) for value, count in found}
 
-    def group_sizes(self, dataset: str, sql: str) -> dict[tuple[Scalar, ...], int]:
-        """What a statement of this dataset counts last, by its other columns."""
+    def by_group(self, dataset: str, sql: str) -> dict[tuple[Scalar, ...], float | None]:
+        """What a statement about this dataset says last in its rows, by what it says before."""
         self._db.execute(f"CREATE TEMP VIEW IF NOT EXISTS {quoted(dataset)} AS SELECT * FROM vault.rows")
-        return {tuple(keys): int(size) for *keys, size in self._db.execute(sql).fetchall()}
+        return {tuple(keys): found for *keys, found in self._db.execute(sql).fetchall()}
 
     def hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         """(class, smallest, largest value); NaN where all are missing."""

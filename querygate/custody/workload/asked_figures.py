@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Protocol, TypeAlias
 
@@ -24,10 +24,10 @@ Ranges: TypeAlias = "Mapping[tuple[Scalar, ...], Range]"
 class RawRows(Protocol):
     """The raw rows, as far as the truth of a question is needed."""
 
-    def truth(self, kind: str, columns: list[str]) -> float | None: ...
+    def truth(self, kind: str, columns: Sequence[str]) -> float | None: ...
 
-    def group_sizes(self, dataset: str, sql: str) -> Mapping[tuple[Scalar, ...], int]:
-        """What a statement counts of the dataset, by its keys."""
+    def by_group(self, dataset: str, sql: str) -> Mapping[tuple[Scalar, ...], float | None]:
+        """The statistic of a statement about the dataset, by its keys."""
 
 
 def ask_version(sql: str, release: PublishedVersion, native: Native) -> list[Group] | None:
@@ -45,15 +45,15 @@ def asked_figures(
     """A figure for each group of each question that holds somebody in truth."""
 
     @cache
-    def sizes(sql: str) -> Mapping[tuple[Scalar, ...], int]:
-        return rows.group_sizes(dataset, sql)
+    def sizes(sql: str) -> dict[tuple[Scalar, ...], int]:
+        return {keys: int(size) for keys, size in rows.by_group(dataset, sql).items() if size}
 
     @cache
     def deviation(column: str) -> float | None:
         return rows.truth("sd", [column])
 
     for question in questions:
-        held = {keys: size for keys, size in sizes(question.records).items() if size}
+        held = sizes(question.records)
         ranges = answer(question) if held else None
         spread = deviation(question.columns[0]) if question.kind in ("mean", "median", "sd") else None
         for keys, size in held.items():
