@@ -118,6 +118,8 @@ def _joined_classes(parts: Sequence[MeasureCells], chosen: Sequence[Bools], plac
         if told is None or told.frame is None:
             return None
         kept.append(_of_classes(told, np.isin(told.frame, frame_of(part)[rows])))
+    if not kept:
+        return None
     classes = np.cumsum([0, *(each.sum_low.size for each in kept)])
     group = np.concatenate([each.group + first for each, first in zip(kept, classes[:-1], strict=True)])
     rest = {
@@ -150,7 +152,8 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     Where two rows of a frame cell have values that are neither the same nor apart, a record need not be under the same
     values in two margins: there the rows of the mosaic stand.
     """
-    everything = _joined(parts, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
+    bare = [replace(part, classes=()) for part in parts]
+    everything = _joined(bare, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
     frame = frame_of(everything)
     key, mixed = _keys(everything, frame, frames)
     boxes, first, box = np.unique(key, axis=1, return_index=True, return_inverse=True)
@@ -164,8 +167,7 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     if not mixed.any():
         return comparable, True
     rest = [rows & mixed[frame_of(part)] for part, rows in zip(parts, chosen, strict=True)]
-    bare = [replace(part, classes=()) for part in (*parts, comparable)]
-    return _joined(bare, [*rest, np.ones(comparable.least.size, dtype=np.bool_)]), False
+    return _joined([*bare, comparable], [*rest, np.ones(comparable.least.size, dtype=np.bool_)]), False
 
 
 def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[Ints, Bools]:

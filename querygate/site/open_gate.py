@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from querygate.control import Accounts, Database, Log, new_query_id
 from querygate.core.errors import ConfigError
@@ -37,8 +39,16 @@ def open_gate(site: Site) -> OpenSite:
     log = Log(database, now)
     limits = site.settings.limits
     store = open_store(site)
-    gate = Gate(store, log, DuckDBNative(), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
+    gate = Gate(
+        store, log, _native(os.getpid()), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits
+    )
     return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
+
+
+@cache
+def _native(process: int) -> DuckDBNative:
+    """One for the whole process: it holds nothing but what is public, and slow to open. A fork needs its own."""
+    return DuckDBNative()
 
 
 def open_store(site: Site) -> Store:

@@ -148,6 +148,14 @@ EXPLANATIONS: dict[str, Explanation] = {
         "from the answer; or ask for guaranteed ranges.",
         "SELECT MAX(sbp) FROM patients, as a noisy answer",
     ),
+    "QG217": Explanation(
+        "The dataset is published as views: each tells of a few columns, and of one sensitive column at a time or of a "
+        "group of them that the policy links. No view tells of all the sensitive columns that one aggregate of this "
+        "statement uses, its conditions and groups included, so no range could be told for it.",
+        "Ask about one of the columns at a time. If they are needed together, the custodian can publish them linked: "
+        "`linked` in the table `[views]` of the policy. The description of the dataset says which columns are.",
+        "SELECT CORR(sbp, bmi) FROM patients, where sbp and bmi are not linked",
+    ),
     "QG301": Explanation(
         "The request has no key, or the key is not valid: mistyped, revoked, or from a closed account. The answer is "
         "the same in each case.",

@@ -24,7 +24,9 @@ from tests.forks import Forks, forks
 from tests.policies import AGE, ILLNESS, make_policy
 from tests.unit.custody.publish.publications import ask, ends, new_site, put, shelf_of, staged_files, write_parquet
 
-POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2, republish={"on_overlap": "sticky"})
+POLICY = make_policy(
+    "t", {"age": AGE, "ward": ILLNESS}, k=2, anonymise={"method": "mondrian"}, republish={"on_overlap": "sticky"}
+)
 OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
 NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abcd") * 9)[:34]}
 

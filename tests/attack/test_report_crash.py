@@ -18,7 +18,7 @@ from tests.forks import forks
 from tests.policies import AGE, ILLNESS, make_policy
 from tests.unit.custody.publish.publications import ends, staged_files, write_parquet
 
-POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2)
+POLICY = make_policy("t", {"age": AGE, "ward": ILLNESS}, k=2, anonymise={"method": "mondrian"})
 PEOPLE = {"age": [20, 21, 22, 40, 41, 42, 60, 61], "ward": list("aabbabab")}
 
 ACT = """

@@ -170,10 +170,10 @@ def claims(rng: random.Random) -> dict[str, list[Any]]:
     return {"age": [rng.randint(60, 99) for _ in drawn], "dx": held, "visits": drawn}
 
 
-def try_claims(setting: str, folder: Path, queries: int, seed: str = "") -> Tried:
-    """All patients under a setting."""
+def try_claims(setting: str, folder: Path, queries: int, seed: str = "", patients: int | None = None) -> Tried:
+    """All patients under a setting, or the first of them."""
     rng = random.Random(setting + seed)
-    rows = claims(rng)
+    rows = {name: values[:patients] for name, values in claims(rng).items()}
     opened = new_site(folder)
     columns = {"age": AGE, "dx": code_list("icd9cm", **CLAIMS_SETTINGS[setting]), "visits": WITHHELD}
     report = put(opened, make_policy("t", columns), rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 
@@ -22,11 +21,18 @@ from tests.property.random_cases import RESEARCHER, Case, publish_case, random_c
 from tests.property.truth import define
 
 QUERIES = 24
+SEEDS = 8
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case | None]:
+    """Random tables; None where no partition keeps the guards."""
+    return [moment_case(seed, tmp_path_factory.mktemp("case")) for seed in range(SEEDS)]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_truth_is_inside(seed: int, tmp_path: Path) -> None:
-    case = moment_case(seed, tmp_path)
+def test_the_truth_is_inside(seed: int, cases: list[Case | None]) -> None:
+    case = cases[seed]
     if case is None:
         pytest.skip("no partition keeps these guards")
     rng = random.Random(seed)
@@ -69,13 +75,10 @@ def wider(case: Case, sql: str) -> list[str]:
     return found
 
 
-def test_moments_are_told_and_used(tmp_path: Path) -> None:
+def test_moments_are_told_and_used(cases: list[Case | None]) -> None:
     """Over some tables at least: otherwise the containment above would show nothing."""
     sharper = 0
-    for seed in range(8):
-        case = moment_case(seed, tmp_path / str(seed))
-        if case is None:
-            continue
+    for case in filter(None, cases):
         sql = "SELECT AVG(x) AS s, VAR_POP(x) AS v FROM t"
         release = case.opened.store.current("t")
         plan = understand(sql, release.catalog, case.opened.gate.native)
@@ -89,11 +92,10 @@ def test_moments_are_told_and_used(tmp_path: Path) -> None:
     assert sharper >= 3
 
 
-def test_a_difference_is_no_wider_than_that_of_its_means(tmp_path: Path) -> None:
+def test_a_difference_is_no_wider_than_that_of_its_means(cases: list[Case | None]) -> None:
     """MEAN_DIFF knows of each group what AVG of it does: clipped values, and class sums."""
     compared = narrow = 0
-    for seed in range(10):
-        case = moment_case(seed, tmp_path / str(seed))
+    for seed, case in enumerate(cases):
         if case is None:
             continue
         rng = random.Random(seed)
@@ -112,12 +114,8 @@ def test_a_difference_is_no_wider_than_that_of_its_means(tmp_path: Path) -> None
     assert narrow > 2
 
 
-@pytest.mark.parametrize(
-    "asked",
-    ["MEAN_DIFF(x, age < 40)", "WELCH_T(x, age < 40)", "CI_LOW(x)", "CV(x)", "CORR(x, y)", "REGR_SLOPE(x, y)",
-     "REGR_INTERCEPT(x, y)", "COVAR_SAMP(x, y)", "STDDEV_SAMP(x)", "MAX(x)", "SUM(x) / SUM(y)"],
-)  # fmt: skip
-def test_every_statistic_that_can_use_class_sums_does(asked: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def hulls(tmp_path_factory: pytest.TempPathFactory) -> Case:
     """Two numbers of which only the hull of each class is told, and its mean: without the mean little is known."""
     rng = random.Random(4)
     ages = [rng.randint(0, 90) for _ in range(300)]
@@ -129,9 +127,19 @@ def test_every_statistic_that_can_use_class_sums_does(asked: str, tmp_path: Path
     tables = {"age": quasi("integer", (0, 100), grid=1, cuts=[20, 40, 60])}
     tables |= {name: sensitive("integer", [0, 500], carry="hull", guard=10) for name in ("x", "y")}
     policy = make_policy("t", tables, k=10, anonymise={"class_moments": "rounded", "method": "mondrian"}).parsed()
-    case = publish_case(policy, columns, tmp_path)
+    case = publish_case(policy, columns, tmp_path_factory.mktemp("hulls"))
+    assert case is not None
     define(case.truth)
-    sql = f"SELECT {asked} AS s FROM t"
+    return case
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["MEAN_DIFF(x, age < 40)", "WELCH_T(x, age < 40)", "CI_LOW(x)", "CV(x)", "CORR(x, y)", "REGR_SLOPE(x, y)",
+     "REGR_INTERCEPT(x, y)", "COVAR_SAMP(x, y)", "STDDEV_SAMP(x)", "MAX(x)", "SUM(x) / SUM(y)"],
+)  # fmt: skip
+def test_every_statistic_that_can_use_class_sums_does(asked: str, hulls: Case) -> None:
+    case, sql = hulls, f"SELECT {asked} AS s FROM t"
     release = case.opened.store.current("t")
     plan = understand(sql, release.catalog, case.opened.gate.native)
     plain, told = (

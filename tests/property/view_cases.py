@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,9 @@ from querygate.site.open_gate import open_gate
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.version_writer import DuckDBVersionWriter
 from tests.policies import make_column, make_policy
+from tests.property.grammar import Writer, fields_of
 from tests.property.random_cases import EPOCH, WORDS, Case, with_nulls
+from tests.property.tally import Tally
 from tests.property.truth import define
 
 NUMBERS = ("integer", "number", "date")
@@ -54,7 +57,7 @@ class RawColumn:
     texts: tuple[str, ...] = ()
     edges: list[Any] = field(default_factory=list)
 
-    @property
+    @cached_property
     def codes(self) -> list[int]:
         if self.type in NUMBERS:
             last = len(self.edges) - 2
@@ -204,7 +207,7 @@ def _certified(
     return Design(views, units, cell_of, dict(labels))
 
 
-# -- the store -----------------------------------------------------------------------------------------------------------
+# -- the store ---------------------------------------------------------------------------------------------------------
 
 
 class MarginStore:
@@ -290,19 +293,8 @@ class MarginStore:
         for i, column in enumerate(self.columns):
             low, high = (column.edges[0], column.edges[-1]) if column.type in NUMBERS else (None, None)
             summed = column.role == "sensitive" and column.type in ("integer", "number")
-            made.append(
-                Column(
-                    column.name,
-                    i,
-                    column.role,
-                    column.type,
-                    column.nullable,
-                    low,
-                    high,
-                    column.texts,  # type: ignore[arg-type]
-                    moments="rounded" if summed else "none",
-                )  # fmt: skip
-            )
+            known = (column.name, i, column.role, column.type, column.nullable, low, high, column.texts)
+            made.append(Column(*known, moments="rounded" if summed else "none"))
         rows = len(self.columns[0].values)
         return Catalog("t", 1, "", k, rows, tuple(made), margins=tuple(self.margins))
 
@@ -337,7 +329,7 @@ def _table(rows: Sequence[tuple[Any, ...]], kinds: dict[str, pa.DataType]) -> pa
     return pa.table({name: pa.array([row[i] for row in rows], kind) for i, (name, kind) in enumerate(kinds.items())})
 
 
-# -- a case ----------------------------------------------------------------------------------------------------------------
+# -- a case ------------------------------------------------------------------------------------------------------------
 
 
 def publish_margins(columns: Sequence[RawColumn], design: Design, folder: Path, k: int = 2, step: float = 1.0) -> Case:
@@ -380,3 +372,23 @@ def view_case(seed: int, folder: Path) -> Case | None:
     design = random_design(rng, columns, certified=seed % 2 == 0)
     step = rng.choice([0.5, 3.0, 40.0])
     return None if design is None else publish_margins(columns, design, folder, step=step)
+
+
+def try_views(seed: int, folder: Path, wanted: int) -> Tally:
+    """Statements about one random table until so many are answered, or twice as many refused; most of them about
+    sensitive columns that are linked."""
+    tally = Tally()
+    case = view_case(seed, folder)
+    if case is None:
+        return tally
+    rng = random.Random(seed)
+    fields = fields_of(case)
+    margins = case.opened.store.current("t").catalog.margins
+    quasi = {name for margin in margins for name in margin.quasi}
+    while tally.answered < wanted and tally.asked < 3 * wanted:
+        linked = {*quasi, *rng.choice(margins).sensitive}
+        about = fields if rng.random() < 0.1 else [field for field in fields if field.name in linked]
+        tally.try_(Writer(rng, about).question(), case)
+    case.truth.close()
+    tally.wrong = [f"table {seed}: {text}" for text in tally.wrong]
+    return tally

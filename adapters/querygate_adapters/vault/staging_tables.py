@@ -56,6 +56,7 @@ class DuckDBStagingTables:
     def __init__(self, path: Path, *, memory_mb: int = 4096) -> None:
         self._path, self._memory_mb = path, min(memory_mb, max(LEAST_MB, round(ENGINE * memory_mb)))
         self.room_bytes = max(LEAST_MB, memory_mb - self._memory_mb) << 20
+        self._is_new = not path.exists()
         self._db = _opened(path, self._memory_mb)
         self._types: dict[str, str] = {}
         self._numbers: dict[str, int] = {}  # column name -> number in physical names
@@ -73,11 +74,12 @@ class DuckDBStagingTables:
         self._types = {**columns, **{name: kind for join in joins for name, kind in join.columns.items()}}
         self._numbers = {name: i for i, name in enumerate(self._types)}
         loading = RowLoader(self._db, columns, joins)
-        rows = loading.resume(source)
-        if rows is None:
+        rows = None if self._is_new else loading.resume(source)
+        if rows is None and not self._is_new:
             self._db.close()
             self._db = _anew(self._path, self._memory_mb)
             loading = RowLoader(self._db, columns, joins)
+        if rows is None:
             rows = loading.run(source)
         self._row, self.matched = loading.row, loading.matched
         return rows

@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -156,21 +157,31 @@ class DuckDBPublication:
         settle(self._store)
 
 
+SMALL = {
+    "set_value": "column_id, set_id, value_id",
+    "value_text": "column_id, value_id",
+    "code_item": "column_id, code, item_id",
+    "item_set": "column_id, set_id, item_id",
+    TABLE: "column_id, class",
+}
+"""The tables of a store beside its cells, and the order in which they are read."""
+
+
 class WrittenStore:
-    """A staged store file, opened anew and read as it is."""
+    """A staged store file, opened anew and read as it is. To open one costs more than to read what is small in it, so
+    all of that is read at once.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._sets: dict[int, tuple[Ints, Ints, tuple[str, ...]]] = {}
 
     def catalog(self) -> Catalog:
-        with self._reading() as read:
-            return catalog_from_json(read("SELECT body FROM catalog")["body"][0])
+        return catalog_from_json(self._small["catalog"]["body"][0])
 
     def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
         """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
-        with self._reading() as read:
-            found = read("SELECT * FROM cells")
+        with closing(connect(self._path, read_only=True)) as database:
+            found = dict(database.execute("SELECT * FROM cells").fetchnumpy())
         boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
         return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
 
@@ -192,28 +203,18 @@ class WrittenStore:
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
         """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
-        if column not in self._sets:
-            where = f"WHERE column_id = {int(column)}"
-            with self._reading() as read:
-                members = read(f"SELECT set_id, value_id FROM set_value {where} ORDER BY set_id, value_id")
-                texts = read(f"SELECT text FROM value_text {where} ORDER BY value_id")["text"]
-            ids = members["set_id"].astype(np.int64), members["value_id"].astype(np.int64)
-            self._sets[column] = (*ids, tuple(map(str, texts)))
-        return self._sets[column]
+        members, texts = self._of("set_value", column), self._of("value_text", column)["text"]
+        return members["set_id"].astype(np.int64), members["value_id"].astype(np.int64), tuple(map(str, texts))
 
     def code_sets(self, column: int) -> tuple[tuple[str, ...], Ints, Ints, Ints]:
         """Codes and the item of each, sets and the item of each, one entry for each row as it is, in order."""
-        where = f"WHERE column_id = {int(column)}"
-        with self._reading() as read:
-            items = read(f"SELECT code, item_id FROM code_item {where} ORDER BY code, item_id")
-            sets = read(f"SELECT set_id, item_id FROM item_set {where} ORDER BY set_id, item_id")
+        items, sets = self._of("code_item", column), self._of("item_set", column)
         of_code, of_set, held = (part.astype(np.int64) for part in (items["item_id"], sets["set_id"], sets["item_id"]))
         return tuple(map(str, items["code"])), of_code, of_set, held
 
     def moments(self, column: int) -> dict[str, Array]:
         """The moments of the column's classes as they are, in order of class."""
-        with self._reading() as read:
-            return read(f"SELECT * FROM {TABLE} WHERE column_id = {int(column)} ORDER BY class")
+        return self._of(TABLE, column)
 
     def tables(self) -> dict[str, pa.Table]:
         """All that is published, as it is, but the catalog; columns and margins are in the cells."""
@@ -231,6 +232,22 @@ class WrittenStore:
             yield lambda sql: dict(database.execute(sql).fetchnumpy())
         finally:
             database.close()
+
+    def _of(self, table: str, column: int) -> dict[str, Array]:
+        found = self._small[table]
+        here = found["column_id"] == column
+        return {name: values[here] for name, values in found.items()}
+
+    @cached_property
+    def _small(self) -> dict[str, dict[str, Array]]:
+        with closing(connect(self._path, read_only=True)) as database:
+            there = {name for (name,) in database.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+            read = {
+                name: dict(database.execute(f"SELECT * FROM {name} ORDER BY {order}").fetchnumpy())
+                for name, order in SMALL.items()
+                if name in there
+            }
+            return {**read, "catalog": dict(database.execute("SELECT body FROM catalog").fetchnumpy())}
 
 
 MARGIN_CELL = ("class", "class_n", "n", "frame")

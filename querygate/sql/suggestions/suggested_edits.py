@@ -268,7 +268,42 @@ def fewer_conditions(tree: exp.Select, catalog: Catalog) -> Iterator[exp.Select]
         yield copy
 
 
+def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """Of sensitive columns that no view tells of together, those that go with the first that is aggregated."""
+    units = {folded(name): margin.sensitive for margin in catalog.margins for name in margin.sensitive}
+    nodes = [*(item for item in tree.expressions if item.find(exp.AggFunc)), tree]
+    first = next((c for node in nodes for c in node.find_all(exp.Column) if folded(c.name) in units), None)
+    if first is None:
+        return None
+    kept = set(map(folded, units[folded(first.name)]))
+
+    def has_others(node: exp.Expr) -> bool:
+        return any(folded(column.name) in units.keys() - kept for column in node.find_all(exp.Column))
+
+    if not has_others(tree):
+        return None
+    items: list[exp.Expr] = []
+    for item in tree.expressions:
+        columns = [catalog.column(c.name) for c in item.find_all(exp.Column) if folded(c.name) in kept]
+        if not has_others(item):
+            items.append(item)
+        elif item.find(exp.AggFunc):
+            items += [_summary(column) for column in columns if column is not None and column.is_numeric]
+    group, parts = tree.args.get("group"), [part.copy() for part in _conjuncts(tree) if not has_others(part)]
+    terms = [term for term in group.expressions if not has_others(term)] if group else []
+    if not any(item.find(exp.AggFunc) for item in items):
+        items.append(_count())
+    tree.set("expressions", list(dict.fromkeys(items)))
+    tree.set("group", exp.Group(expressions=terms) if terms else None)
+    tree.set("where", exp.Where(this=exp.and_(*parts)) if parts else None)
+    for clause in ("having", "order"):
+        if tree.args.get(clause) is not None and has_others(tree.args[clause]):
+            tree.set(clause, None)
+    return tree
+
+
 MILD: tuple[Edit, ...] = (
+    linked_columns,
     quoted_texts,
     right_names,
     chained_comparisons,
