@@ -122,6 +122,8 @@ def explain_verdict(verdict: Verdict) -> str:
     }
     if verdict.get("sharpened_by"):
         told["ranges"] += f", sharpened by class moments of {', '.join(verdict['sharpened_by'])}"
+    if verdict.get("views"):
+        told["views"] = "; ".join(", ".join(view) for view in verdict["views"])
     lines = [f"  {name:9} {value}" for name, value in told.items()]
     return "\n".join(["Accepted.", *lines, *verdict.get("notes", ())])
 

@@ -47,6 +47,8 @@ class DescriptionBody(DatasetBody):
     tables: list[ReferenceBody]
     policy: list[str]
     examples: list[str]
+    views: NotRequired[list[list[str]]]
+    linked: NotRequired[list[list[str]]]
 
 
 class ColumnBody(TypedDict):
@@ -121,6 +123,7 @@ class Verdict(TypedDict):
     groups_at_most: int
     width: NotRequired[str]
     sharpened_by: NotRequired[list[str]]
+    views: NotRequired[list[list[str]]]
     canonical: NotRequired[str]
     cost: CostBody
     budget: NotRequired[dict[str, float]]

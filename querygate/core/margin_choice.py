@@ -8,7 +8,7 @@ from the statement and the catalog: a refusal here does not depend on data.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from querygate.core.errors import UnsupportedSQL
@@ -84,8 +84,3 @@ def _not_linked(names: Sequence[str], catalog: Catalog) -> UnsupportedSQL:
         "Ask about one of these columns at a time. To have them together, the custodian can publish them linked: "
         f"linked = [{json.dumps(list(names), ensure_ascii=False)}].",
     )
-
-
-def linked_units(catalog: Catalog) -> Iterator[tuple[str, ...]]:
-    """The groups of sensitive columns that a statement may use together."""
-    yield from dict.fromkeys(margin.sensitive for margin in catalog.margins if len(margin.sensitive) > 1)

@@ -184,6 +184,17 @@ class Catalog:
     margins: tuple[Margin, ...] = ()  # of a dataset that is published as views; empty: as classes over all columns
 
     @property
+    def views(self) -> tuple[tuple[str, ...], ...]:
+        """The quasi-identifiers of each view."""
+        return tuple({margin.view: margin.quasi for margin in self.margins}.values())
+
+    @property
+    def linked(self) -> tuple[tuple[str, ...], ...]:
+        """Sensitive columns that stay together in views, where there are several."""
+        units = dict.fromkeys(margin.sensitive for margin in self.margins)
+        return tuple(unit for unit in units if len(unit) > 1)
+
+    @property
     def noisy_only(self) -> bool:
         """Is every answer noisy? Then nothing exact is said of the rows, not even how many there are."""
         return self.modes == ("laplace",)

@@ -14,6 +14,7 @@ from querygate.bounds import moment_columns
 from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, Refusal
+from querygate.core.margin_choice import choose_margins
 from querygate.core.plan import LeftOut, Plan
 from querygate.core.ports import Limits, Native, Store
 from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
@@ -49,8 +50,8 @@ def make_summary(catalog: Catalog) -> DatasetBody:
 
 def make_description(catalog: Catalog, native: Native, limits: Limits) -> DescriptionBody:
     """All a researcher may know before asking: schema, public domains and values, the policy in words, examples."""
-    return {
-        **make_summary(catalog),
+    body: DescriptionBody = {
+        **make_summary(catalog),  # type: ignore[typeddict-item]
         "unit": catalog.unit,
         "modes": list(catalog.modes),
         "columns": [_column(column, tells_nulls=not catalog.noisy_only) for column in catalog.columns],
@@ -58,6 +59,9 @@ def make_description(catalog: Catalog, native: Native, limits: Limits) -> Descri
         "policy": explain_policy(catalog),
         "examples": make_examples(catalog, native, limits),
     }
+    if catalog.margins:
+        body["views"], body["linked"] = (list(map(list, names)) for names in (catalog.views, catalog.linked))
+    return body
 
 
 def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
@@ -75,6 +79,10 @@ def make_verdict(plan: Plan, catalog: Catalog) -> Verdict:
     }
     if not sharpened:
         del verdict["sharpened_by"]
+    if catalog.margins:
+        used = {i for branch in plan.branches for choice in choose_margins(branch, catalog) for i in choice.margins}
+        views = dict.fromkeys(catalog.margins[i].quasi for i in sorted(used))
+        verdict["views"] = [list(view) for view in views]
     return verdict
 
 
@@ -92,14 +100,14 @@ def expected_width(plan: Plan, catalog: Catalog) -> str:
     """A word on how wide ranges will be, from the schema alone.
 
     exact: only public columns are used. sharp: as narrow as the store allows. outer: the form of the statement (a
-    column in several places) may cost width on top.
+    column in several places) may cost width on top, or several views tell of it, of which no range uses all.
     """
     used = [catalog.column(name) for name in plan.columns]
     if all(column is not None and column.role == "public" for column in used):
         return "exact"
     lists = [[columns_of(m.where), [name for v in m.values for name in v.columns]] for m in plan.measures]
     repeated = any(len(set(names)) < len(names) for both in lists for names in both) or plan.inner is not None
-    return "outer" if repeated else "sharp"
+    return "outer" if repeated or catalog.margins else "sharp"
 
 
 def columns_of(where: Predicate) -> list[str]:
@@ -175,13 +183,14 @@ def explain_policy(catalog: Catalog) -> list[str]:
 
 def _told_of_views(catalog: Catalog) -> list[str]:
     """What views promise, and which sensitive columns can be asked about together."""
-    views = [", ".join(margin.quasi) for margin in catalog.margins if not margin.sensitive]
-    linked = dict.fromkeys(", ".join(margin.sensitive) for margin in catalog.margins if len(margin.sensitive) > 1)
+    views, linked = ("; ".join(", ".join(names) for names in each) for each in (catalog.views, catalog.linked))
     said = [
-        f"Published as {counted(len(views), 'view')} ({'; '.join(views)}). No adding or subtracting of what is "
-        f"published is about fewer than {catalog.k:,} people (k = {catalog.k})."
+        f"Published as {counted(len(catalog.views), 'view')} ({views}). No adding or subtracting of what is published "
+        f"is about fewer than {catalog.k:,} people (k = {catalog.k}).",
+        "An aggregate can use one sensitive column, in its groups and conditions too; of several statistics in one "
+        "statement each can use another.",
     ]
-    said += [f"Sensitive columns that can be asked about together: {'; '.join(linked)}."] if linked else []
+    said += [f"Sensitive columns that can be asked about together: {linked}."] if linked else []
     return said
 
 
@@ -208,6 +217,8 @@ def _candidates(catalog: Catalog) -> Iterator[str]:
     measured.sort(key=lambda column: column.role != "sensitive")
     numbers = [c for c in catalog.columns if c.is_numeric and c.role == "quasi-identifier"]
     categories = [c for c in catalog.columns if c.type in ("category", "boolean")]
+    if catalog.margins:  # a sensitive category cannot be beside a sensitive number
+        categories.sort(key=lambda column: column.role == "sensitive")
     codes = [c for c in catalog.columns if c.is_codes and c.values]
     yield _select(catalog, "COUNT(*)")
     asked = "COUNT(*)"

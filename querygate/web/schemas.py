@@ -178,11 +178,16 @@ SCHEMAS: dict[str, Schema] = {
             "width": {
                 "enum": ["exact", "sharp", "outer"],
                 "description": "What to expect of the ranges: exact if only public columns are used, sharp if they are "
-                "as narrow as the store allows, outer if the form of the statement may make them wider.",
+                "as narrow as the store allows, outer if the form of the statement, or that several views tell of it, "
+                "may make them wider.",
             },
             "sharpened_by": {
                 **array(TEXT),
                 "description": "Columns whose published class moments make ranges narrower; absent if there are none.",
+            },
+            "views": {
+                **array(array(TEXT)),
+                "description": "The views that would be read, by their quasi-identifiers, of a dataset that has views.",
             },
             "canonical": {**TEXT, "description": "The same for statements with the same meaning."},
             "notes": {**array(TEXT), "description": "How the statement was read, as the answer will say it too."},
@@ -204,7 +209,7 @@ SCHEMAS: dict[str, Schema] = {
                 "the data.",
             },
         },
-        optional=("sharpened_by", "width", "mode", "budget", "accuracy", "notes"),
+        optional=("sharpened_by", "views", "width", "mode", "budget", "accuracy", "notes"),
         example={
             "accepted": True,
             "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],
@@ -230,7 +235,16 @@ SCHEMAS: dict[str, Schema] = {
             "tables": {**array(ref("Table")), "description": "Public tables that statements may join."},
             "policy": {**array(TEXT), "description": "The policy in words."},
             "examples": {**array(TEXT), "description": "Statements that the gate accepts."},
+            "views": {
+                **array(array(TEXT)),
+                "description": "The quasi-identifiers that each view tells of together, of a dataset that has views.",
+            },
+            "linked": {
+                **array(array(TEXT)),
+                "description": "Groups of sensitive columns that one aggregate may use together, in such a dataset.",
+            },
         },
+        optional=("views", "linked"),
         example={
             **SUMMARY_EXAMPLE,
             "unit": "person",

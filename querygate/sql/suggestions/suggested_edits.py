@@ -271,7 +271,7 @@ def fewer_conditions(tree: exp.Select, catalog: Catalog) -> Iterator[exp.Select]
 def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """Of sensitive columns that no view tells of together, those that go with the first that is aggregated."""
     units = {folded(name): margin.sensitive for margin in catalog.margins for name in margin.sensitive}
-    nodes = [*(item for item in tree.expressions if item.find(exp.AggFunc)), tree]
+    nodes = [*(item for item in tree.expressions if _has_aggregate(item)), tree]
     first = next((c for node in nodes for c in node.find_all(exp.Column) if folded(c.name) in units), None)
     if first is None:
         return None
@@ -287,11 +287,11 @@ def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         columns = [catalog.column(c.name) for c in item.find_all(exp.Column) if folded(c.name) in kept]
         if not has_others(item):
             items.append(item)
-        elif item.find(exp.AggFunc):
+        elif _has_aggregate(item):
             items += [_summary(column) for column in columns if column is not None and column.is_numeric]
     group, parts = tree.args.get("group"), [part.copy() for part in _conjuncts(tree) if not has_others(part)]
     terms = [term for term in group.expressions if not has_others(term)] if group else []
-    if not any(item.find(exp.AggFunc) for item in items):
+    if not any(map(_has_aggregate, items)):
         items.append(_count())
     tree.set("expressions", list(dict.fromkeys(items)))
     tree.set("group", exp.Group(expressions=terms) if terms else None)
@@ -340,8 +340,12 @@ def _column(node: exp.Expr | None, catalog: Catalog) -> Column | None:
     return catalog.column(node.name) if isinstance(node, exp.Column) else None
 
 
+def _has_aggregate(item: exp.Expr) -> bool:
+    return any(map(is_aggregate, item.walk()))
+
+
 def _aggregates(tree: exp.Select) -> bool:
-    return any(is_aggregate(node) for item in tree.expressions for node in item.walk())
+    return any(map(_has_aggregate, tree.expressions))
 
 
 def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
