@@ -15,7 +15,7 @@ from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.intent_score import Intent, ScoredQuery, score_users
 from querygate.custody.evidence.replay import LoggedQuery, Replay, replay
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
-from querygate.custody.policy.view_rules import not_of_views
+from querygate.custody.evidence.view_differences import ViewsTold, read_views
 from querygate.custody.roots.withdraw_dataset import last_catalog
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
@@ -31,6 +31,7 @@ class StoreReport:
     classes: int
     columns: tuple[Weakness, ...]
     read_out: Mapping[str, int]  # user -> classes
+    views: ViewsTold | None  # where it is published as views
 
 
 def replay_site(
@@ -65,8 +66,6 @@ def report_store(opened: OpenSite, dataset: str, version: int | None, *, user: s
         raise NotPermitted(
             "QG303", "There is no such version.", f"List the versions with `querygate versions {dataset}`."
         )
-    if release.catalog.margins:
-        raise not_of_views("The store report", f"See `querygate report {dataset} {wanted}` for what its views tell.")
     opened.log.note("audit.store", user=user, dataset=dataset, body={"version": wanted})
     reader = ClassReader(release, opened.gate.native)
     asked: dict[str, dict[str, None]] = {}
@@ -80,6 +79,7 @@ def report_store(opened: OpenSite, dataset: str, version: int | None, *, user: s
         int(reader.labels.size),
         tuple(find_weaknesses(release)),
         {name: reader.read_out(statements) for name, statements in sorted(asked.items())},
+        read_views(release),
     )
 
 
@@ -91,9 +91,7 @@ def report_users(opened: OpenSite, *, user: str, dataset: str | None, since: dat
     @lru_cache(None)
     def reader(dataset: str, version: int) -> ClassReader | None:
         release = _open(opened, dataset, version)
-        if release is None or release.catalog.margins:  # what a statement concerns of views is not known
-            return None
-        return ClassReader(release, opened.gate.native)
+        return None if release is None else ClassReader(release, opened.gate.native)
 
     def is_rare(entry: ScoredQuery) -> bool:
         at = reader(entry["dataset"], entry["version"])
