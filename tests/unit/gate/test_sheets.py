@@ -66,9 +66,8 @@ def true(study: Case, sql: str) -> float:
 
 def test_a_count_that_one_view_decides_is_exact_and_sharp(study: Case) -> None:
     sql = "SELECT COUNT(*) FROM t WHERE sex = 'F' AND age < 30"
-    assert asked(study, sql)[0].ranges[0] == replace(
-        Range.exact(true(study, sql)), attained_low=None, attained_high=None
-    )
+    found = asked(study, sql)[0].ranges[0]
+    assert (found.low, found.high, found.sharp) == (true(study, sql), true(study, sql), True)
 
 
 def test_counts_are_met_in_every_frame_cell(study: Case) -> None:
