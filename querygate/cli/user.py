@@ -115,7 +115,7 @@ def remove_user(name: str, site: Path) -> None:
 @click.argument("name")
 @site_option
 def disable_user(name: str, site: Path) -> None:
-    """Close the account of NAME. None of its keys works any more."""
+    """Close the account of NAME. None of its keys works any more. The last custodian's account stays open."""
     opened = open_here(site)
     opened.accounts.disable_user(name)
     opened.log.note("user.disable", user=LOCAL.name, body={"name": name})

@@ -56,7 +56,7 @@ def answer_groups(
     exists: Bools | None = None
     if plan.inner is not None:
         block, exists = as_block(plan.inner, answer_groups(plan.inner, sheets, check, inner=True))
-        sheets = (Sheet.whole(plan, block),)
+        sheets = (Sheet.whole(replace(plan, inner=None), block),)
     return make_groups(plan, range_groups(plan, sheets, check, exists=exists), check, inner=inner)
 
 

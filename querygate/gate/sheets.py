@@ -43,7 +43,9 @@ class Sheet:
 
     @classmethod
     def whole(cls, plan: Plan, block: Block) -> Sheet:
-        """One block for the whole plan."""
+        """One block for the whole of a plan, or of its innermost one."""
+        while plan.inner is not None:
+            plan = plan.inner
         return cls(plan, tuple(range(len(plan.aggregates))), (block,))
 
 

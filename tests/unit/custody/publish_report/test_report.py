@@ -174,6 +174,15 @@ def test_ranges_are_those_of_the_gate_and_hold_the_truth(
         assert line["low"] <= line["truth"] <= line["high"]
 
 
+def test_ranges_are_told_of_a_dataset_called_like_a_word_of_sql(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    policy = make_policy("select", {"age": AGE, "order": quasi("category", values=["F", "M"])}, k=4)
+    put(opened, {"age": study()["age"], "order": study()["sex"]}, policy, kind="json")
+
+    counts = read_report(find_report(opened, "select", 1))["counts"]
+    assert [(line["column"], line["value"]) for line in counts] == [("order", "F"), ("order", "M")]
+
+
 def test_what_classes_give_away(site: tuple[OpenSite, ReportedPublication], body: dict[str, Any]) -> None:
     by_class = (
         f"SELECT COUNT(*) AS n, COUNT(DISTINCT ward) AS l, MAX(cost) - MIN(cost) AS w FROM {CLASSED} GROUP BY class"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from querygate.core.extracts.extract_spec import ExtractSpec
+from querygate.custody.roots.extract_builder import SiteExtractBuilder
 from querygate.custody.roots.publish_version import publish_to
 from querygate.custody.roots.requester_history import AUDITED, NOT_AUDITED, TOO_LARGE, RequesterHistory, read_history
 from querygate.site.layout import init_site, open_site
@@ -46,14 +49,15 @@ def test_the_history_of_a_project_is_audited(tmp_path: Path) -> None:
     assert history.isolating
 
 
-def test_a_history_that_is_too_large_is_told_and_holds_nothing_up(tmp_path: Path) -> None:
+def test_a_history_that_is_too_large_is_told_and_holds_no_review_up(tmp_path: Path) -> None:
     opened = make_large_site(tmp_path)
     for measure in ("AVG(sbp)", "SUM(sbp)"):
         ask(opened, "ann", f"SELECT age, area, {measure} FROM clinic GROUP BY age, area")
+    wish = ExtractSpec("clinic", "Does age matter?", columns=("age", "sex"))
     before = time.monotonic()
-    history = read_history(opened, "clinic", "ann")
-    assert history == RequesterHistory(1, 2, 2, TOO_LARGE, None, None, None)
+    shown = SiteExtractBuilder(opened).preview(wish, requester="ann")
     assert time.monotonic() - before < HANG_S
+    assert shown["learnt"] == asdict(RequesterHistory(1, 2, 2, TOO_LARGE, None, None, None))
 
 
 def test_memory_has_a_limit_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

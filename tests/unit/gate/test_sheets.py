@@ -1,0 +1,224 @@
+"""Answers from margins: counts by frame cell, bounds of Fréchet, refusals, and what is called sharp."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from querygate.core.errors import Refusal
+from querygate.core.ports import Limits
+from querygate.core.types import Group, Range, Request
+from querygate.custody.evidence.replay import replay
+from querygate.gate.answer import answer, ask, check
+from querygate.gate.groups import answer_groups
+from querygate.gate.sheets import Sheet, fetch_sheets
+from querygate.sql import understand
+from tests.property.grammar import Writer, fields_of
+from tests.property.random_cases import RESEARCHER, Case
+from tests.property.view_cases import Design, RawColumn, publish_margins, view_case
+
+SEX, RACE, ILL, SBP = "FM", "ab", ("no", "yes"), [100, 110, 120, 130, 140, 150]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """120 people in two decades; the view of sex and the view of race are exact in one decade each, and coarse in the
+    other. Of the third decade only the view of sex tells of sbp."""
+    rng = random.Random(4)
+    rows = 180
+    age = [20 + 10 * (i % 3) + rng.randrange(10) for i in range(rows)]
+    sex, race = ([rng.choice(letters) for _ in range(rows)] for letters in (SEX * 3 + "F", RACE + "a" * 6))
+    sbp = [rng.randrange(100, 150) for _ in range(rows)]
+    ill = [rng.choice(ILL) for _ in range(rows)]
+    columns = [
+        RawColumn("age", "quasi-identifier", "integer", age, edges=[20, 30, 40, 50]),
+        RawColumn("sex", "quasi-identifier", "category", sex, tuple(SEX)),
+        RawColumn("race", "quasi-identifier", "category", race, tuple(RACE)),
+        RawColumn("sbp", "sensitive", "integer", sbp, edges=SBP),
+        RawColumn("ill", "sensitive", "category", ill, ILL),
+    ]
+    frame = [a // 10 - 2 for a in age]
+
+    def told(view: int, unit: tuple[str, ...]) -> list[str | None]:
+        """The class of each record."""
+        own, exact = ((sex, 0), (race, 1))[view]
+        if unit == ("sbp",) and view == 1:
+            return [None if f == 2 else value for f, value in zip(frame, own, strict=True)]
+        return [value if f in (exact, 2) else "all" for f, value in zip(frame, own, strict=True)]
+
+    units = [("sbp",), ("ill",)]
+    labels = {(view, unit): told(view, unit) for view in range(2) for unit in [(), *units]}
+    design = Design([("age", "sex"), ("age", "race")], units, frame, labels)
+    return publish_margins(columns, design, tmp_path_factory.mktemp("study"))
+
+
+def asked(study: Case, sql: str) -> tuple[Group, ...]:
+    return answer(Request(RESEARCHER, "t", sql), study.opened.gate).groups
+
+
+def true(study: Case, sql: str) -> float:
+    return study.truth.execute(sql).fetchall()[0][0]
+
+
+def test_a_count_that_one_view_decides_is_exact_and_sharp(study: Case) -> None:
+    sql = "SELECT COUNT(*) FROM t WHERE sex = 'F' AND age < 30"
+    assert asked(study, sql)[0].ranges[0] == replace(
+        Range.exact(true(study, sql)), attained_low=None, attained_high=None
+    )
+
+
+def test_counts_are_met_in_every_frame_cell(study: Case) -> None:
+    """By sex the first view decides two decades, and says nothing of the other: nor does the second."""
+    found = asked(study, "SELECT COUNT(*) FROM t WHERE sex = 'F'")[0].ranges[0]
+    decided = true(study, "SELECT COUNT(*) FROM t WHERE sex = 'F' AND NOT age BETWEEN 30 AND 39")
+    open_ = true(study, "SELECT COUNT(*) FROM t WHERE age BETWEEN 30 AND 39")
+    assert (found.low, found.high) == (decided, decided + open_)
+    assert not found.sharp
+
+
+def test_frechet_says_how_many_must_be_in_both(study: Case) -> None:
+    """In the third decade both are known by themselves: together at least their sum without everybody."""
+    found = asked(study, "SELECT COUNT(*) FROM t WHERE sex = 'F' AND race = 'a' AND age >= 40")[0].ranges[0]
+    one, other, everybody = (
+        true(study, f"SELECT COUNT(*) FROM t WHERE age >= 40 AND {condition}")
+        for condition in ("sex = 'F'", "race = 'a'", "TRUE")
+    )
+    assert (found.low, found.high) == (one + other - everybody, min(one, other))
+    assert found.low > 0
+    groups = {
+        group.keys: group for group in asked(study, "SELECT sex, race, COUNT(*) FROM t WHERE age >= 40 GROUP BY ALL")
+    }
+    assert groups["F", "a"].ranges[0].low == found.low
+    assert groups["F", "a"].count.low == found.low
+    assert groups["F", "a"].certain
+
+
+def test_frechet_counts_among_those_that_both_views_know(study: Case) -> None:
+    """A condition that both views have is shared: the others are not of everybody but of those it selects."""
+    sql = "SELECT COUNT(*) FROM t WHERE sex = 'F' AND race = 'a' AND ill = 'no' AND age >= 40"
+    found = asked(study, sql)[0].ranges[0]
+    one, other, shared = (
+        true(study, f"SELECT COUNT(*) FROM t WHERE age >= 40 AND ill = 'no' AND {condition}")
+        for condition in ("sex = 'F'", "race = 'a'", "TRUE")
+    )
+    assert (found.low, found.high) == (max(0, one + other - shared), min(one, other))
+
+
+def test_a_view_that_is_silent_in_one_frame_cell_still_tells_of_the_others(study: Case) -> None:
+    mean = asked(study, "SELECT AVG(sbp) FROM t")[0].ranges[0]
+    assert mean.low is not None
+    assert mean.high is not None
+    assert mean.high - mean.low < 0.2
+    assert mean.low <= true(study, "SELECT AVG(sbp) FROM t") <= mean.high
+
+
+def test_each_aggregate_has_views_of_its_own(study: Case) -> None:
+    both = asked(study, "SELECT AVG(sbp), COUNT_IF(ill = 'yes'), COUNT(*) FROM t")[0].ranges
+    alone = [
+        asked(study, f"SELECT {one} FROM t")[0].ranges[0] for one in ("AVG(sbp)", "COUNT_IF(ill = 'yes')", "COUNT(*)")
+    ]
+    assert list(both) == alone
+
+
+REFUSED = {
+    "SELECT AVG(sbp) FROM t WHERE ill = 'yes'": "SELECT AVG(sbp) FROM t",
+    "SELECT ill, AVG(sbp) FROM t GROUP BY ill": "SELECT AVG(sbp) FROM t",
+    "SELECT sex, COUNT(*) FROM t WHERE sbp > 120 AND ill = 'no' AND age > 30 GROUP BY sex":
+        "SELECT sex, COUNT(*) FROM t WHERE sbp > 120 AND age > 30 GROUP BY sex",
+    "SELECT COUNT(*) FROM (SELECT ill, MAX(sbp) AS m FROM t GROUP BY ill) s WHERE m > 3": None,
+    "SELECT ODDS_RATIO(sbp > 120, ill = 'yes') FROM t": None,
+    "SELECT MEAN_DIFF(sbp, ill = 'yes') FROM t": "SELECT AVG(sbp) FROM t",
+    "SELECT COUNT(*) FROM t HAVING MAX(sbp) FILTER (WHERE ill = 'no') > 3": None,
+    "SELECT COUNT(*) FROM t UNION ALL SELECT SUM(sbp) FROM t WHERE ill = 'no'": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+@pytest.mark.parametrize("way", [ask, check])
+def test_columns_that_are_not_linked_are_refused_with_what_works(study: Case, sql: str, way: Callable) -> None:
+    with pytest.raises(Refusal) as refused:
+        way(Request(RESEARCHER, "t", sql), study.opened.gate)
+    refusal = refused.value
+    assert refusal.code == "QG217"
+    assert 'linked = [["sbp", "ill"]]' in refusal.remedy
+    assert refusal.suggestion is not None
+    assert REFUSED[sql] in (None, refusal.suggestion)
+    check(Request(RESEARCHER, "t", refusal.suggestion), study.opened.gate)
+
+
+def test_a_dry_run_names_the_views(study: Case) -> None:
+    def views(sql: str) -> list[list[str]]:
+        return check(Request(RESEARCHER, "t", sql), study.opened.gate)["views"]
+
+    assert views("SELECT COUNT(*) FROM t WHERE sex = 'F'") == [["age", "sex"]]
+    assert views("SELECT sex, AVG(sbp) FROM t WHERE race = 'a' GROUP BY sex") == [["age", "sex"], ["age", "race"]]
+    assert check(Request(RESEARCHER, "t", "SELECT AVG(sbp) FROM t"), study.opened.gate)["width"] == "outer"
+
+
+def test_answers_are_replayed_from_the_store(study: Case) -> None:
+    request = Request(
+        RESEARCHER, "t", "SELECT race, sex, COUNT(*), AVG(sbp), MEDIAN(age) FROM t GROUP BY ROLLUP (race, sex)"
+    )
+    body = ask(request, study.opened.gate)
+    entry = {"id": "q", "dataset": "t", "version": 1, "mode": "interval", "outcome": "answered", "sql": request.sql}
+    release = study.opened.store.current("t")
+    found = replay([{**entry, "answer": body}], study.opened.gate, lambda *_: release)  # type: ignore[typeddict-item]
+    assert (found.same, found.different) == (1, ())
+
+
+# -- never wider than any margin by itself -----------------------------------------------------------------------------
+
+
+def is_within(inner: Range, outer: Range) -> bool:
+    if outer.is_null:
+        return inner.is_null
+    if inner.is_null:
+        return outer.may_be_null
+    assert inner.low is not None
+    assert inner.high is not None
+    ends = outer.low <= inner.low and inner.high <= outer.high  # type: ignore[operator]
+    return ends and (outer.may_be_null or not inner.may_be_null)
+
+
+def alone(sheet: Sheet) -> list[Sheet]:
+    """The sheet with each of its blocks by itself."""
+    return [
+        replace(sheet, blocks=(block,), known=(known,)) for block, known in zip(sheet.blocks, sheet.known, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(2, 14, 2))
+def test_ranges_are_never_wider_than_those_of_any_margin(seed: int, tmp_path: Path) -> None:
+    case = view_case(seed + 500, tmp_path) or view_case(seed + 501, tmp_path / "again")
+    assert case is not None
+    release = case.opened.store.current("t")
+    rng = random.Random(seed)
+    fields = fields_of(case)
+    compared = 0
+    for _ in range(30):
+        unit = rng.choice(release.catalog.margins).sensitive
+        about = [f for f in fields if f.name in unit or not f.name.startswith("s")]
+        try:
+            plan = understand(Writer(rng, about).plain(), release.catalog, case.opened.gate.native, Limits())
+            if plan.having is not None or plan.following or plan.inner:
+                continue
+            sheets = fetch_sheets(plan, release, Limits())
+            met = {(g.keys, g.rolled_up): g for g in answer_groups(plan, sheets, lambda: None)}
+        except Refusal:
+            continue
+        for place, sheet in enumerate(sheets):
+            for one in alone(sheet):
+                others = [*sheets[:place], one, *sheets[place + 1 :]]
+                for group in answer_groups(plan, others, lambda: None):
+                    mine = met.get((group.keys, group.rolled_up))
+                    if mine is None:
+                        assert not group.certain
+                        continue
+                    pairs = [*zip(mine.ranges, group.ranges, strict=True), (mine.count, group.count)]
+                    assert all(is_within(narrow, wide) for narrow, wide in pairs), (plan.canonical, mine, group)
+                    compared += len(pairs)
+    assert compared > 20
