@@ -17,7 +17,7 @@ import csv
 import gzip
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +31,7 @@ from querygate.custody.roots.preview_views import TrialVersion, published_on_tri
 from querygate.custody.verify.promises import Measurement
 from querygate.custody.workload import Figure, Question
 from querygate.custody.workload.asked_figures import Ranges, asked_figures
-from querygate.custody.workload.usable_share import PAPER
+from querygate.custody.workload.usable_share import KINDS, PAPER
 from querygate.methods.dp.accuracy import within
 from querygate.methods.views.column_frontiers import ColumnFrontiers
 from querygate_adapters.sources.open_source import open_source
@@ -40,7 +40,7 @@ from tests.policies import Column, PolicyText, make_policy, quasi, sensitive
 from tests.report import row
 
 KS = (5, 10, 20)
-QUESTIONS = 250
+QUESTIONS = 200
 TARGET, TARGET_K = 0.80, 10
 EPSILONS = (0.1, 1.0)
 STEP = 10
@@ -151,6 +151,7 @@ def _measured(study: Study, source: Source, k: int) -> list[dict[str, Any]]:
         limit = trial.figures(asked)
     aim = study.is_aim and k == TARGET_K
     rows += _shares(f"{study.name}, k={k}, views", views, catalog, classes, aim=aim)
+    rows += _by_kind(f"{study.name}, k={k}, views", views, classes)
     rows += _shares(f"{study.name}, k={k}, limit", limit, catalog)
     rows += _shares(f"{study.name}, k={k}, classes", classes, catalog)
     for name, figures in others.items():
@@ -179,24 +180,38 @@ def _uncertified() -> Iterator[None]:
 def _shares(
     name: str, figures: Sequence[Figure], catalog: Catalog, against: Sequence[Figure] = (), *, aim: bool = False
 ) -> list[dict[str, Any]]:
-    """Rows of the report. The target is of counts, prevalences and means."""
+    """Rows of the report by what is asked. The target is of counts, prevalences and means."""
     rows = []
     for part, belongs in _parts(catalog).items():
-        share, other = _share(filter(belongs, figures)), _share(filter(belongs, against))
-        if share is not None:
-            target = TARGET if aim and part in AIMED else None
-            rows.append(
-                row(
-                    f"{name}: {part}",
-                    share,
-                    "usable share",
-                    "" if other is None else f"classes {other:.2f}",
-                    ratio=share / other if other else None,
-                    target=target,
-                    met=None if target is None else share >= target,
-                )
-            )
+        target = TARGET if aim and part in AIMED else None
+        rows += _row(f"{name}: {part}", list(filter(belongs, figures)), list(filter(belongs, against)), target)
     return rows
+
+
+def _by_kind(name: str, figures: Sequence[Figure], against: Sequence[Figure]) -> list[dict[str, Any]]:
+    rows = []
+    for kind in KINDS:
+        own, other = ([figure for figure in each if figure.kind == kind] for each in (figures, against))
+        rows += _row(f"{name}: {kind}", own, other)
+    return rows
+
+
+def _row(
+    name: str, figures: Sequence[Figure], against: Sequence[Figure], target: float | None = None
+) -> list[dict[str, Any]]:
+    if not figures:
+        return []
+    share = _share(figures)
+    met = None if target is None else share >= target
+    if not against:
+        return [row(name, share, "usable share", target=target, met=met)]
+    other = _share(against)
+    ratio = share / other if other else None
+    return [row(name, share, "usable share", f"classes {other:.2f}", ratio=ratio, target=target, met=met)]
+
+
+def _share(figures: Sequence[Figure]) -> float:
+    return sum(figure.is_usable for figure in figures) / len(figures)
 
 
 AIMED = ("counts, prevalences, means", "counts, prevalences, means of one view, aligned")
@@ -211,7 +226,6 @@ def _parts(catalog: Catalog) -> Mapping[str, Callable[[Figure], bool]]:
     def one_view(figure: Figure) -> bool:
         return paper(figure) and any(figure.question.quasi <= view for view in views)
 
-    kinds = ("count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio")
     return {
         "all": lambda f: True,
         AIMED[0]: paper,
@@ -219,17 +233,7 @@ def _parts(catalog: Catalog) -> Mapping[str, Callable[[Figure], bool]]:
         "counts, prevalences, means, free": lambda f: paper(f) and f.is_free,
         AIMED[1]: lambda f: one_view(f) and not f.is_free,
         "counts, prevalences, means of one view, free": lambda f: one_view(f) and f.is_free,
-        **{kind: partial(_is_kind, kind=kind) for kind in kinds},
     }
-
-
-def _is_kind(figure: Figure, kind: str) -> bool:
-    return figure.kind == kind
-
-
-def _share(figures: Iterable[Figure]) -> float | None:
-    found = [figure.is_usable for figure in figures]
-    return sum(found) / len(found) if found else None
 
 
 # -- what others tell ------------------------------------------------------------------------------------------------
