@@ -21,8 +21,8 @@ from dataclasses import dataclass, field, replace
 from typing import Never, Protocol, TypeVar
 
 from querygate.bounds import moment_columns
+from querygate.core.answer_bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.block import Block
-from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.deadline import check_deadline, within
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
 from querygate.core.pace import paced

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from psycopg import sql
 
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
-from querygate.core.budget_ledger import Charge, Ledger
+from querygate.core.budget_rules import Charge, Ledger
 from querygate.core.types import Scalar
 from querygate_adapters.store.catalog_json import Row
 from querygate_adapters.store.postgres_connection import Connection, Location, told
