@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import format_option
 from querygate.cli.output import print_records, progress
+from querygate.cli.shared_options import format_option
+from querygate.custody.jobs.preview_views import QUESTIONS, PreviewRow, preview
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.preview_views import QUESTIONS, PreviewRow, preview
 
 SHOWN = ("views", "all", "aligned", "free", "count", "prevalence", "mean", "median", "sd")
 DIGITS = 3

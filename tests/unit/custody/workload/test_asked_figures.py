@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.custody.roots.preview_views import TrialVersion, published_on_trial
+from querygate.custody.jobs.preview_views import TrialVersion, published_on_trial
 from querygate.custody.workload.asked_figures import ranges_of
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import PolicyText, make_policy, quasi, sensitive

@@ -12,8 +12,8 @@ from pathlib import Path
 from querygate.core.ports import Native, PublishedVersion
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
+from querygate.custody.jobs.publish_version import open_version_writer, publish_to
 from querygate.custody.policy import Policy
-from querygate.custody.roots.publish_version import open_version_writer, publish_to
 from querygate.custody.workload import Figure, Question, UsableShare, public_cuts, standing_workload, usable_shares
 from querygate.custody.workload.asked_figures import asked_figures, ranges_of
 from querygate.custody.workload.view_candidates import view_candidates
