@@ -109,6 +109,7 @@ class _Measured:
     """What is found margin by margin."""
 
     guards: MarginGuards = field(default_factory=MarginGuards)
+    classes: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     fewest: int = 2**62
     most: int = 0
     smallest: int = 2**62
@@ -224,6 +225,8 @@ class _Job:
     def read_margin(self, number: int) -> WrittenMargin:
         """A margin with public edges and whole groups."""
         found = read_margin(self.margins, self.catalog.margins[number], number, self.catalog.columns)
+        require(not np.isin(found.names, self.found.classes).any(), "a class is in one margin")
+        self.found.classes = np.append(self.found.classes, found.names)
         for column in self.catalog.columns:
             if column.name in found.margin.columns:
                 self._check_column(column, found)

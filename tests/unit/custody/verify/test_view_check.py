@@ -174,6 +174,11 @@ def test_a_margin_that_tells_more_than_its_columns(store: ViewStore) -> None:
     )
 
 
+def test_a_class_of_two_margins(store: ViewStore) -> None:
+    one, other = (f"(SELECT min(class) FROM cells WHERE margin = {margin})" for margin in (0, 4))
+    assert "a class is in one margin" in refused(store, f"UPDATE cells SET class = {other} WHERE class = {one}")
+
+
 def test_edges_that_are_not_public(store: ViewStore) -> None:
     i = store.column("bmi")
     wider = f"UPDATE cells SET c{i}_hi = c{i}_hi + 0.25 WHERE margin = 2"
