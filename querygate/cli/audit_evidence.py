@@ -9,15 +9,16 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.evidence.intent_score import Intent
 from querygate.custody.evidence.replay import Replay
 from querygate.custody.evidence.store_weakness import DOMINATED, NARROW
-from querygate.custody.roots.evidence_reports import StoreReport, replay_site, report_store, report_users
+from querygate.custody.evidence.view_differences import ViewsTold
+from querygate.custody.jobs.evidence_reports import StoreReport, replay_site, report_store, report_users
 
 since_option = click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time (UTC).")
 dataset_option = click.option("--dataset", metavar="NAME", help="Only queries to this dataset.")
@@ -97,8 +98,10 @@ def store_command(dataset: str, version: int | None, form: str, site: Path) -> N
 def _print_store(report: StoreReport) -> None:
     click.echo(
         f"{report.dataset}, version {report.version}: {counted(report.classes, 'class', 'classes')} of at least "
-        f"{report.k} records.\n"
+        f"{report.k} {'people' if report.views else 'records'}.\n"
     )
+    if report.views is not None:
+        _print_views(report.views, report.k)
     shown = [
         {**to_json(one), "largest_share": f"{one.largest_share:.0%}", "narrowest": f"{one.narrowest:g}"}
         for one in report.columns
@@ -120,6 +123,24 @@ def _print_store(report: StoreReport) -> None:
         print_table(("user", "classes read", "share"), users)
     else:
         click.echo("Nobody has queried this version yet.")
+
+
+def _print_views(views: ViewsTold, k: int) -> None:
+    rows = [
+        [", ".join(one.quasi), ", ".join(one.sensitive) or "counts", f"{one.classes:,}", f"{one.smallest:,}"]
+        for one in views.margins
+    ]
+    print_table(("view", "tells of", "classes", "smallest"), rows)
+    found = (
+        "no group is found"
+        if views.difference is None
+        else f"the smallest group found has {views.difference:,} records"
+    )
+    click.echo(
+        f"\n{counted(views.frames, 'frame cell')}. By subtracting classes of one view from those of another, {found}."
+        f"\nThat nothing that is added and subtracted tells of fewer than {k} people was verified on the raw rows when"
+        "\nthe version was published: how many people two classes share is not in the store.\n"
+    )
 
 
 @click.command("users", cls=Command, example="querygate audit users --since 2026-03-01")

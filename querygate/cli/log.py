@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, F, format_option, new_file, open_here, site_option
 from querygate.cli.output import print_record, print_records
+from querygate.cli.shared_options import LOCAL, F, format_option, new_file, open_here, site_option
 from querygate.control import (
     ChainBroken,
     NotSigned,
@@ -30,6 +30,7 @@ from querygate.control import (
     verify_lines,
 )
 from querygate.control.chain import LogEvent
+from querygate.control.log_kinds import KINDS, is_of_kind, unknown_kind
 from querygate.control.signature import PUBLIC
 from querygate.core.json_body import JsonValue
 from querygate.site.layout import open_site
@@ -92,6 +93,7 @@ def list_log(
     publications, changes of users and keys, audits, and readings of this log.
     """
     opened = open_here(site)
+    _check_kind(opened, kind)
     first = None if since is None else stamp(since)
     asked = {"since": first, "user": user, "limit": limit, "kinds": None if kind == QUERIES else kind}
     note_reading(opened, "log.read", dataset=dataset, **asked)
@@ -108,13 +110,21 @@ def list_log(
         click.echo("Only queries are listed. --kind all adds publications, users, keys, audits and readings.", err=True)
 
 
+def _check_kind(opened: OpenSite, kind: str) -> None:
+    """Known, or at least in the log: an earlier release may have called it otherwise."""
+    if kind in (QUERIES, ALL) or any(is_of_kind(known, kind) for known in KINDS):
+        return
+    if not any(is_of_kind(event["kind"], kind) for event in opened.log.events()):
+        raise unknown_kind()
+
+
 def _events(
     opened: OpenSite, kind: str, since: str | None, user: str | None, dataset: str | None
 ) -> Iterator[LogEvent]:
     """Entries of a kind, or of the family that its first word names."""
     for event in opened.log.events():
         if (
-            (kind == ALL or event["kind"] == kind or event["kind"].partition(".")[0] == kind)
+            (kind == ALL or is_of_kind(event["kind"], kind))
             and (since is None or event["time"] >= since)
             and (user is None or event["user"] == user)
             and (dataset is None or event["dataset"] == dataset)

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, F, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
+from querygate.cli.shared_options import LOCAL, F, format_option, open_here, site_option
 from querygate.control import ROLES, User
 from querygate.core.errors import ConfigError
 
@@ -115,7 +115,7 @@ def remove_user(name: str, site: Path) -> None:
 @click.argument("name")
 @site_option
 def disable_user(name: str, site: Path) -> None:
-    """Close the account of NAME. None of its keys works any more."""
+    """Close the account of NAME. None of its keys works any more. The last custodian's account stays open."""
     opened = open_here(site)
     opened.accounts.disable_user(name)
     opened.log.note("user.disable", user=LOCAL.name, body={"name": name})

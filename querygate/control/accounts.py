@@ -147,6 +147,7 @@ class Accounts:
             connection.execute(
                 "UPDATE users SET disabled = coalesce(disabled, ?) WHERE name = ?", (self._now(), user.name)
             )
+            _check_custodian(connection, user)
 
     def enable_user(self, name: str) -> None:
         """Open the account again, with the keys that were not revoked."""

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 from collections.abc import Callable, Iterator
 
 from querygate.bounds import moment_columns
-from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
+from querygate.core.answer_bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, Refusal
 from querygate.core.margin_choice import choose_margins
@@ -21,10 +20,10 @@ from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apa
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Catalog, Column, Reference
 from querygate.sql import understand
+from querygate.sql.names import name_text
 from querygate.sql.noisy_plan import understand_noisy
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
-_SIMPLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def served_catalogs(store: Store, broken: Callable[[ConfigError], object]) -> Iterator[Catalog]:
@@ -223,26 +222,26 @@ def _candidates(catalog: Catalog) -> Iterator[str]:
     yield _select(catalog, "COUNT(*)")
     asked = "COUNT(*)"
     if measured:
-        name = _quoted(measured[0].name)
+        name = name_text(measured[0].name)
         asked = f"COUNT(*), AVG({name})"
         yield _select(catalog, f"AVG({name})" if catalog.noisy_only else f"AVG({name}), MIN({name}), MAX({name})")
     if categories:
-        name = _quoted(categories[0].name)
+        name = name_text(categories[0].name)
         yield _select(catalog, f"{name}, {asked}", "GROUP BY", name)
     if numbers:
         yield _select(catalog, asked, "WHERE", _middle(numbers[0]))
     if categories and categories[0].values:
         value = categories[0].values[0].replace("'", "''")
-        yield _select(catalog, asked, "WHERE", _quoted(categories[0].name), f"= '{value}'")
+        yield _select(catalog, asked, "WHERE", name_text(categories[0].name), f"= '{value}'")
     if codes:
         value = codes[0].values[0].replace("'", "''")
-        yield _select(catalog, asked, "WHERE", f"has_code({_quoted(codes[0].name)}, '{value}')")
+        yield _select(catalog, asked, "WHERE", f"has_code({name_text(codes[0].name)}, '{value}')")
     for table in catalog.references:
         on = joined_on(table, catalog)
         if on and table.columns:
-            name = f"{table.name}.{_quoted(table.columns[0][0])}"
-            joined = f"{catalog.dataset}.{_quoted(on[0])} = {table.name}.{_quoted(table.key)}"
-            yield _select(catalog, f"{name}, COUNT(*)", "JOIN", table.name, "ON", joined, "GROUP BY", name)
+            name = f"{name_text(table.name)}.{name_text(table.columns[0][0])}"
+            joined = f"{name_text(catalog.dataset)}.{name_text(on[0])} = {name_text(table.name)}.{name_text(table.key)}"
+            yield _select(catalog, f"{name}, COUNT(*)", "JOIN", name_text(table.name), "ON", joined, "GROUP BY", name)
 
 
 def joined_on(table: Reference, catalog: Catalog) -> list[str]:
@@ -253,7 +252,7 @@ def joined_on(table: Reference, catalog: Catalog) -> list[str]:
 
 
 def _select(catalog: Catalog, asked: str, *rest: str) -> str:
-    return " ".join(["SELECT", asked, "FROM", catalog.dataset, *rest])
+    return " ".join(["SELECT", asked, "FROM", name_text(catalog.dataset), *rest])
 
 
 def _middle(column: Column) -> str:
@@ -264,7 +263,7 @@ def _middle(column: Column) -> str:
     texts = [f"{end:g}" for end in ends] if column.type == "number" else [_end(column, round(end)) for end in ends]
     if column.type in ("date", "timestamp"):
         texts = [f"{column.type.upper()} '{text}'" for text in texts]
-    return f"{_quoted(column.name)} BETWEEN {texts[0]} AND {texts[1]}"
+    return f"{name_text(column.name)} BETWEEN {texts[0]} AND {texts[1]}"
 
 
 def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:
@@ -310,12 +309,3 @@ def _end(column: Column, value: int) -> str:
 
 def _names(catalog: Catalog, role: str) -> str:
     return ", ".join(column.name for column in catalog.columns if column.role == role)
-
-
-def _quoted(name: str) -> str:
-    """The name as SQL takes it.
-
-    >>> _quoted("age"), _quoted("blood pressure")
-    ('age', '"blood pressure"')
-    """
-    return name if _SIMPLE_NAME.fullmatch(name) else '"' + name.replace('"', '""') + '"'

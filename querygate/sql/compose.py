@@ -21,6 +21,7 @@ from querygate.sql.aggregates import is_aggregate, listed
 from querygate.sql.buckets import write_out_buckets
 from querygate.sql.from_tables import UNLISTED, Names, Tables, nameless, quoted_column
 from querygate.sql.group_keys import group_of_distinct, mark_without_columns
+from querygate.sql.names import name_text
 from querygate.sql.parse import span_of
 from querygate.sql.person_column import count_rows
 from querygate.sql.projections import projected
@@ -66,7 +67,9 @@ def _branches(tree: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr], *,
         return [_flatten(tree, catalog, ctes, top)]
     if isinstance(tree, (exp.Subquery, exp.Paren)):
         return _branches(tree.this, catalog, ctes, top=top)
-    raise UnsupportedSQL("QG205", "FROM does not name anything that can be queried.", f"Write FROM {catalog.dataset}.")
+    raise UnsupportedSQL(
+        "QG205", "FROM does not name anything that can be queried.", f"Write FROM {name_text(catalog.dataset)}."
+    )
 
 
 class _Before(dict[str, exp.Expr]):
@@ -125,7 +128,7 @@ def _source(source: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr]) ->
         source = source.this  # brackets round a name
     if not isinstance(source, (exp.Table, exp.Subquery)):
         raise UnsupportedSQL(
-            "QG205", "FROM does not name anything that can be queried.", f"Write FROM {catalog.dataset}."
+            "QG205", "FROM does not name anything that can be queried.", f"Write FROM {name_text(catalog.dataset)}."
         )
     if isinstance(source, exp.Table):
         named = ctes.get(folded(source.name)) if not source.args.get("db") else None
@@ -151,7 +154,7 @@ def _check_dataset(table: exp.Table, catalog: Catalog) -> None:
         raise UnsupportedSQL(
             "QG205",
             "FROM does not name the dataset of this request.",
-            f"Write FROM {catalog.dataset}.",
+            f"Write FROM {name_text(catalog.dataset)}.",
             span=span_of(table),
         )
 

@@ -214,7 +214,7 @@ def _tabulated(node: exp.Expr, context: Context, refusal: UnsupportedSQL | None 
         return NULL if table.value is None else TRUE if table.value else FALSE
     if isinstance(table, Lookup):
         if table.of_category and found[0].type == "category" and True not in table.results:
-            context.note(found[0], [nothing_matches(found[0], node.sql("duckdb"))])
+            context.note(nothing_matches(found[0], context.name_of(found[0]), node.sql("duckdb")))
         return table.where(bool)
     return compare(table.columns[0], ValueSet.points("text", ["true"]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -68,10 +68,13 @@ class Context:
             self.meanings[p] = meaning(p, self.named)
         return self.meanings[p]
 
-    def note(self, column: Column, notes: Iterable[str]) -> None:
-        """Of a column that people know by its name; outputs of an inner query go by ids."""
-        if self.columns.get(folded(column.name)) is column:
-            self.notes.update(dict.fromkeys(notes))
+    def note(self, said: str) -> None:
+        self.notes[said] = None
+
+    def name_of(self, column: Column) -> str:
+        """What people call a column. Outputs of an inner query have ids of their own beside their names."""
+        name = next(name for name, known in self.columns.items() if known is column)
+        return column.name if folded(column.name) == name else name
 
     def column(self, node: exp.Column) -> Column:
         return self.columns[folded(node.name)]

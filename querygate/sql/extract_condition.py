@@ -12,6 +12,7 @@ from querygate.core.ports import Native
 from querygate.core.types import Catalog, folded
 from querygate.sql.allow import allow
 from querygate.sql.compose import compose
+from querygate.sql.names import name_text
 from querygate.sql.noisy_plan import understand_noisy
 from querygate.sql.parse import parse
 from querygate.sql.restatement import own_wording
@@ -23,7 +24,7 @@ def read_condition(where: str, catalog: Catalog, native: Native) -> tuple[str, f
     """
     if not where:
         return "", frozenset()
-    statement = f"SELECT COUNT(*) FROM {catalog.dataset} WHERE {where}"  # noqa: S608 - it is read, and never run
+    statement = f"SELECT COUNT(*) FROM {name_text(catalog.dataset)} WHERE {where}"  # noqa: S608 - it is read, and never run
     person = catalog.person or (catalog.noise.person if catalog.noise is not None else "")
     catalog = replace(catalog, person="", noise=None)  # nobody is selected by who they are, and nobody is counted here
     try:

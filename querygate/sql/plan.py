@@ -27,7 +27,7 @@ from querygate.sql.measures import Measures
 from querygate.sql.parse import span_of
 from querygate.sql.projections import item_of, with_items
 from querygate.sql.text_length import check_text_lengths
-from querygate.sql.value_notes import note_constants
+from querygate.sql.value_notes import note_constants, note_groups
 
 RESERVED = "_group"
 """The name under which an answer's row tells its group's count range."""
@@ -36,7 +36,7 @@ RESERVED = "_group"
 def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) -> Plan:
     """The plan of a composed query."""
     inner = make_plan(query.inner, catalog, native, limits) if query.inner is not None else None
-    columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner)
+    columns = {folded(c.name): c for c in catalog.columns} if inner is None else _columns_of(inner, catalog)
     context = Context(columns, native, condition)
     check_codes(query.tree, columns)
     check_text_lengths(query.tree, columns)
@@ -52,11 +52,15 @@ def make_plan(query: Query, catalog: Catalog, native: Native, limits: Limits) ->
     return _Draft(query.tree, context, catalog, limits).plan(inner)
 
 
-def _columns_of(inner: Plan) -> dict[str, Column]:
+def _columns_of(inner: Plan, catalog: Catalog) -> dict[str, Column]:
     """The outputs of an inner query as columns."""
+    below = catalog.columns if inner.inner is None else _columns_of(inner.inner, catalog).values()
+    rare = {column.name: column.rare for column in below if column.rare}
     found = {}
     for i, output in enumerate(inner.outputs[: inner.shown]):
-        values = inner.keys[output.source].values if output.kind == "key" else ()
+        key = inner.keys[output.source] if output.kind == "key" else None
+        values = key.values if key is not None else ()
+        few = rare.get(key.by.column, "") if key is not None and isinstance(key.by, Lookup) else ""
         known = [value for value in values if value is not None]
         type_ = cast(Type, "category" if output.type == "timestamp" and output.kind == "key" else output.type)
         numbers = [value for value in known if not isinstance(value, str)] if type_ in ("integer", "number") else []
@@ -64,7 +68,8 @@ def _columns_of(inner: Plan) -> dict[str, Column]:
         texts = tuple(str(value) for value in known) if type_ in ("category", "boolean", "date") else ()
         if type_ == "date":
             type_ = "category" if output.kind == "key" else "date"
-        found[folded(output.name)] = Column(output.id, i, "public", type_, True, low, high, texts)
+        few = few if few in texts else ""
+        found[folded(output.name)] = Column(output.id, i, "public", type_, True, low, high, texts, rare=few)
     return found
 
 
@@ -269,6 +274,7 @@ class _Draft:
             return None
         meant = self._with_items(with_items(clause.this, self.tree.expressions, self.groups.terms))
         self._check_all(meant)
+        note_groups(meant, self.context)
         return is_true(condition(self.groups.lift(meant), self.groups.as_context))
 
     def _with_items(self, node: exp.Expr) -> exp.Expr:

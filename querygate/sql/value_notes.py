@@ -1,7 +1,8 @@
 """Notes on constants that no record can have: a category's public values tell a misspelling from an empty group.
 
-Wherever a statement compares: in WHERE, in FILTER, in the CASE of a sum. Where a category has a name for rare values, a
-constant that is none of its values may be one of those, and whether it is cannot be told.
+Wherever a statement compares: in WHERE, in FILTER, in the CASE of a sum, in HAVING, around a subquery. Where a
+category has a name for rare values, a constant that is none of its values may be one of those, and whether it is cannot
+be told.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.types import Column, folded
-from querygate.sql.expressions import Context
+from querygate.sql.aggregates import is_aggregate
+from querygate.sql.expressions import Context, is_tabulable
 from querygate.sql.parse import span_of
 
 MOST_VALUES, MOST_CHARS = 12, 240
@@ -24,20 +26,35 @@ def note_constants(tree: exp.Expr, context: Context) -> None:
     has a name for rare values; UnsupportedSQL QG207 where the text may be one of those."""
     for node in tree.dfs():
         if isinstance(node, exp.Column) and (column := context.columns.get(folded(node.name))) and column.rare:
-            context.note(column, [f"Values of {column.name} that few people have are called '{column.rare}' here."])
+            context.note(f"Values of {context.name_of(column)} that few people have are called '{column.rare}' here.")
         for name, text in _compared(node):
             column = context.columns.get(folded(name.name))
             if column is None or column.type != "category" or text.this in column.values:
                 continue
-            said = f"'{_cut(text.this)}' is not a value of {column.name}; values: {_listed(column, text.this)}."
+            known = context.name_of(column)
+            said = f"'{_cut(text.this)}' is not a value of {known}; values: {_listed(column, text.this)}."
             if column.rare:
                 raise UnsupportedSQL(
                     "QG207",
                     f"{said} It may be one of the rare values, which are called '{column.rare}' together.",
-                    f"Ask for {column.name} = '{column.rare}', or for one of its values.",
+                    f"Ask for {known} = '{column.rare}', or for one of its values.",
                     span=span_of(text),
                 )
-            context.note(column, [said])
+            context.note(said)
+
+
+def note_groups(having: exp.Expr, context: Context) -> None:
+    """The same for a condition on groups. What it says of a category alone is read as if it were said of records."""
+    note_constants(having, context)
+    rest = [having]
+    while rest:
+        node = rest.pop(0).unnest()
+        if isinstance(node, exp.And | exp.Or | exp.Not):
+            rest = [*([node.this] if isinstance(node, exp.Not) else node.flatten()), *rest]
+        elif not any(is_aggregate(part) or isinstance(part, exp.Grouping | exp.GroupingId) for part in node.walk()):
+            found = context.columns_of(node)
+            if len(found) == 1 and found[0].type == "category" and is_tabulable(found[0]):
+                context.condition(node, context)
 
 
 def _compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
@@ -57,9 +74,9 @@ def _compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
             yield names[0], text
 
 
-def nothing_matches(column: Column, wording: str) -> str:
+def nothing_matches(column: Column, name: str, wording: str) -> str:
     """A note on a condition that holds for no value of a category."""
-    return f"No value of {column.name} satisfies {_cut(wording)}; values: {_listed(column, wording)}."
+    return f"No value of {name} satisfies {_cut(wording)}; values: {_listed(column, wording)}."
 
 
 def _listed(column: Column, near: str) -> str:

@@ -312,7 +312,8 @@ EXPLANATIONS: dict[str, Explanation] = {
         'port = "eighty"',
     ),
     "QG806": Explanation(
-        "The name of a user, a role or a key is not valid, is taken, or does not exist.",
+        "The name of a user, a role, a key or a kind of entry of the log is not valid, is taken, or does not exist; or "
+        "the change would leave the site without a custodian.",
         "Follow the remedy.",
         "querygate user add 'Ann Smith' --role researcher",
     ),

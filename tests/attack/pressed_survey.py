@@ -21,13 +21,13 @@ from querygate.core.block import NumberColumn, SetColumn
 from querygate.core.errors import Refusal
 from querygate.core.types import Bools, Floats, Ints, Principal, Request
 from querygate.custody.evidence.class_reader import labels_of
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.jobs.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.vault.cell_classes import open_version
 from tests.places import DATA
-from tests.policies import AGE, make_policy, quasi, sensitive
+from tests.policies import AGE, PolicyText, make_policy, quasi, sensitive
 
 SURVEY = DATA / "nhanes_2009_10.csv.gz"
 LOW, HIGH, BIN = 40, 300, 10
@@ -88,7 +88,7 @@ def draw_targets(people: People, number: int, rng: np.random.Generator) -> list[
     return [int(i) for i in rng.permutation(np.concatenate(halves))]
 
 
-def publish_survey(people: People, folder: Path) -> OpenSite:
+def publish_survey(people: People, folder: Path, policy: PolicyText = POLICY) -> OpenSite:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["age", *CATEGORIES, "sbp"])
@@ -97,7 +97,7 @@ def publish_survey(people: People, folder: Path) -> OpenSite:
     source = folder / "survey.csv"
     source.write_text(text.getvalue(), encoding="utf-8")
     opened = open_gate(init_site(folder / "site"))
-    publish_to(opened, POLICY.parsed(), str(source), user="custodian")
+    publish_to(opened, policy.parsed(), str(source), user="custodian")
     return opened
 
 

@@ -1,11 +1,13 @@
 """Partitions that are safe one by one give people up together; certified ones give up nobody.
 
-On the demo study and on a made-up survey. A control without any partition shows that the attack itself fixes nobody.
+On the demo study, on NHANES and on a made-up survey. A control without any partition shows that the attack itself
+fixes nobody.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -28,10 +30,11 @@ from querygate.methods.views import (
 )
 from querygate.methods.views.frontier import Frontier
 from tests.attack.view_attacks import Told, certain_by_programmes, exposed_by_algebra
+from tests.places import DATA
 from tests.unit.methods.views.tables import SURVEY_PLAN, survey_like
 
 K = 5
-ATTACKED = ("smoked", "systolic", "smoker", "diabetes", "sbp")
+ATTACKED = ("smoked", "systolic", "smoker", "diabetes", "sbp", "high")
 
 
 def demo_survey() -> RecordTable:
@@ -48,21 +51,37 @@ def demo_survey() -> RecordTable:
     return RecordTable(tuple(quasi), (SensitiveColumn("smoked", smoked.codes, smoked.size), pressure))
 
 
+def nhanes() -> RecordTable:
+    """People from 20 to 44 of NHANES 2009-10."""
+    with gzip.open(DATA / "nhanes_2009_10.csv.gz", "rt", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if 20 <= int(row["age"]) < 45]
+    age = QuasiIdentifier("age", np.array([int(row["age"]) - 20 for row in rows]), 25, ordered=True, prefer=(5, 15))
+    quasi = [age, *(category(rows, name) for name in ("gender", "race", "education"))]
+    values = np.array([int(row["sbp"]) for row in rows])
+    low = 40 + 10 * np.arange(27)
+    measure = Measure(values, low, low + 9, span=10, step=30)
+    high = SensitiveColumn("high", (values >= 130).astype(np.int64), 2)
+    return RecordTable(tuple(quasi), (high, SensitiveColumn("sbp", (values - 40) // 10, 27, (measure,))))
+
+
 def category(rows: list[dict[str, str]], name: str) -> QuasiIdentifier:
     values = sorted({row[name] for row in rows} - {""})
     return QuasiIdentifier(name, np.array([values.index(row[name]) if row[name] else -1 for row in rows]), len(values))
 
 
-def demo_plan() -> ViewPlan:
-    views = (("age", "sex", "ethnicity"), ("age", "sex", "education"))
-    return ViewPlan(views, (FrameColumn("age", (10, 20)),), K)
+def plan(*names: str, frame: tuple[int, ...] = (10, 20)) -> ViewPlan:
+    shared, first, second = names
+    return ViewPlan((("age", shared, first), ("age", shared, second)), (FrameColumn("age", frame),), K)
 
 
 @cache
 def made(name: str) -> tuple[RecordTable, ViewsRelease]:
     if name == "demo study":
         table = demo_survey()
-        return table, certified_views(table, demo_plan())
+        return table, certified_views(table, plan("sex", "ethnicity", "education"))
+    if name == "NHANES":
+        table = nhanes()
+        return table, certified_views(table, plan("gender", "race", "education", frame=(5, 10, 15, 20)))
     table = survey_like(1_500)
     return table, certified_views(table, SURVEY_PLAN)
 
@@ -122,7 +141,7 @@ def test_guarding_each_class_is_not_enough() -> None:
     assert sum(certain_by_programmes(told(c, column, guarded_one_by_one(c, column))) for c in release.cells) > 0
 
 
-STUDIES = ("demo study", "made-up survey")
+STUDIES = ("demo study", "NHANES", "made-up survey")
 
 
 @pytest.mark.parametrize("name", STUDIES)

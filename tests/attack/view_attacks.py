@@ -7,6 +7,7 @@ people, that meets all histograms and sums. Neither uses anything of what makes 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,30 +64,70 @@ def certain_by_programmes(told: Told) -> int:
     upper, limit, more = _sums(told, atoms, atom, matrix, kinds)
     a_eq = hstack([vstack(equal), csr_matrix((sum(map(len, right)), more))]) if more else vstack(equal)
     bounds = [(0.0, float(size[a])) for a in range(number) for _ in range(many)] + [(None, None)] * more
-    suspects = [(a, int(x)) for a in range(number) for x in np.flatnonzero(truth[a] == size[a])]
 
     def least(goal: Floats) -> Floats:
-        solved = linprog(goal, A_ub=upper, b_ub=limit, A_eq=csr_matrix(a_eq), b_eq=np.concatenate(right), bounds=bounds)
+        solved = linprog(
+            np.append(goal, np.zeros(more)),
+            A_ub=upper,
+            b_ub=limit,
+            A_eq=csr_matrix(a_eq),
+            b_eq=np.concatenate(right),
+            bounds=bounds,
+        )
         assert solved.status == 0, solved.message
-        share: Floats = solved.x[: number * many].reshape(number, many) / size[:, None]
-        return share
+        found: Floats = solved.x[: number * many]
+        return found
+
+    return _always(truth, size, least)
+
+
+def certain_records(views: Sequence[Ints], columns: Sequence[Ints], base: Ints | None = None) -> int:
+    """People whose whole record is the same in every table that meets the histograms of each column (its bins) in the
+    classes of its views (views x records), and the joint histograms of the classes `base`.
+    """
+    labels = np.vstack([*views, *([] if base is None else [base])])
+    atoms, atom, matrix = _atoms(labels)
+    joint, kind = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    number, many = atoms.shape[1], joint.shape[1]
+    size = np.bincount(atom, minlength=number).astype(np.float64)
+    truth = np.zeros((number, many))
+    np.add.at(truth, (atom, kind.reshape(-1)), 1.0)
+    ends = np.cumsum([sum(np.unique(row).size for row in own) for own in views])
+    equal = [kron(identity(number), np.ones((1, many))), kron(matrix[ends[-1] :], identity(many))]
+    right = [size, (matrix[ends[-1] :] @ truth).reshape(-1)]
+    for values, own in zip(joint, np.split(np.arange(ends[-1]), ends[:-1]), strict=True):
+        told = csr_matrix(values[:, None] == np.unique(values)[None, :]).astype(np.float64)
+        equal.append(kron(matrix[own], told.T))
+        right.append((matrix[own] @ truth @ told).reshape(-1))
+    a_eq, b_eq = csr_matrix(vstack(equal)), np.concatenate(right)
+    most = np.repeat(size, many)
+
+    def least(goal: Floats) -> Floats:
+        solved = linprog(goal, A_eq=a_eq, b_eq=b_eq, bounds=np.stack([np.zeros_like(most), most], axis=1))
+        assert solved.status == 0, solved.message
+        found: Floats = solved.x
+        return found
+
+    return _always(truth, size, least)
+
+
+def _always(truth: Floats, size: Floats, least: Callable[[Floats], Floats]) -> int:
+    """People of atoms that have one kind in truth and in every table; `least` makes a goal as small as can be."""
+    suspects = [(a, int(x)) for a in range(len(size)) for x in np.flatnonzero(truth[a] == size[a])]
+
+    def still(chosen: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        goal = np.zeros(truth.shape)
+        for a, x in chosen:
+            goal[a, x] = 1.0 / size[a]
+        share = least(goal.reshape(-1)).reshape(truth.shape) / size[:, None]
+        return [(a, x) for a, x in chosen if share[a, x] > 1.0 - 1e-6]
 
     while suspects:  # one programme frees many at once, until it frees nobody
-        goal = np.zeros(number * many + more)
-        for a, x in suspects:
-            goal[a * many + x] = 1.0 / size[a]
-        share = least(goal)
-        left = [(a, x) for a, x in suspects if share[a, x] > 1.0 - 1e-6]
+        left = still(suspects)
         if len(left) == len(suspects):
             break
         suspects = left
-    fixed = 0
-    for a, x in suspects:  # each by its own programme
-        goal = np.zeros(number * many + more)
-        goal[a * many + x] = 1.0
-        if least(goal)[a, x] > 1.0 - 1e-6:
-            fixed += int(size[a])
-    return fixed
+    return sum(int(size[a]) for a, x in suspects if still([(a, x)]))  # each by its own programme
 
 
 def _sums(

@@ -17,11 +17,14 @@ from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 class ClassedRelease(DuckDBRelease):
     """One published version, whose cells can be had class by class."""
 
-    def by_class(self, names: Collection[str]) -> Block:
-        """The cells grouped to these columns and to classes; `classified` tells the class of each row."""
+    def by_class(self, names: Collection[str], margin: int | None = None) -> Block:
+        """The cells (of views: of one margin) grouped to these columns and to classes; `classified` tells the class of
+        each row.
+        """
         columns = [column for column in self.catalog.columns if column.name in names]
-        found = self._connection.cursor().execute(projection(self.catalog, columns, by_class=True)).fetchnumpy()
-        block = make_block(self.catalog, columns, found, self.dictionaries)
+        wanted = projection(self.catalog, columns, by_class=True, margin=margin)
+        found = self._connection.cursor().execute(wanted).fetchnumpy()
+        block = make_block(self.catalog, columns, found, self.dictionaries, margin=margin)
         labels = np.asarray(found["class"], dtype=np.int64)
         return replace(block, classified=RowClasses(labels, np.arange(block.size), {}))
 

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from querygate.core.types import IN_SQL, Floats, Ints
+from querygate.core.types import IN_SQL, Floats, Ints, Scalar
 from querygate.core.vault_ports import ValueCount
 from querygate_adapters.sources.files import BATCH_ROWS, quoted, translated
 from querygate_adapters.store.column_arrays import floats, ints
@@ -44,6 +44,12 @@ class ReportRows:
         text = f"CAST(r.{quoted(column)} AS VARCHAR)"
         found = self._db.execute(f"SELECT {text}, COUNT(*) FROM vault.rows r GROUP BY 1 ORDER BY 1").fetchall()
         return {value: int(count) for value, count in found}
+
+    def by_group(self, dataset: str, sql: str) -> dict[tuple[Scalar, ...], float | None]:
+        """What a statement about this dataset says last in its rows, by what it says before; flags are texts there."""
+        self._db.execute(f"CREATE TEMP VIEW IF NOT EXISTS {quoted(dataset)} AS SELECT * FROM vault.rows")
+        found = self._db.execute(sql).fetchall()
+        return {tuple(str(k).lower() if isinstance(k, bool) else k for k in keys): value for *keys, value in found}
 
     def hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         """(class, smallest, largest value); NaN where all are missing."""

@@ -24,7 +24,6 @@ from querygate.core.full_disk import full_disk, is_full_disk
 from querygate.core.private_files import for_owner
 from querygate.core.types import Array, Catalog, Ints
 from querygate.core.version_overlap import OverlapRule
-from querygate_adapters.sources.files import quoted
 from querygate_adapters.store.catalog_json import NAME, catalog_from_json, catalog_to_json
 from querygate_adapters.store.class_moments import TABLE
 from querygate_adapters.store.code_sets import write_code_sets
@@ -54,6 +53,7 @@ from querygate_adapters.vault.report_files import (
     sweep_reports,
 )
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+from querygate_adapters.vault.written_margins import WrittenMargins
 
 
 class DuckDBPublication:
@@ -185,21 +185,11 @@ class WrittenStore:
         boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
         return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
 
-    def margins(self) -> dict[int, int]:
-        """How many cells each margin has; -1 stands for cells without one."""
-        with self._reading() as read:
-            found = read("SELECT COALESCE(margin, -1) AS margin, COUNT(*) AS n FROM cells GROUP BY 1")
-        return dict(zip(found["margin"].tolist(), found["n"].tolist(), strict=True))
-
-    def margin_cells(self, margin: int, columns: Sequence[int]) -> tuple[dict[str, Array], int]:
-        """The cells of a margin by class, with these columns; and how many of them tell something of any other."""
-        with self._reading() as read:
-            names = [str(name) for name in read("SELECT column_name AS name FROM (DESCRIBE cells)")["name"]]
-            wanted = [name for name in names if name in MARGIN_CELL or name.startswith(_stems(columns))]
-            beside = " OR ".join(f"{quoted(name)} IS NOT NULL" for name in names if name not in (*wanted, "margin"))
-            where = f"FROM cells WHERE margin = {int(margin)}"
-            told = read(f"SELECT COUNT(*) AS n {where} AND ({beside or 'false'})")["n"]
-            return read(f"SELECT {', '.join(map(quoted, wanted))} {where} ORDER BY class"), int(told[0])
+    @contextmanager
+    def margins(self) -> Iterator[WrittenMargins]:
+        """The margins of a version of views; the file is open as long as they are read."""
+        with closing(connect(self._path, read_only=True)) as database:
+            yield WrittenMargins(database)
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]:
         """(set id, value id) of every member of the column's sets, and the text of each value id; -1 is missing."""
@@ -225,14 +215,6 @@ class WrittenStore:
         finally:
             database.close()
 
-    @contextmanager
-    def _reading(self) -> Iterator[Callable[[str], dict[str, Array]]]:
-        database = connect(self._path, read_only=True)
-        try:
-            yield lambda sql: dict(database.execute(sql).fetchnumpy())
-        finally:
-            database.close()
-
     def _of(self, table: str, column: int) -> dict[str, Array]:
         found = self._small[table]
         here = found["column_id"] == column
@@ -248,10 +230,6 @@ class WrittenStore:
                 if name in there
             }
             return {**read, "catalog": dict(database.execute("SELECT body FROM catalog").fetchnumpy())}
-
-
-MARGIN_CELL = ("class", "class_n", "n", "frame")
-"""What a cell of a margin has beside the columns that it tells of."""
 
 
 def _stems(columns: Sequence[int]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from hashlib import blake2b
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -30,7 +31,12 @@ from querygate.sql import understand
 class ClassedVersion(PublishedVersion, Protocol):
     """A version whose cells can be had class by class."""
 
-    def by_class(self, names: Collection[str]) -> Block: ...
+    def by_class(self, names: Collection[str], margin: int | None = None) -> Block: ...
+
+
+def margins_of(release: ClassedVersion) -> tuple[int | None, ...]:
+    """The margins of a version of views, by number; None stands for all classes of another one."""
+    return tuple(range(len(release.catalog.margins))) or (None,)
 
 
 class ClassReader:
@@ -38,14 +44,20 @@ class ClassReader:
 
     def __init__(self, release: ClassedVersion, native: Native) -> None:
         self.release = release
-        self.labels: Ints = np.unique(labels_of(release.by_class(())))
+        found = [np.unique(labels_of(release.by_class((), margin))) for margin in margins_of(release)]
+        self.labels: Ints = np.sort(np.concatenate(found))
+        self._margin = np.zeros(self.labels.size, dtype=np.int64)
+        for place, labels in enumerate(found):
+            self._margin[np.searchsorted(self.labels, labels)] = place
         self._native = native
-        self._blocks: dict[frozenset[str], Block] = {}
+        self._blocks: dict[tuple[frozenset[str], int | None], Block] = {}
         self._masks: dict[str, tuple[Bools, ...]] = {}
         self._concerned: dict[str, int | None] = {}
 
     def concerned(self, sql: str) -> int | None:
-        """How many classes the condition of a statement may concern; None where it cannot be read any more."""
+        """How many classes the condition of a statement may concern; None where it cannot be read any more, and of
+        views where no margin has all its columns.
+        """
         self._read(sql)
         return self._concerned[sql]
 
@@ -55,8 +67,9 @@ class ClassReader:
         return self._masks[sql]
 
     def read_out(self, statements: Iterable[str]) -> int:
-        """How many classes the statements, taken together, tell apart from every other class."""
+        """How many classes the statements, taken together, tell apart from every other class (of the margin)."""
         signature = np.zeros(self.labels.size, dtype=np.uint64)
+        read = np.zeros(self._margin.max(initial=0) + 1, dtype=np.bool_)
         seen: set[bytes] = set()
         for sql in statements:
             for mask in self.masks(sql):
@@ -64,8 +77,10 @@ class ClassReader:
                 if word not in seen:  # the same set again says nothing new
                     seen.add(word)
                     signature[mask] += np.frombuffer(word, dtype=np.uint64)[0]
-        _, times = np.unique(signature, return_counts=True)
-        return int((times == 1).sum()) if seen else 0
+                    read[self._margin[mask]] = True
+        pairs = np.stack([self._margin.astype(np.uint64), signature])
+        (margin, _), times = np.unique(pairs, axis=1, return_counts=True)
+        return int(((times == 1) & read[margin.astype(np.int64)]).sum())
 
     def _read(self, sql: str) -> None:
         if sql in self._masks:
@@ -75,21 +90,21 @@ class ClassReader:
             plan = understand(sql, self.release.catalog, self._native, WIDE)
             branches = [_innermost(branch) for branch in plan.branches]
             self._masks[sql] = tuple(mask for branch in branches for mask in self._told_apart(branch))
-            self._concerned[sql] = min(int(self._possible(branch).sum()) for branch in branches)
+            possible = [int(one.sum()) for branch in branches for one in self._possible(branch)]
+            self._concerned[sql] = min(possible, default=None)
         except Refusal:  # it is in the log, and is refused today
             return
 
-    def _possible(self, plan: Plan) -> Bools:
-        block = self._block(plan)
-        return self._any(block, Membership(block).counts(plan.measures[0].where)[1] > 0)
+    def _possible(self, plan: Plan) -> Iterator[Bools]:
+        for block in self._told(plan):
+            yield self._any(block, Membership(block).counts(plan.measures[0].where)[1] > 0)
 
     def _told_apart(self, plan: Plan) -> Iterator[Bools]:
         """For each measure and group, the classes that may be there and those that are there as a whole.
 
         Keys that are conditions (CASE) are not followed; what they part counts as one group.
         """
-        block = self._block(plan)
-        for chosen in plan.sets:
+        for block, chosen in product(self._told(plan), plan.sets):
             keys = [(by, plan.keys[i].values) for i in chosen if isinstance(by := plan.keys[i].by, Lookup)]
             rows = spread(block, keys)
             groups, which = rows.groups()
@@ -103,10 +118,13 @@ class ClassReader:
                     yield possible
                     yield possible & ~self._any(rows.block, here & ~whole)
 
-    def _block(self, plan: Plan) -> Block:
-        if plan.columns not in self._blocks:
-            self._blocks[plan.columns] = self.release.by_class(plan.columns)
-        return self._blocks[plan.columns]
+    def _told(self, plan: Plan) -> Iterator[Block]:
+        """Cells with all columns of a statement; of views, those of each margin that has them."""
+        for margin in margins_of(self.release):
+            if margin is None or plan.columns <= self.release.catalog.margins[margin].columns:
+                if (plan.columns, margin) not in self._blocks:
+                    self._blocks[plan.columns, margin] = self.release.by_class(plan.columns, margin)
+                yield self._blocks[plan.columns, margin]
 
     def _any(self, block: Block, rows: Bools) -> Bools:
         """Classes of which some row is among those given."""

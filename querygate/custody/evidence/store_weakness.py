@@ -3,7 +3,8 @@
 Ranges are functions of the store, so the store is what an attacker can have. k-anonymity does not stop a class from
 being of one mind: where all its members have one disease, or blood pressures within a few units, membership is enough
 to know (homogeneity; Machanavajjhala et al. 2007, l-Diversity, TKDD 1(1)). This report counts such classes, column by
-column, and shows the worst, from the published cells alone.
+column, and shows the worst, from the published cells alone. Of views it does so in every margin that tells of the
+column, where that is not withheld.
 """
 
 from __future__ import annotations
@@ -14,10 +15,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, Block, CodeColumn, NumberColumn, SetColumn
+from querygate.core.block import (
+    ALL_NULLS,
+    MISSING,
+    NO_NULLS,
+    SOME_NULLS,
+    Block,
+    BlockColumn,
+    CodeColumn,
+    NumberColumn,
+    SetColumn,
+)
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Bools, Column, Floats, Ints
-from querygate.custody.evidence.class_reader import ClassedVersion, labels_of
+from querygate.custody.evidence.class_reader import ClassedVersion, labels_of, margins_of
 
 NARROW = 0.1
 """A class whose values lie within this share of the domain is called narrow."""
@@ -71,22 +82,60 @@ def find_weaknesses(release: ClassedVersion, shown: int = SHOWN) -> list[Weaknes
     return [_weakness(release, column, shown) for column in secret]
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is told of a column in some classes: all of them, or those of one margin that say anything of it."""
+
+    margin: int | None
+    block: Block
+    labels: Ints
+    measured: _Measured
+
+
 def _weakness(release: ClassedVersion, column: Column, shown: int) -> Weakness:
-    block = release.by_class([column.name])
-    labels, place = np.unique(labels_of(block), return_inverse=True)
-    found = _measured(block, column, place, labels.size)
-    order = np.lexsort((-found.share, found.width, ~found.exact))[:shown]
+    parts = [
+        _told(release, column, margin)
+        for margin in margins_of(release)
+        if margin is None or column.name in release.catalog.margins[margin].sensitive
+    ]
+    part, at = (
+        np.concatenate([of(place, one.labels.size) for place, one in enumerate(parts)])
+        for of in (lambda place, size: np.full(size, place), lambda place, size: np.arange(size))
+    )
+    width, share, exact, narrow = (
+        np.concatenate([getattr(one.measured, name) for one in parts]) for name in ("width", "share", "exact", "narrow")
+    )
+    order = np.lexsort((-share, width, ~exact))[:shown]
     return Weakness(
         column.name,
         column.type,
-        int(labels.size),
-        int(found.exact.sum()),
-        int(found.narrow.sum()),
-        float(found.width.min(initial=np.inf)),
-        int((found.share > DOMINATED).sum()),
-        float(found.share.max(initial=0.0)),
-        tuple(_describe(release, block, column, labels, int(at), float(found.share[at])) for at in order),
+        int(width.size),
+        int(exact.sum()),
+        int(narrow.sum()),
+        float(width.min(initial=np.inf)),
+        int((share > DOMINATED).sum()),
+        float(share.max(initial=0.0)),
+        tuple(_describe(release, parts[part[i]], column, int(at[i]), float(share[i])) for i in order),
     )
+
+
+def _told(release: ClassedVersion, column: Column, margin: int | None) -> _Told:
+    block = release.by_class([column.name], margin)
+    if margin is not None:
+        block = block.take(np.flatnonzero(~_tells_nothing(block.columns[column.name], column)))
+    labels, place = np.unique(labels_of(block), return_inverse=True)
+    return _Told(margin, block, labels, _measured(block, column, place.reshape(-1), labels.size))
+
+
+def _tells_nothing(held: BlockColumn, column: Column) -> Bools:
+    """Rows of a margin that withholds the column: any value of its domain."""
+    if isinstance(held, NumberColumn):
+        whole = (held.low == column.low) & (held.high == column.high)
+        found: Bools = whole & (held.null == (SOME_NULLS if column.nullable else NO_NULLS))
+        return found
+    if isinstance(held, SetColumn):
+        return np.asarray(held.dictionary.sizes == len(column.values) + column.nullable)[held.sets]
+    return np.zeros(held.sets.size, dtype=np.bool_)
 
 
 def _measured(block: Block, column: Column, place: Ints, classes: int) -> _Measured:
@@ -148,14 +197,20 @@ def _values_of_class(held: SetColumn | CodeColumn, place: Ints) -> Ints:
 # -- for people ------------------------------------------------------------------------------------------------
 
 
-def _describe(release: ClassedVersion, block: Block, column: Column, labels: Ints, at: int, share: float) -> WeakClass:
-    rows = np.flatnonzero(labels_of(block) == labels[at])
+def _describe(release: ClassedVersion, told: _Told, column: Column, at: int, share: float) -> WeakClass:
+    label, block = told.labels[at], told.block
+    rows = np.flatnonzero(labels_of(block) == label)
     published = _text(block.take(rows), column)
-    quasi = [one for one in release.catalog.columns if one.role == "quasi-identifier"]
-    known = release.by_class([one.name for one in quasi])
-    members = known.take(np.flatnonzero(labels_of(known) == labels[at]))
+    names = None if told.margin is None else release.catalog.margins[told.margin].quasi
+    quasi = [
+        one
+        for one in release.catalog.columns
+        if one.role == "quasi-identifier" and (names is None or one.name in names)
+    ]
+    known = release.by_class([one.name for one in quasi], told.margin)
+    members = known.take(np.flatnonzero(labels_of(known) == label))
     box = ", ".join(f"{one.name} {_text(members, one)}" for one in quasi)
-    return WeakClass(int(labels[at]), int(block.n[rows].sum()), box, published, share)
+    return WeakClass(int(label), int(block.n[rows].sum()), box, published, share)
 
 
 def _text(block: Block, column: Column) -> str:

@@ -28,7 +28,7 @@ from querygate.custody.policy.model import (
 )
 from querygate.custody.policy.moment_rules import check_moments, moments_warnings
 from querygate.custody.policy.noise_rules import read_noise
-from querygate.custody.policy.public_edges import bin_edges
+from querygate.custody.policy.public_edges import bin_edges, grid_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
@@ -219,7 +219,7 @@ def _warnings(policy: Policy) -> Iterator[str]:
             "republish.few_changes: report: anyone who has two versions and knows who came, left or changed can read "
             "their values"
         )
-    for column in policy.named("sensitive", "note"):
+    for column in policy.named("quasi-identifier", "sensitive", "note"):
         for key, warning in _column_warnings(column, has_views=policy.views is not None):
             yield f"{dotted(('columns', column.name, key))}: {warning}"
 
@@ -229,6 +229,11 @@ def _column_warnings(column: ColumnPolicy, *, has_views: bool) -> Iterator[tuple
         yield "role", "note: names and numbers are removed, but the content of a text may still identify somebody"
         if column.note.dates == "shift":
             yield "dates", "shift: dates are published, moved by some days; this is not Safe Harbor"
+        return
+    if column.role == "quasi-identifier":
+        if column.is_numeric and len(grid_edges(column)) == 2:
+            advice = 'for codes such as 1 and 2, write type = "category"'
+            yield "domain", f"one cell covers the whole domain: no question can tell its values apart; {advice}"
         return
     if not column.is_numeric and not column.diversity and not has_views:
         yield "diversity", "not set: a class may be homogeneous, and then reveals the value of everyone in it"

@@ -29,6 +29,9 @@ ONE_VIEW = 3
 FRAME_CELLS = 10
 """About so many cells a frame column has by default. Fewer people are in each of more cells, and less is told."""
 
+FEW_VALUES = 12
+"""A number of up to so many public cells is a category by another name (a sex of 1 or 2): views tell each cell."""
+
 FINEST, LARGEST = 12, 36
 """A unit is at most 2^-11 of the guard, unless the domain would have more than 2^36 of those."""
 
@@ -101,7 +104,7 @@ class _Reader:
         return tuple((name, frame_cuts(self.quasi[name], prefer.get(name, ()))) for name in names)
 
     def _prefer(self) -> tuple[tuple[str, tuple[Number, ...]], ...]:
-        found = {column.name: column.cuts for column in self.quasi.values() if column.cuts}
+        found = {column.name: _wanted_cuts(column) for column in self.quasi.values() if _wanted_cuts(column)}
         raw = self.table.raw.get("prefer", {})
         ordered = [column.name for column in self.quasi.values() if column.is_numeric]
         if not isinstance(raw, dict):
@@ -164,9 +167,10 @@ def not_of_views(what: str, instead: str) -> ConfigError:
 
 
 def usual_frame(quasi: Sequence[ColumnPolicy]) -> tuple[str, ...]:
-    """The first ordered quasi-identifier with cuts, or the first ordered one; where there is none, no frame."""
+    """The first ordered quasi-identifier with cuts, or with more than a few values; where there is none, no frame."""
     ordered = [column for column in quasi if column.is_numeric]
-    found = next((column for column in ordered if column.cuts), ordered[0] if ordered else None)
+    ordered.sort(key=lambda column: (not column.cuts, has_few_values(column)))
+    found = ordered[0] if ordered else None
     return (found.name,) if found is not None else ()
 
 
@@ -179,13 +183,20 @@ def spanning_views(quasi: Sequence[ColumnPolicy], frame: str) -> tuple[tuple[str
     >>> spanning_views([age, *others], "age")
     (('age', 'sex', 'race'), ('age', 'sex', 'education'))
     """
-    first = next((column.name for column in quasi if not column.is_numeric), "")
+    first = next((column.name for column in quasi if column.name != frame and has_few_values(column)), "")
     shared = [name for name in (frame, first) if name]
     rest = [column.name for column in quasi if column.name not in shared]
     if len(quasi) <= ONE_VIEW:
         return ((*shared, *rest),)
     half = (len(rest) + 1) // 2
     return (*shared, *rest[:half]), (*shared, *rest[half:])
+
+
+def has_few_values(column: ColumnPolicy) -> bool:
+    """Whether it is asked about value by value: a category, or a number of few public cells."""
+    if not column.is_numeric:
+        return True
+    return (column.grid is not None or bool(column.edges)) and len(grid_edges(column)) <= FEW_VALUES + 1
 
 
 def frame_cuts(column: ColumnPolicy, prefer: tuple[Number, ...]) -> tuple[Number, ...]:
@@ -222,6 +233,13 @@ def value_unit(column: ColumnPolicy) -> Number:
     if column.type in DISCRETE:
         return int(2 ** max(0, coarsest))
     return math.ldexp(1.0, max(math.frexp(column.guard or 1)[1] - FINEST, coarsest))
+
+
+def _wanted_cuts(column: ColumnPolicy) -> tuple[Number, ...]:
+    """Those of the column, or all that a number of few values has."""
+    if column.cuts or not column.is_numeric or not has_few_values(column):
+        return column.cuts
+    return tuple(grid_edges(column)[1:-1])
 
 
 def _cuts(column: ColumnPolicy, raw: object) -> tuple[Number, ...] | None:
@@ -271,7 +289,7 @@ def _column_conflicts(column: ColumnPolicy) -> Iterator[tuple[str, str, str]]:
     if column.role == "sensitive" and column.is_numeric and column.carry not in (None, "bins"):
         yield "carry", f"{column.carry} gives all members of a class one interval of their own", "bins"
     if has_moments(column) and column.guard is not None and column.low is not None and column.high is not None:
-        if max(-column.low, column.high) > EXACT:
+        if column.type == "integer" and max(-column.low, column.high) > EXACT:
             yield "domain", "has values whose sums are not exact", "whole numbers of up to 53 bits, or a larger unit"
         elif column.guard == 0:
             yield "guard", "0 is off, and sums are told in cells of some guards", "a number above 0"

@@ -3,7 +3,7 @@
     load        the source into the vault, typed, with the tables that are joined to it; whose rows they are
     hide_rare   values of categories that few have, in a group that the policy names
     code        every published value its code; from here on nothing sees a value
-    divide      classes that keep every guarantee of the policy
+    divide      classes that keep every guarantee of the policy; or certified views, where it has these
     compare     with earlier versions: whether people can be told apart by both; divided anew, or refused, where so
     generalise  classes to cells: intervals, sets, and moments where the policy wants them
     write       the version, where nobody reads it yet
@@ -33,7 +33,7 @@ from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population
 from querygate.custody.columns.reference_tables import read_references
-from querygate.custody.columns.source_joins import Beside, check_columns, open_joined, tell_no_others
+from querygate.custody.columns.source_columns import Beside, check_columns, open_joined, tell_no_others
 from querygate.custody.policy import Policy
 from querygate.custody.publish import coded_rows, rare_values
 from querygate.custody.publish import generalise as cells

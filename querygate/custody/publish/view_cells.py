@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,13 +17,50 @@ from querygate.core.types import Bools, Column, Ints, Margin
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.publish.view_records import FrameRecords, Unit, UnitBins, rules_of, tells_sums, units_of
-from querygate.methods.views import NULL, CellRelease, ClassFigures, RecordTable
+from querygate.methods.views import NULL, CellRelease, ClassFigures, QuasiIdentifier, RecordTable
 
 ANYTHING = -2
 """In the place of a code: nothing is told, so any value of the domain, or none."""
 
-Box: TypeAlias = Bools
-"""By class which codes of a column occur in it; that of a missing value is the last."""
+
+@dataclass(frozen=True)
+class Box:
+    """Which codes of a quasi-identifier occur in each class, in rising order: those of class c are
+    codes[starts[c] : starts[c + 1]]. Of a number these are the least and the greatest alone.
+    """
+
+    starts: Ints
+    codes: Ints
+    missing: Bools
+
+    @classmethod
+    def of(cls, quasi: QuasiIdentifier, records: Ints, label: Ints) -> Box:
+        """The box of each class; NULL is told apart."""
+        classes, size = int(label.max()) + 1, quasi.size + 1
+        held, codes = np.divmod(np.unique(label * size + quasi.codes[records] + 1), size)
+        missing = np.zeros(classes, dtype=np.bool_)
+        missing[held[codes == 0]] = True
+        held, codes = held[codes > 0], codes[codes > 0] - 1
+        if quasi.ordered:
+            is_end = np.append(True, held[1:] != held[:-1]) | np.append(held[1:] != held[:-1], True)
+            held, codes = held[is_end[: held.size]], codes[is_end[: held.size]]
+        return cls(np.searchsorted(held, np.arange(classes + 1)), codes, missing)
+
+    @property
+    def some(self) -> Bools:
+        """Classes that have any value."""
+        found: Bools = np.diff(self.starts) > 0
+        return found
+
+    @property
+    def ends(self) -> tuple[Ints, Ints]:
+        """The least and the greatest code of each class; 0 where it has none."""
+        if not self.codes.size:
+            nothing = np.zeros(self.missing.size, dtype=np.int64)
+            return nothing, nothing
+        last = self.codes.size - 1
+        first, final = np.minimum(self.starts[:-1], last), np.maximum(self.starts[1:] - 1, 0)
+        return np.where(self.some, self.codes[first], 0), np.where(self.some, self.codes[final], 0)
 
 
 @dataclass(frozen=True)
@@ -85,15 +122,7 @@ def margin_cells(
 
 
 def _boxes(table: RecordTable, names: Sequence[str], records: Ints, label: Ints) -> dict[str, Box]:
-    classes = int(label.max()) + 1
-    found = {}
-    for name in names:
-        quasi = table.column(name)
-        codes = quasi.codes[records]
-        box = np.zeros((classes, quasi.size + 1), dtype=np.bool_)
-        box[label, np.where(codes == NULL, quasi.size, codes)] = True
-        found[name] = box
-    return found
+    return {name: Box.of(table.column(name), records, label) for name in names}
 
 
 def _told(
@@ -163,17 +192,16 @@ class ViewTables:
             self.classes, self.cells = self.classes + one.classes, self.cells + cells
 
     def _put_box(self, column: Column, box: Box, label: Ints) -> None:
-        codes, missing = box[:, :-1], box[:, -1]
-        some = codes.any(axis=1)
-        if not column.is_numeric:
-            members = self._members(column)
-            held = [[value for code in np.flatnonzero(row) for value in members[code]] for row in codes]
-            ids = [self._set(column, [NULL] * gone + own) for own, gone in zip(held, missing.tolist(), strict=True)]
-            self._parts[f"c{column.index}_set"].add(np.array(ids)[label])
+        if column.is_numeric:
+            low, high = box.ends
+            nulls = np.where(box.some, np.where(box.missing, 1, 0), 2)
+            self._put_ends(column, low[label], high[label], nulls[label])
             return
-        low, high = codes.argmax(axis=1), codes.shape[1] - 1 - codes[:, ::-1].argmax(axis=1)
-        nulls = np.where(some, np.where(missing, 1, 0), 2)
-        self._put_ends(column, low[label], high[label], nulls[label])
+        members = self._members(column)
+        ids = []
+        for held, gone in zip(np.split(box.codes, box.starts[1:-1]), box.missing.tolist(), strict=True):
+            ids.append(self._set(column, [NULL] * gone + [value for code in held.tolist() for value in members[code]]))
+        self._parts[f"c{column.index}_set"].add(np.array(ids)[label])
 
     def _put_codes(self, column: Column, codes: Ints) -> None:
         if column.is_numeric:

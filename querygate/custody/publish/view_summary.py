@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.types import Bools, Floats
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.publish.view_cells import ANYTHING, MarginCells, margins_of
 from querygate.custody.publish.view_division import Coarsening, MadeViews
-from querygate.custody.publish.view_records import units_of
+from querygate.custody.publish.view_records import code_size, units_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +79,12 @@ def _is_silent(part: MarginCells) -> bool:
 
 def _share(state: PublicationState, parts: list[MarginCells], name: str) -> float:
     """Over records: which share of the codes of a column their class has, one code being none of it."""
-    total = 0.0
-    ordered = name in state.numbers
+    column = state.policy.column(name)
+    total = 0
     for part in parts:
         box = part.boxes[name]
-        size = np.bincount(part.label, part.n, len(box))
-        total += float((_covered(box[:, :-1], ordered) * size).sum())
-    return total / state.rows
-
-
-def _covered(codes: Bools, ordered: bool) -> Floats:
-    if codes.shape[1] < 2:
-        return np.zeros(len(codes))
-    held = codes.sum(axis=1)
-    if ordered:
-        held = np.where(held > 0, codes.shape[1] - codes[:, ::-1].argmax(axis=1) - codes.argmax(axis=1), 0)
-    covered: Floats = np.maximum(held - 1, 0) / (codes.shape[1] - 1)
-    return covered
+        size = np.bincount(part.label, part.n, box.missing.size).astype(np.int64)
+        low, high = box.ends
+        more = high - low if column.is_numeric else np.maximum(np.diff(box.starts) - 1, 0)
+        total += int((more * size).sum())
+    return total / state.rows / max(1, code_size(state, column) - 1)

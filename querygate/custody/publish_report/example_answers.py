@@ -14,6 +14,7 @@ from querygate.custody.publish_report.report_case import ReportCase, scale_of
 from querygate.gate.groups import answer_groups
 from querygate.gate.sheets import fetch_sheets
 from querygate.sql import understand
+from querygate.sql.names import name_text
 
 LIMITS = Limits(timeout_s=60.0)
 MOST_VALUES = 25
@@ -92,7 +93,7 @@ def _asked(case: ReportCase, statistic: StatisticPolicy, columns: list[Column]) 
 
 def _number(column: Column) -> str:
     """A column as a number: dates as days since 1970."""
-    name = _quoted(column.name)
+    name = name_text(column.name)
     return f"DATE_DIFF('day', DATE '1970-01-01', {name})" if column.type in ("date", "timestamp") else name
 
 
@@ -101,7 +102,7 @@ def counts(case: ReportCase) -> Iterator[CountAnswer]:
     for column in case.catalog.columns:
         if column.is_numeric or column.is_codes or not 0 < len(column.values) <= MOST_VALUES:
             continue
-        name = _quoted(column.name)
+        name = name_text(column.name)
         groups = _answered(case, f"{name}, COUNT(*)", f"GROUP BY {name}")
         truth = case.rows.counts(column.name)
         for group in groups:
@@ -112,13 +113,9 @@ def counts(case: ReportCase) -> Iterator[CountAnswer]:
 
 def _answered(case: ReportCase, wanted: str, grouped: str = "") -> list[Group]:
     """As the gate would answer, without a log: nobody but the custodian asks. Nothing where it is refused."""
-    sql = " ".join(["SELECT", wanted, "FROM", case.catalog.dataset, grouped])
+    sql = " ".join(["SELECT", wanted, "FROM", name_text(case.catalog.dataset), grouped])
     try:
         plan = understand(sql, case.catalog, case.native, LIMITS)
         return answer_groups(plan, fetch_sheets(plan, case.release, LIMITS), lambda: None)
     except Refusal:
         return []
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -15,7 +15,7 @@ import numpy as np
 from querygate.core.block import NO_NULLS
 from querygate.core.types import Array, Arrays, Bools, Column, Ints, Margin
 from querygate.core.vault_ports import RawColumn
-from querygate.custody.verify.promises import Written, require
+from querygate.custody.verify.promises import MarginReader, Written, require
 
 AT_ONCE = 2_000_000
 """Pairs of a combination and a class that are looked at together."""
@@ -47,11 +47,11 @@ class LocatedMargin(WrittenMargin):
     label: Ints
 
 
-def read_margin(written: Written, margin: Margin, number: int, columns: Sequence[Column]) -> WrittenMargin:
+def read_margin(margins: MarginReader, margin: Margin, number: int, columns: Sequence[Column]) -> WrittenMargin:
     """A margin as it is written; QG803 where its classes do not hold together."""
     told = f"margin {number}"
     inside = [column for column in columns if column.name in margin.columns]
-    cells, beside = written.margin_cells(number, [column.index for column in inside])
+    cells, beside = margins.cells(number, [column.index for column in inside])
     require(beside == 0, f"{told} tells nothing of the columns that are not in it")
     classes, class_n, n, frame = (_plain(cells, name, told) for name in ("class", "class_n", "n", "frame"))
     require(bool((n > 0).all()), "no cell is empty")

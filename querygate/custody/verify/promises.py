@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,18 +12,24 @@ from querygate.core.types import Arrays, Catalog, Ints
 from querygate.custody.verify.person_check import ClassPeople
 
 
+class MarginReader(Protocol):
+    """The cells of a version of views, margin by margin."""
+
+    def numbers(self) -> frozenset[int]:
+        """Margins that have cells; -1 stands for cells without one."""
+        ...
+
+    def cells(self, margin: int, columns: Sequence[int]) -> tuple[Arrays, int]:
+        """The cells of a margin by class, with these columns; and how many of them tell something of any other."""
+        ...
+
+
 class Written(Protocol):
     """A staged store file, read back."""
 
     def cells(self, quasi: Sequence[int]) -> Arrays: ...
 
-    def margins(self) -> Mapping[int, int]:
-        """How many cells each margin has, by its number."""
-        ...
-
-    def margin_cells(self, margin: int, columns: Sequence[int]) -> tuple[Arrays, int]:
-        """The cells of a margin by class, with these columns; and how many of them tell something of any other."""
-        ...
+    def margins(self) -> AbstractContextManager[MarginReader]: ...
 
     def sets(self, column: int) -> tuple[Ints, Ints, tuple[str, ...]]: ...
 

@@ -29,7 +29,7 @@ from querygate.custody.verify.margin_records import (
     read_margin,
 )
 from querygate.custody.verify.person_check import ClassPeople
-from querygate.custody.verify.promises import Measurement, ViewsMeasured, Written, require
+from querygate.custody.verify.promises import MarginReader, Measurement, ViewsMeasured, Written, require
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.methods.views.checker import (
@@ -130,39 +130,16 @@ def verify_views(
 
     Without proposals witnesses are looked for in the table as it is, and no view after the second can be shown safe.
     """
-    catalog, rules = written.catalog(), policy.views
-    if rules is None:
+    if policy.views is None:
         raise ValueError("the policy has no views")
-    require(not catalog.tight, "edges of classes are public")
-    require(rows == catalog.rows, "every record is counted once")
-    views = _check_margins(catalog, written, rules)
+    persons = _persons(staging.raw_column, policy) if written.catalog().persons else None
     read: ReadColumn = cache(staging.raw_column)
-    persons = _persons(read, policy) if catalog.persons else None
-    found = _Measured()
-    job = _Job(written, policy, rules, catalog, read, persons, rows, found, proposals or {})
-    written_counts = [job.read_margin(margins[()]) for margins in views]
-    frame = find_frames(written, written_counts, catalog.columns, read, rows)
-    counts = [job.located(one, frame) for one in written_counts]
-    cells = _by_frame(frame)
-    least = job.check_combinations(counts, cells)
-    for place, unit in enumerate(list(views[0])[1:]):
-        job.check_unit(
-            place, unit, [job.located(job.read_margin(margins[unit]), frame) for margins in views], counts, cells
-        )
-    return Measurement(
-        found.smallest,
-        found.largest,
-        found.guards.l,
-        found.guards.t,
-        found.guards.hull,
-        {name: _mean(parts) for name, parts in found.widths.items()},
-        found.guards.kept,
-        None if persons is None else ClassPeople(found.fewest, found.most),
-        ViewsMeasured(len(cells), sum(one.names.size for one in counts), least, found.shown, found.withheld),
-    )
+    with written.margins() as margins:
+        job = _Job(written, margins, policy, policy.views, written.catalog(), read, persons, rows, proposals or {})
+        return job.measure()
 
 
-def _check_margins(catalog: Catalog, written: Written, rules: ViewRules) -> list[dict[tuple[str, ...], int]]:
+def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) -> list[dict[tuple[str, ...], int]]:
     """The number of every margin by view and unit. Every view has its counts and each unit, and a sensitive column is
     in one unit: otherwise its values would be linked to those of others.
     """
@@ -171,7 +148,7 @@ def _check_margins(catalog: Catalog, written: Written, rules: ViewRules) -> list
         known = 0 <= margin.view < len(views) and set(margin.quasi) == set(rules.views[margin.view])
         require(known and margin.sensitive not in views[margin.view], f"margin {number} is one of the policy's")
         views[margin.view][margin.sensitive] = number
-    require(set(written.margins()) == set(range(len(catalog.margins))), "every margin is written, and no other")
+    require(margins.numbers() == frozenset(range(len(catalog.margins))), "every margin is written, and no other")
     units = list(views[0])
     require(units[:1] == [()] and all(list(one) == units for one in views), "every view has its counts and all units")
     named = [name for unit in units for name in unit]
@@ -205,19 +182,48 @@ def _mean(parts: Sequence[tuple[float, int]]) -> float:
 
 @dataclass(frozen=True)
 class _Job:
+    """One version under the verifier."""
+
     written: Written
+    margins: MarginReader
     policy: Policy
     rules: ViewRules
     catalog: Catalog
     read: ReadColumn
     persons: Ints | None
     rows: int
-    found: _Measured
     proposals: Proposals
+    found: _Measured = field(default_factory=_Measured)
+
+    def measure(self) -> Measurement:
+        """Every promise in turn."""
+        catalog, found = self.catalog, self.found
+        require(not catalog.tight, "edges of classes are public")
+        require(self.rows == catalog.rows, "every record is counted once")
+        views = _check_margins(catalog, self.margins, self.rules)
+        written = [self.read_margin(margins[()]) for margins in views]
+        frame = find_frames(self.written, written, catalog.columns, self.read, self.rows)
+        counts = [self.located(one, frame) for one in written]
+        cells = _by_frame(frame)
+        least = self.check_combinations(counts, cells)
+        for place, unit in enumerate(list(views[0])[1:]):
+            margins = [self.located(self.read_margin(numbers[unit]), frame) for numbers in views]
+            self.check_unit(place, unit, margins, counts, cells)
+        return Measurement(
+            found.smallest,
+            found.largest,
+            found.guards.l,
+            found.guards.t,
+            found.guards.hull,
+            {name: _mean(parts) for name, parts in found.widths.items()},
+            found.guards.kept,
+            None if self.persons is None else ClassPeople(found.fewest, found.most),
+            ViewsMeasured(len(cells), sum(one.names.size for one in counts), least, found.shown, found.withheld),
+        )
 
     def read_margin(self, number: int) -> WrittenMargin:
         """A margin with public edges and whole groups."""
-        found = read_margin(self.written, self.catalog.margins[number], number, self.catalog.columns)
+        found = read_margin(self.margins, self.catalog.margins[number], number, self.catalog.columns)
         for column in self.catalog.columns:
             if column.name in found.margin.columns:
                 self._check_column(column, found)

@@ -26,9 +26,9 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.linear import PROBES, null_vectors, tied, zero
 from querygate.methods.inference.power_sums import with_squares
 from querygate.methods.inference.prime_field import residues
-from querygate.methods.inference.set_pairs import near_pairs, packed
+from querygate.methods.inference.set_pairs import near_pairs, nested_pairs, packed
 from querygate.methods.inference.shortest_proof import Combination, combine
-from querygate.methods.inference.total_matrix import PlaceGroups, TotalCells, dense, lay_out, planes
+from querygate.methods.inference.total_matrix import PlaceGroups, TotalCells, lay_out, planes, stacked
 from querygate.methods.inference.totals import VARIANCE, Base, Pattern, QueryTotal
 
 MOST_ROWS = 20_000
@@ -171,19 +171,21 @@ class _Search:
                 self._keep(total.measure, (), places, {i: Fraction(1)})
 
     def _near(self) -> None:
-        """Pairs whose difference is one pattern over few."""
-        width = len(self.base.minterms)
-        bits = planes(self.totals, self.weights, width)
+        """Pairs whose difference is one pattern over few, so that one of them is nowhere less than the other."""
+        rows = stacked(self.totals, self.weights, len(self.base.minterms))
+        # of totals that differ only where nobody is, the first and the first with an answer are enough
+        once = {(row.tobytes(), self.totals[i].width is None): i for i, row in reversed([*enumerate(rows)])}
+        mine = np.array(sorted(once.values()), dtype=np.int64)
+        bits = planes(rows[mine])
         layers = bits.shape[1] // len(self.weights)
         # a record is in as many bits as there are layers, so that pairs below k are among those below k * layers
-        for i, j in near_pairs(packed(bits), np.tile(self.weights, layers), self.k * layers):
-            apart = dense(self.totals[j], width).astype(np.int64) - dense(self.totals[i], width)
-            places = apart.any(axis=1) & (self.weights > 0)
-            patterns = np.unique(apart[places], axis=0)
-            if len(patterns) == 1 and abs(patterns[0].sum()) == np.abs(patterns[0]).sum():
-                sign = 1 if patterns[0].sum() >= 0 else -1
-                pattern = tuple(int(sign * times) for times in patterns[0])
-                self._add(pattern, places, {j: Fraction(sign), i: Fraction(-sign)})
+        for i, j in mine[nested_pairs(bits, np.tile(self.weights, layers), self.k * layers)].tolist():
+            apart = rows[j] - rows[i]
+            places = apart.any(axis=1)
+            times = apart[np.argmax(places)].astype(np.int64)
+            if (apart[places] == times).all() and abs(times.sum()) == np.abs(times).sum():
+                sign = 1 if times.sum() >= 0 else -1
+                self._add(tuple(int(sign * one) for one in times), places, {j: Fraction(sign), i: Fraction(-sign)})
 
     def _combined(self) -> None:
         cells = lay_out(self.totals, self.weights, len(self.base.minterms))

@@ -45,6 +45,36 @@ def near_pairs(sets: Bits, weights: Ints, k: int) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in pairs]
 
 
+def nested_pairs(sets: Bools, weights: Ints, k: int) -> npt.NDArray[np.int64]:
+    """All pairs (i < j) of different sets one of which is within the other and has fewer than k records less.
+
+    They are near pairs too, but small sets that have nothing in common, of which GROUP BY makes any number, are all
+    near each other. A set that another is within has the rarest of its places too, and there are few that have it.
+
+    >>> groups = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], bool)
+    >>> nested_pairs(groups, np.array([1, 1, 1]), 2).tolist(), len(near_pairs(packed(groups), np.array([1, 1, 1]), 3))
+    ([[0, 3], [1, 3]], 5)
+    """
+    sizes = sets @ weights
+    order = np.argsort(sizes, kind="stable")
+    bits, size = packed(sets[order]), sizes[order]
+    having = packed(sets[order].T)  # by place: the sets that have it
+    often = sets.sum(axis=0)
+    first, last = np.searchsorted(size, size, "right"), np.searchsorted(size, size + k, "left")
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for i in np.flatnonzero(first < last):
+        places = np.flatnonzero(sets[order[i]])
+        begin, end = first[i], last[i]
+        others = np.arange(begin, end)
+        if places.size:
+            rarest = places[np.argmin(often[places])]
+            there = np.unpackbits(having[rarest, begin // 8 : (end + 7) // 8])[begin % 8 :][: end - begin]
+            others = others[there.astype(bool)]
+        within = ~(bits[i] & ~bits[others]).any(axis=1)
+        found.append(np.stack(np.broadcast_arrays(order[i], order[others[within]]), axis=1))
+    return np.unique(np.sort(np.concatenate(found), axis=1), axis=0)
+
+
 def measured(sets: Bits, weights: Ints, k: int) -> tuple[Ints, Words]:
     """Records of each set, and its hash in each of k buckets: the sum of a random word for each of its places.
 

@@ -103,10 +103,13 @@ def dense(total: QueryTotal, minterms: int) -> Rows:
     return found
 
 
-def planes(totals: Sequence[QueryTotal], weights: Ints, minterms: int) -> Bools:
-    """Totals as sets of bits: for each minterm whether a place counts, and where it ever does, whether against."""
-    rows = [dense(total, minterms) * (weights > 0)[:, None] for total in totals]
-    signed = any((row < 0).any() for row in rows)
-    return np.array(
-        [np.concatenate([(row > 0).T, (row < 0).T] if signed else [(row > 0).T], axis=None) for row in rows]
-    )
+def stacked(totals: Sequence[QueryTotal], weights: Ints, minterms: int) -> Rows:
+    """All of them: totals x places x minterms, and nothing where nobody is."""
+    return np.array([dense(total, minterms) * (weights > 0)[:, None] for total in totals])
+
+
+def planes(rows: Rows) -> Bools:
+    """Totals as sets of bits: for each minterm whether a place counts, and where any counts against, whether it does
+    not. A total that is nowhere less than another has all bits of it."""
+    signs = [rows > 0, rows >= 0] if (rows < 0).any() else [rows > 0]
+    return np.concatenate([sign.transpose(0, 2, 1).reshape(len(rows), -1) for sign in signs], axis=1)

@@ -28,10 +28,20 @@ def balanced_cut(codes: Ints, weights: Ints, least: int, allowed: Collection[int
 
 
 def peeled(codes: Ints, weights: Ints, least: int) -> Bools | None:
-    """Who has the commonest category, or as few of the commonest as are enough."""
+    """Who has the commonest category, or as few of the commonest as are enough.
+
+    Categories that too few have would leave open whoever they are with, and weigh least on many: they are by themselves
+    if they are enough together, and with the commonest category otherwise.
+    """
     values, place = np.unique(codes, return_inverse=True)
     held = _weight_by(place, weights, values.size)
     order = np.argsort(-held, kind="stable")
+    rare = order[held[order] < least]
+    common = order[: order.size - rare.size]
+    if rare.size and common.size:
+        left = common if int(held[rare].sum()) >= least else np.append(common[:1], rare)
+        is_enough = int(held[left].sum()) >= least and int(weights.sum() - held[left].sum()) >= least
+        return np.isin(codes, values[left]) if is_enough else None
     first = np.cumsum(held[order])
     feasible = (first >= least) & (first[-1] - first >= least)
     if not feasible.any():

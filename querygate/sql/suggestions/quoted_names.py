@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from querygate.core.types import Catalog
+from querygate.sql.names import in_quotes, needs_quotes
 
 _QUOTED_OR_WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[\w.$]+""")
 _FROM = re.compile(r"""\b(FROM|JOIN)\s+([\w.$]+)""", re.IGNORECASE)
@@ -13,7 +14,7 @@ _FROM = re.compile(r"""\b(FROM|JOIN)\s+([\w.$]+)""", re.IGNORECASE)
 def with_quotes(sql: str, catalog: Catalog) -> tuple[str, list[str]]:
     """The statement with its odd names in quotes, and these names. Text that is quoted already stays as it is."""
     names = {column.name.lower(): column.name for column in catalog.columns}
-    odd = {key: name for key, name in names.items() if not name.isidentifier() or key in _RESERVED}
+    odd = {key: name for key, name in names.items() if needs_quotes(name)}
     found: dict[str, None] = {}
 
     def column(match: re.Match[str]) -> str:
@@ -21,33 +22,15 @@ def with_quotes(sql: str, catalog: Catalog) -> tuple[str, list[str]]:
         if name is None:
             return match[0]
         found[name] = None
-        return _quoted(name)
+        return in_quotes(name)
 
     def dataset(match: re.Match[str]) -> str:
         if match[2].lower() != catalog.dataset.lower():
             return match[0]
         found[catalog.dataset] = None
-        return f"{match[1]} {_quoted(catalog.dataset)}"
+        return f"{match[1]} {in_quotes(catalog.dataset)}"
 
     edited = _QUOTED_OR_WORD.sub(column, sql)
-    if not catalog.dataset.isidentifier() or catalog.dataset.lower() in _RESERVED:
+    if needs_quotes(catalog.dataset):
         edited = _FROM.sub(dataset, edited)
     return edited, list(found)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-_RESERVED = frozenset(
-    {
-        "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast",
-        "check", "collate", "column", "constraint", "create", "default", "deferrable", "desc", "describe", "distinct",
-        "do", "else", "end", "except", "false", "fetch", "for", "foreign", "from", "group", "having", "in",
-        "initially", "intersect", "into", "lambda", "lateral", "leading", "limit", "not", "null", "offset", "on",
-        "only", "or", "order", "pivot", "pivot_longer", "pivot_wider", "placing", "primary", "qualify", "references",
-        "returning", "select", "show", "some", "summarize", "symmetric", "table", "then", "to", "trailing", "true",
-        "union", "unique", "unpivot", "using", "variadic", "when", "where", "window", "with",
-    }
-)  # fmt: skip
-"""Words that the database keeps for itself."""

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from querygate.core.errors import Refusal
 from querygate.core.types import Catalog
+from querygate.sql.names import column_node, table_node
 from querygate.sql.restatement import plain_wording
 from querygate.sql.suggestions.suggested_edits import (
     MILD,
@@ -111,7 +112,8 @@ def _union_all(tree: exp.Expr) -> exp.Expr:
 def _simple(catalog: Catalog) -> Iterator[str]:
     """What can be asked of any dataset."""
     categories = [column.name for column in catalog.columns if not column.is_numeric]
+    counted = exp.select(exp.Count(this=exp.Star())).from_(table_node(catalog.dataset))
     if categories:
-        name = exp.column(categories[0])
-        yield exp.select(name, exp.Count(this=exp.Star())).from_(catalog.dataset).group_by(name).sql("duckdb")
-    yield exp.select(exp.Count(this=exp.Star())).from_(catalog.dataset).sql("duckdb")
+        name = column_node(categories[0])
+        yield counted.select(name, exp.Count(this=exp.Star()), append=False).group_by(name).sql("duckdb")
+    yield counted.sql("duckdb")

@@ -15,6 +15,7 @@ from sqlglot import exp
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate
 from querygate.sql.expressions import is_tabulable
+from querygate.sql.names import column_node, name_node, table_node
 
 Edit = Callable[[exp.Select, Catalog], "exp.Select | None"]
 MOST_STEPS = 20
@@ -40,12 +41,12 @@ def right_names(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     for node in tree.find_all(exp.Column):
         near = difflib.get_close_matches(folded(node.name), names, n=1, cutoff=0.6)
         if folded(node.name) not in names.keys() | given and near:
-            node.set("this", exp.to_identifier(names[near[0]]))
+            node.set("this", name_node(names[near[0]]))
     source = tree.args.get("from_")
     if source is None or (isinstance(source.this, exp.Table) and folded(source.this.name) not in given):
         for node in tree.find_all(exp.Column):
             node.set("table", None)
-        tree = tree.from_(catalog.dataset)
+        tree = tree.from_(table_node(catalog.dataset))
     return tree
 
 
@@ -111,7 +112,7 @@ def without_joins(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     tree.set("joins", None)
     for node in tree.find_all(exp.Column):
         node.set("table", None)
-    return tree.from_(catalog.dataset)
+    return tree.from_(table_node(catalog.dataset))
 
 
 def plain_subqueries(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
@@ -175,7 +176,7 @@ def group_the_rest(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
             items.append(_summary(column))
         else:
             items.append(item)
-            terms.append(exp.column(column.name))
+            terms.append(column_node(column.name))
     tree.set("expressions", items)
     tree.set("group", exp.Group(expressions=terms) if terms else None)
     return tree
@@ -195,7 +196,7 @@ def aggregate_rows(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         elif column.is_numeric:
             items.append(_summary(column))
         else:
-            groups.append(exp.column(column.name))
+            groups.append(column_node(column.name))
     tree.set("expressions", [*groups, *(items or [_count()])])
     tree.set("group", exp.Group(expressions=[group.copy() for group in groups]) if groups else None)
     tree.set("order", None)
@@ -222,10 +223,10 @@ def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         elif (not column.is_numeric and column.type != "boolean") or name == "histogram":
             _replace_by_groups(tree, item, column)
         elif column.type == "boolean":
-            item.replace(exp.Avg(this=exp.cast(exp.column(column.name), "INT")))
+            item.replace(exp.Avg(this=exp.cast(column_node(column.name), "INT")))
         elif column.type in ("date", "timestamp") or name in _ONE_OF_MANY:
-            item.replace(exp.Min(this=exp.column(column.name)))
-            tree.append("expressions", exp.Max(this=exp.column(column.name)))
+            item.replace(exp.Min(this=column_node(column.name)))
+            tree.append("expressions", exp.Max(this=column_node(column.name)))
         else:
             continue
         changed = True
@@ -359,7 +360,7 @@ def _count() -> exp.Expr:
 
 
 def _summary(column: Column) -> exp.Expr:
-    name = exp.column(column.name)
+    name = column_node(column.name)
     return exp.Min(this=name) if column.type in ("date", "timestamp") else exp.Avg(this=name)
 
 
@@ -369,7 +370,7 @@ def _is_wide(column: Column) -> bool:
 
 def _step(column: Column) -> exp.Expr:
     """FLOOR(x / step) * step, with a step of one digit; of a date its year."""
-    name = exp.column(column.name)
+    name = column_node(column.name)
     if column.type in ("date", "timestamp"):
         return exp.func("YEAR", name)
     width = float(column.high or 0) - float(column.low or 0)
@@ -381,7 +382,7 @@ def _step(column: Column) -> exp.Expr:
 
 def _replace_by_groups(tree: exp.Select, item: exp.Expr, column: Column) -> None:
     """An aggregate of a category, replaced by the category with its counts."""
-    named = _step(column) if column.is_numeric else exp.column(column.name)
+    named = _step(column) if column.is_numeric else column_node(column.name)
     group = tree.args.get("group") or exp.Group(expressions=[])
     if not any(folded(term.name) == folded(column.name) for term in group.expressions):
         group.append("expressions", named.copy())

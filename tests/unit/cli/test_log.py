@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import stat
 
 import pytest
 
 from querygate.control import verify_lines
+from querygate.control.alerts import KIND as ALERT
+from querygate.control.log import INTENT, OUTCOME
+from querygate.control.log_kinds import KINDS
+from querygate.control.rotation import DISCARDED, ROTATED
+from querygate.custody.jobs.inline_auditor import NOTE as INLINE
+from querygate.gate.answer import DRY_RUN
+from querygate.site.audit_notes import FOUND, RUN
+from tests.places import ROOT
 
 
 @pytest.fixture
@@ -149,4 +158,28 @@ def test_entries_of_every_kind_can_be_listed(logged):
     table = logged("log", "list", "--kind", "all", "--limit", "3").stdout.splitlines()
     assert table[0].split() == ["seq", "time", "kind", "user", "dataset", "query_id", "body"]
     assert len(table) == 5
-    assert "no matching entries of kind nonsense" in logged("log", "list", "--kind", "nonsense").stdout
+    assert "no matching entries of kind person.deleted" in logged("log", "list", "--kind", "person.deleted").stdout
+
+
+def test_a_kind_that_there_is_not_is_refused_with_those_there_are(logged):
+    done = logged("log", "list", "--kind", "nosuch")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("QG806")
+    assert "query, dry_run, answer, publish" in " ".join(done.stderr.split())
+    *_, last = logged("log", "list", "--kind", "all", "--format", "jsonl").stdout.splitlines()
+    assert "nosuch" not in last  # nobody has read anything
+
+
+def test_every_kind_of_entry_is_known_and_documented():
+    """What the code puts on record, by the text of every call that does."""
+    noted = set()
+    for path in (ROOT / "querygate").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+            if called in ("note", "note_reading"):
+                noted |= {one.value for one in node.args if isinstance(getattr(one, "value", None), str)}
+    assert noted >= {"publish", "user.disable", "log.read", "answer.read", "vault.erase"}
+    named = {INTENT, OUTCOME, DRY_RUN, ROTATED, DISCARDED, ALERT, INLINE, RUN, FOUND}
+    assert noted | named <= set(KINDS)
+    page = (ROOT / "docs" / "how-to" / "read-the-log.md").read_text(encoding="utf-8")
+    assert [kind for kind in KINDS if f"`{kind}`" not in page] == []

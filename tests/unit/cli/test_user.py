@@ -149,13 +149,16 @@ def test_the_last_custodian_stays(run):
     run("init")
     run("user", "add", "carl", "--role", "custodian")
     run("user", "add", "ann", "--role", "researcher")
-    for words in (["user", "remove", "carl"], ["user", "change", "carl", "--role", "researcher"]):
-        done = run(*words)
+    for act, *more in (["remove"], ["disable"], ["change", "--role", "researcher"]):
+        done = run("user", act, "carl", *more)
         assert done.exit_code == 2
+        assert "QG806" in done.stderr
         assert "last custodian" in done.stderr
+    assert run("user", "disable", "ann").exit_code == 0  # no custodian
     run("user", "add", "dora", "--role", "admin")
     run("user", "disable", "dora")
-    assert run("user", "remove", "carl").exit_code == 2  # a closed account is nobody
+    for act in ("remove", "disable"):
+        assert run("user", act, "carl").exit_code == 2  # a closed account is nobody
     run("user", "enable", "dora")
     assert run("user", "remove", "carl").exit_code == 0
     assert run("user", "remove", "dora").exit_code == 2

@@ -215,6 +215,9 @@ def test_names_that_would_meet_are_told_apart() -> None:
         (Range(0, 18321), "date", "1970-01-01 .. 2020-02-29"),
         (Range.exact(0), "date", "1970-01-01 exactly"),
         (Range(-math.inf, 2.5), "number", "-inf .. 2.5"),
+        (Range(-8e-28, 5130.2), "number", "-8e-28 .. 5140"),
+        (Range(30.499999999999996, 30.500000000000004), "number", "30.5 (rounded)"),
+        (Range(24.500907, 24.500908), "number", "24.5009 (rounded)"),
         (Range(2**70, 2**70 + 1), "integer", f"{2**70} .. {2**70 + 1}"),
     ],
 )

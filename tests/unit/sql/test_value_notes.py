@@ -70,6 +70,38 @@ def test_wherever_it_stands(sql: str) -> None:
     assert any("sex" in note and note.endswith(SEX) for note in understand(sql, CATALOG, NATIVE).notes)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING sex = 'Male'",
+        "SELECT sex AS s, COUNT(*) FROM patients GROUP BY s HAVING s IN ('F', 'Male') AND COUNT(*) > 3",
+        'SELECT sex AS "the sex", COUNT(*) FROM patients GROUP BY 1 HAVING COUNT(*) > 3 OR "the sex" <> \'Male\'',
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING NOT (COUNT(*) < 3 AND sex = 'Male')",
+        "SELECT COUNT(*) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) WHERE sex = 'Male'",
+        "SELECT sex, n FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) WHERE sex = 'Male' OR n > 3",
+    ],
+)
+def test_of_groups_as_of_records(sql: str) -> None:
+    assert understand(sql, CATALOG, NATIVE).notes == (f"'Male' is not a value of sex; {SEX}",)
+
+
+@pytest.mark.parametrize("condition", ["sex LIKE 'Ma%'", "LOWER(sex) = 'male'", "LEFT(sex, 1) = 'Q' AND COUNT(*) > 3"])
+def test_a_pattern_that_matches_no_group(condition: str) -> None:
+    sql = f"SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING {condition}"
+    (note,) = understand(sql, CATALOG, NATIVE).notes
+
+    assert note.startswith("No value of sex satisfies ")
+
+
+def test_what_an_inner_query_calls_a_column_is_told_by_that_name() -> None:
+    inner = "SELECT LEFT(sex, 1) AS kind, COUNT(*) AS n FROM patients GROUP BY kind"
+
+    assert understand(f"SELECT SUM(n) FROM ({inner}) WHERE kind = 'q'", CATALOG, NATIVE).notes == (
+        f"'q' is not a value of kind; {SEX}",
+    )
+    assert understand(f"SELECT SUM(n) FROM ({inner}) WHERE kind <> 'F'", CATALOG, NATIVE).notes == ()
+
+
 def test_a_dry_run_says_so_too() -> None:
     plan = understand("SELECT COUNT(*) FROM patients WHERE sex = 'Male'", CATALOG, NATIVE)
 
@@ -109,6 +141,10 @@ def test_what_may_be_among_the_rare_values_is_refused() -> None:
         "SELECT COUNT(*) FROM patients WHERE sex = 'D'",
         "SELECT SUM(CASE WHEN sex <> 'D' THEN 1 ELSE 0 END) FROM patients",
         "SELECT COUNT(*) FROM patients WHERE sex IN ('F', 'D')",
+        "SELECT sex AS s, COUNT(*) FROM patients GROUP BY s HAVING s = 'D'",
+        "SELECT SUM(n) FROM (SELECT sex AS s, COUNT(*) AS n FROM patients GROUP BY s) WHERE s = 'D'",
+        "SELECT AVG(m) FROM (SELECT s, MAX(n) AS m FROM (SELECT sex AS s, city, COUNT(*) AS n FROM patients "
+        "GROUP BY s, city) GROUP BY s) WHERE s = 'D'",
     ):
         with pytest.raises(UnsupportedSQL) as refused:
             understand(sql, RARE, NATIVE)

@@ -12,8 +12,8 @@ from querygate.core.block import ALL_NULLS, NO_NULLS, SOME_NULLS, Block, CodeCol
 from querygate.core.types import Catalog, Column
 from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
-from querygate.custody.roots.evidence_reports import report_store, report_users
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.jobs.evidence_reports import report_store, report_users
+from querygate.custody.jobs.publish_version import publish_to
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
@@ -72,7 +72,7 @@ class Made:
         column = Column("sbp", 0, "sensitive", "integer", True, low=0, high=200)
         self.catalog = Catalog("t", 1, "", 4, int(self.cells[:, 4].sum()), (column,))
 
-    def by_class(self, names: Collection[str]) -> Block:
+    def by_class(self, names: Collection[str], margin: int | None = None) -> Block:
         labels, low, high, null, n = self.cells.T
         held = {"sbp": NumberColumn(low, high, null)} if "sbp" in names else {}
         return Block(n, held, classified=RowClasses(labels, np.arange(n.size), {}))
@@ -108,7 +108,7 @@ class MadeOfCodes:
         column = Column("dx", 0, "codes", "codes", False, values=("250.00", "250.01", "401.1"))
         self.catalog = Catalog("t", 1, "", 4, int(self.cells[:, 2].sum()), (column,))
 
-    def by_class(self, names: Collection[str]) -> Block:
+    def by_class(self, names: Collection[str], margin: int | None = None) -> Block:
         labels, sets, n = self.cells.T
         held = {"dx": CodeColumn(sets, self.sets)} if "dx" in names else {}
         return Block(n, held, classified=RowClasses(labels, np.arange(n.size), {}))

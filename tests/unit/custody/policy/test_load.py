@@ -222,6 +222,10 @@ def test_named_selects_by_role_and_an_unnamed_column_is_withheld():
             '[columns.x]\nrole = "sensitive"\ntype = "integer"\ndomain = [0, 1]',
             "columns.x.bins: one bin covers the whole domain",
         ),
+        (
+            '[columns.x]\nrole = "quasi-identifier"\ntype = "integer"\ndomain = [1, 2]\ngrid = 1',
+            "columns.x.domain: one cell covers the whole domain",
+        ),
     ],
 )
 def test_risky_choices_are_recorded_as_warnings(lines, warning):

@@ -16,18 +16,18 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
-from querygate.custody.pages.fill import fill
-from querygate.custody.policy import parse_policy
-from querygate.custody.publish_report.report import TEMPLATE
-from querygate.custody.publish_report.report_body import PublishReport
-from querygate.custody.roots.delete_person import delete_from
-from querygate.custody.roots.publish_version import retire_version
-from querygate.custody.roots.publish_with_report import (
+from querygate.custody.jobs.delete_person import delete_from
+from querygate.custody.jobs.publish_version import retire_version
+from querygate.custody.jobs.publish_with_report import (
     ReportedPublication,
     find_report,
     publish_with_report,
     read_report,
 )
+from querygate.custody.pages.fill import fill
+from querygate.custody.policy import parse_policy
+from querygate.custody.publish_report.report import TEMPLATE
+from querygate.custody.publish_report.report_body import PublishReport
 from querygate.site.open_gate import OpenSite
 from tests.places import ROOT
 from tests.policies import AGE, IDENTIFIER, ILLNESS, SBP, make_policy, quasi, sensitive
@@ -172,6 +172,15 @@ def test_ranges_are_those_of_the_gate_and_hold_the_truth(
         assert (wards[value]["low"], wards[value]["high"]) == ends(site[0], "COUNT(*)", f"ward = '{value}'")
     for line in body["counts"]:
         assert line["low"] <= line["truth"] <= line["high"]
+
+
+def test_ranges_are_told_of_a_dataset_called_like_a_word_of_sql(tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    policy = make_policy("select", {"age": AGE, "order": quasi("category", values=["F", "M"])}, k=4)
+    put(opened, {"age": study()["age"], "order": study()["sex"]}, policy, kind="json")
+
+    counts = read_report(find_report(opened, "select", 1))["counts"]
+    assert [(line["column"], line["value"]) for line in counts] == [("order", "F"), ("order", "M")]
 
 
 def test_what_classes_give_away(site: tuple[OpenSite, ReportedPublication], body: dict[str, Any]) -> None:

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
-from querygate.methods.inference.set_pairs import near_pairs, packed
+from querygate.methods.inference.examine import examine
+from querygate.methods.inference.set_pairs import near_pairs, nested_pairs, packed
+from querygate.methods.inference.totals import QueryTotal
+from tests.work import count_calls
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -41,3 +46,27 @@ def test_planted_twins_among_many_sets_are_found() -> None:
 def test_equal_sets_are_no_pair() -> None:
     sets = np.ones((3, 5), dtype=np.bool_)
     assert near_pairs(packed(sets), np.ones(5, dtype=np.int64), 4) == []
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nested_pairs_are_the_near_pairs_one_of_which_is_within_the_other(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    places, k = int(random.integers(1, 40)), int(random.integers(1, 7))
+    weights = random.integers(0, 4, places)
+    sets = random.random((60, places)) < random.choice([0.05, 0.3, 0.9], 60)[:, None]
+    sets[1::3] = sets[::3] | (random.random((20, places)) < 0.1)
+    sets &= weights > 0
+    expected = [
+        [i, j]
+        for i, j in combinations(range(60), 2)
+        if 0 < (sets[i] ^ sets[j]) @ weights < k and (sets[i] <= sets[j]).all() | (sets[j] <= sets[i]).all()
+    ]
+    assert nested_pairs(sets, weights, k).tolist() == expected
+
+
+def test_groups_of_one_record_are_not_compared_with_each_other() -> None:
+    """What GROUP BY makes of a table: each of its groups is few by itself, and no two have a record in common."""
+    totals = [QueryTotal("q", "u", "sbp", one) for one in np.eye(200, dtype=bool)]
+    (found, _, _), calls = count_calls(lambda: examine(totals, {"sbp": np.ones(200, dtype=np.int64)}, 5))
+    assert len(found) == 200
+    assert calls < 200 * 1000

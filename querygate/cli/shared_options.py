@@ -1,0 +1,101 @@
+"""What commands share: which site, which format, and new files."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import click
+
+from querygate.core.types import Principal
+from querygate.site.layout import open_site
+from querygate.site.open_gate import OpenSite, open_gate
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("table", "json", "jsonl", "csv")
+
+LOCAL = Principal("local", "custodian")
+"""Whoever is at the console. They own the folder, and are logged under this name."""
+
+
+# -- options ---------------------------------------------------------------------------------------------
+
+
+def site_option(command: F) -> F:
+    """--site after the command, as well as before it."""
+    return click.option(
+        "--site",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="QUERYGATE_SITE",
+        show_envvar=True,
+        help="Folder of the site.  [default: ./site]",
+        callback=lambda ctx, param, value: value or ctx.find_root().params.get("site") or Path("site"),
+    )(command)
+
+
+def format_option(command: F) -> F:
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        metavar="FORMAT",
+        default="table",
+        help=f"One of {', '.join(FORMATS)}.  [default: table]",
+    )(command)
+
+
+def open_here(site: Path) -> OpenSite:
+    """The site that was named, without its vault; with an inline auditor, where its settings want one."""
+    opened = open_gate(open_site(site))
+    if not opened.site.settings["inline_audit"]:
+        return opened
+    inline_auditor = import_module("querygate.custody.jobs.inline_auditor")  # which can open a vault
+    audited: OpenSite = inline_auditor.with_auditor(opened)
+    return audited
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file of the owner's alone; nothing is replaced."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise click.UsageError(f"{path} already exists.") from None
+    except OSError as error:
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}.") from None
+    with os.fdopen(handle, "wb") as stream:
+        yield stream
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder that gets its name once all of it is written; nothing is replaced."""
+    check_new(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}.") from None
+    try:
+        yield staged
+        staged.rename(path)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise click.UsageError(f"Cannot write {path}: {error.strerror}. Nothing was left behind.") from None
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def check_new(path: Path | None) -> None:
+    """Said before long work, not after it."""
+    if path is not None and path.exists():
+        raise click.BadParameter("The file already exists, and nothing is overwritten.", param_hint="--out")

@@ -1,0 +1,35 @@
+"""What entries of the log are about. The first word of a kind is its family."""
+
+from __future__ import annotations
+
+from querygate.core.errors import ConfigError
+from querygate.core.extracts.approval import ACTIONS
+
+KINDS = (
+    *("query.intent", "query.outcome", "dry_run", "answer.read"),
+    *("publish", "rollback", "store.copy", "version.retire", "dataset.withdraw", "dataset.withdrawn"),
+    *("vault.erase", "vault.erased", "person.delete", "person.deleted"),
+    *("user.add", "user.change", "user.disable", "user.enable", "user.remove", "key.new", "key.revoke"),
+    *("log.read", "log.export", "log.rotate", "log.discard"),
+    *("audit.run", "audit.findings", "audit.read", "audit.inline", "audit.alert", "audit.replay", "audit.store"),
+    *("audit.users", "risk.run", "risk.read", "export.report", "export.risk"),
+    *(f"export.{action}" for action in ("request", *ACTIONS)),
+)
+
+
+def is_of_kind(kind: str, asked: str) -> bool:
+    """Is it the kind that is asked for, or one of that family?
+
+    >>> is_of_kind("user.add", "user"), is_of_kind("user.add", "user.add"), is_of_kind("users.x", "user")
+    (True, True, False)
+    """
+    return asked in (kind, kind.partition(".")[0])
+
+
+def unknown_kind() -> ConfigError:
+    families = dict.fromkeys(kind.partition(".")[0] for kind in KINDS)
+    return ConfigError(
+        "QG806",
+        "The log has no entries of such a kind.",
+        f"Choose queries, all, one of {', '.join(families)}, or a kind among these, such as user.add.",
+    )

@@ -1,0 +1,115 @@
+"""What a version of views gives away to whoever adds and subtracts, as far as its file alone tells.
+
+Of two views, a class of one can have people in common with a class of the other only where their boxes meet. Where all
+that some classes of one view can meet are certain classes of the other, the former are inside the latter, and the
+difference of their sizes is about exactly that many people. The smallest one that is found so is told here. How many
+people two classes really share is not in the file: that no combination at all tells of fewer than k people was verified
+on the raw rows before the version was served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from querygate.core.block import ALL_NULLS, NO_NULLS, Block, BlockColumn, NumberColumn, SetColumn
+from querygate.core.types import Bools, Ints, Margin
+from querygate.custody.evidence.class_reader import ClassedVersion, labels_of
+
+
+@dataclass(frozen=True, slots=True)
+class MarginTold:
+    """One margin: what it tells of together, in how many classes, and how many records the smallest has."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    classes: int
+    smallest: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewsTold:
+    """A version of views. `difference` is the smallest group that is found by subtracting; None where there is none."""
+
+    frames: int
+    margins: tuple[MarginTold, ...]
+    difference: int | None
+
+
+def read_views(release: ClassedVersion) -> ViewsTold | None:
+    """From the published cells alone; None for a version of classes over all quasi-identifiers."""
+    margins = release.catalog.margins
+    if not margins:
+        return None
+    told = [_margin(release, number, margin) for number, margin in enumerate(margins)]
+    counts = {
+        margin.view: release.by_class(margin.quasi, number)
+        for number, margin in enumerate(margins)
+        if not margin.sensitive
+    }
+    shared = {margin.view: set(margin.quasi) for margin in margins}
+    found = [
+        difference
+        for one, other in combinations(sorted(counts), 2)
+        for difference in _differences(counts[one], counts[other], shared[one] & shared[other])
+    ]
+    frames = np.unique(np.concatenate([_frames(block) for block in counts.values()]))
+    return ViewsTold(int(frames.size), tuple(told), min(found, default=None))
+
+
+def _margin(release: ClassedVersion, number: int, margin: Margin) -> MarginTold:
+    block = release.by_class((), number)
+    names, place = np.unique(labels_of(block), return_inverse=True)
+    sizes = np.bincount(place.reshape(-1), block.n)
+    return MarginTold(margin.quasi, margin.sensitive, int(names.size), int(sizes.min()) if sizes.size else 0)
+
+
+def _frames(block: Block) -> Ints:
+    if block.frame is None:
+        raise ValueError("the block is of no margin")
+    return block.frame
+
+
+def _differences(one: Block, other: Block, shared: Collection[str]) -> Iterator[int]:
+    """Sizes of what is left of classes of either view when all classes inside them are taken away, if anything is."""
+    for frame in np.unique(_frames(one)).tolist():
+        first, second = (block.take(np.flatnonzero(_frames(block) == frame)) for block in (one, other))
+        if not (first.size and second.size):
+            continue
+        meet = np.ones((first.size, second.size), dtype=np.bool_)
+        for name in shared:
+            meet &= _meet(first.columns[name], second.columns[name])
+        for inner, outer, may in ((first, second, meet), (second, first, meet.T)):
+            # By class: all classes of the other view that it can meet, and the classes that can meet no others.
+            inside = ~((~may).astype(np.int64) @ may.astype(np.int64).T > 0)
+            left = may @ outer.n - inside @ inner.n
+            yield from left[left > 0].tolist()
+
+
+def _meet(one: BlockColumn, other: BlockColumn) -> Bools:
+    """Per pair of rows whether a record can be in both."""
+    if isinstance(one, NumberColumn) and isinstance(other, NumberColumn):
+        known = np.logical_and.outer(one.null != ALL_NULLS, other.null != ALL_NULLS)
+        known &= (one.low[:, None] <= other.high[None, :]) & (other.low[None, :] <= one.high[:, None])
+        found: Bools = known | np.logical_and.outer(one.null != NO_NULLS, other.null != NO_NULLS)
+        return found
+    if isinstance(one, SetColumn) and isinstance(other, SetColumn):
+        members = [_members(column) for column in (one, other)]
+        return np.asarray(members[0] @ members[1].T > 0)
+    return np.ones((_size(one), _size(other)), dtype=np.bool_)
+
+
+def _members(column: SetColumn) -> Ints:
+    """Rows x values, a missing one first: 1 where it is in the row's set."""
+    held = column.dictionary
+    table = np.zeros((len(held.starts) - 1, len(held.values) + 1), dtype=np.int64)
+    table[np.repeat(np.arange(len(held.starts) - 1), held.sizes), held.members + 1] = 1
+    found: Ints = table[column.sets]
+    return found
+
+
+def _size(column: BlockColumn) -> int:
+    return len(column.low) if isinstance(column, NumberColumn) else len(column.sets)

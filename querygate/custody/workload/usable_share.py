@@ -1,0 +1,87 @@
+"""Is a range narrow enough to print? And of a workload, how much is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import e
+
+from querygate.core.types import Range
+from querygate.custody.workload.standing_workload import Kind, Question
+
+COUNT, PREVALENCE, DEVIATIONS, CORRELATION, ODDS = 0.10, 0.05, 0.2, 0.2, e
+"""The greatest width: of a count in shares of the truth, of a prevalence, of mean, median and standard deviation in
+standard deviations of the column, of a correlation; and of an odds ratio high over low."""
+
+ROOM = 1e-9
+"""For rounding of the ends."""
+
+
+def usable(kind: Kind, found: Range | None, records: int, deviation: float | None) -> bool:
+    """Whether a figure can be printed. `records` is the true number behind it, `deviation` that of its column.
+
+    A refusal (None) cannot; what is NULL for certain can.
+    """
+    if found is None or ((found.low is None) != (found.high is None)):
+        return False
+    if found.low is None or found.high is None:
+        return True
+    if kind == "odds ratio":
+        return found.low > 0 and found.high <= ODDS * found.low * (1 + ROOM)
+    limits = {
+        "count": COUNT * records,
+        "prevalence": PREVALENCE,
+        "correlation": CORRELATION,
+    }
+    limit = limits.get(kind, DEVIATIONS * (deviation or 0.0))
+    return found.high - found.low <= limit + ROOM * max(1.0, abs(found.low), abs(found.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of an answer: a group of a question that holds somebody in truth."""
+
+    question: Question
+    is_usable: bool
+
+    @property
+    def kind(self) -> Kind:
+        return self.question.kind
+
+    @property
+    def is_free(self) -> bool:
+        return self.question.ends == "free"
+
+
+@dataclass(frozen=True, slots=True)
+class UsableShare:
+    """Of so many figures the share that is usable; None where there are none."""
+
+    name: str
+    figures: int
+    share: float | None
+
+
+PAPER: frozenset[Kind] = frozenset({"count", "prevalence", "mean"})
+"""What views are made for: every other kind needs more than counts and sums."""
+
+PARTS: tuple[tuple[str, Callable[[Figure], bool]], ...] = (
+    ("all", lambda figure: True),
+    ("aligned", lambda figure: not figure.is_free),
+    ("free", lambda figure: figure.is_free),
+    ("counts, prevalences and means", lambda figure: figure.kind in PAPER),
+    ("counts, prevalences and means, aligned", lambda figure: figure.kind in PAPER and not figure.is_free),
+)
+KINDS: tuple[Kind, ...] = ("count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio")
+
+
+def usable_shares(figures: Iterable[Figure]) -> tuple[UsableShare, ...]:
+    """For all, for those with aligned and with free ends, and by kind. No condition at all is aligned."""
+    found = list(figures)
+    parts = [(name, [figure for figure in found if belongs(figure)]) for name, belongs in PARTS]
+    parts += [(kind, [figure for figure in found if figure.kind == kind]) for kind in KINDS]
+    return tuple(UsableShare(name, len(part), _share(part)) for name, part in parts)
+
+
+def _share(figures: Sequence[Figure]) -> float | None:
+    return sum(figure.is_usable for figure in figures) / len(figures) if figures else None

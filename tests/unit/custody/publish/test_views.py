@@ -1,0 +1,274 @@
+"""A publication of views: what is written is true of every record, whatever the records are."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from querygate.core.errors import ConfigError
+from querygate.custody.publish.publish import Report
+from querygate.site.open_gate import OpenSite
+from tests.policies import IDENTIFIER, PolicyText, declaring, diverse, make_policy, quasi, sensitive
+from tests.unit.custody.publish.publications import Miswriter, new_site, put, shelf_of, staged_files
+from tests.unit.custody.publish.view_stores import ViewStore
+
+Rows = dict[str, list[Any]]
+
+POLICY = make_policy(
+    "t",
+    {
+        "age": quasi("integer", (0, 100), grid=1, cuts=[30, 60]),
+        "sex": quasi("category"),
+        "town": quasi("category"),
+        "job": quasi("category"),
+        "sbp": sensitive("integer", (40, 300), guard=10),
+        "bmi": sensitive("number", (10, 80), guard=2),
+        "ill": sensitive("category"),
+    },
+    k=4,
+    views={"mode": "auto"},
+)
+
+
+def people(number: int, seed: int = 1) -> Rows:
+    """Records with missing values in every column, ties, rare values and odd texts."""
+    rng = random.Random(seed)
+    towns = ["Ä-Dorf", "Ä-Dorf", "B\n,;\"'", "", "００７", None]
+    return {
+        "age": [None if rng.random() < 0.05 else rng.choice([0, 20, 20, 35, 40, 60, 61, 100]) for _ in range(number)],
+        "sex": [rng.choice(["F", "M", "M", None]) for _ in range(number)],
+        "town": [rng.choice(towns) for _ in range(number)],
+        "job": [rng.choice(["x", "y"]) for _ in range(number)],
+        "sbp": [rng.choice([None, 40, 300, 120, 121, 139]) for _ in range(number)],
+        "bmi": [None if rng.random() < 0.1 else rng.uniform(10, 80) + rng.random() * 1e-9 for _ in range(number)],
+        "ill": [rng.choice(["flu", "flu", "flu", "gout", "rare" if i == 7 else "flu", None]) for i in range(number)],
+    }
+
+
+def published(folder: Path, rows: Rows, policy: PolicyText = POLICY) -> tuple[ViewStore, Report]:
+    opened = new_site(folder)
+    report = put(opened, declaring(policy, rows), rows)
+    return ViewStore(opened), report
+
+
+def check(store: ViewStore, k: int = 4) -> None:
+    assert list(store.wrong()) == []
+    assert min(cell["class_n"] for cell in store.cells) >= k
+
+
+def test_every_margin_is_true_of_every_record(tmp_path: Path) -> None:
+    store, report = published(tmp_path, people(160))
+    check(store)
+    margins = store.catalog.margins
+    assert [margin.quasi for margin in margins if not margin.sensitive] == [
+        ("age", "sex", "town"),
+        ("age", "sex", "job"),
+    ]
+    assert [margin.sensitive for margin in margins] == [(), ("sbp",), ("bmi",), ("ill",)] * 2
+    assert len({cell["class"] for cell in store.cells}) == report.classes
+    assert report.views is not None
+    assert report.views.least_cut >= 4
+    assert [margin.classes for margin in report.views.margins] == [len(store.members(i)) for i in range(8)]
+    assert staged_files(store.opened) == []
+
+
+def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
+    rows = people(120)
+    order = list(range(120))
+    random.Random(5).shuffle(order)
+    one, _ = published(tmp_path / "one", rows)
+    other, _ = published(tmp_path / "other", {name: [values[i] for i in order] for name, values in rows.items()})
+    for table in ("cells", "class_moment", "set_value", "value_text"):
+        assert one.table(table) == other.table(table)
+
+
+def test_records_are_read_some_frame_cells_at_a_time_with_the_same_outcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = published(tmp_path / "one", people(120))
+    monkeypatch.setattr("querygate.custody.publish.view_division.AT_ONCE", 1)
+    other, _ = published(tmp_path / "other", people(120))
+    assert one.table("cells") == other.table("cells")
+    assert one.table("class_moment") == other.table("class_moment")
+
+
+def whole_of(store: ViewStore, name: str) -> bool:
+    """Is nothing but the domain told of a column?"""
+    (column,) = [column for column in store.catalog.columns if column.name == name]
+    for place, margin in enumerate(store.catalog.margins):
+        for cell in store.cells if name in margin.sensitive else ():
+            if cell["margin"] == place and column.is_numeric:
+                ends = cell[f"c{column.index}_lo"], cell[f"c{column.index}_hi"]
+                if ends != (column.low, column.high):
+                    return False
+            elif cell["margin"] == place:
+                values: set[str | None] = {*column.values, *([None] if column.nullable else [])}
+                if store.sets[column.index, cell[f"c{column.index}_set"]] != values:
+                    return False
+    return True
+
+
+@pytest.mark.parametrize("value", ["flu", None])
+def test_of_a_column_with_one_value_nothing_is_told(tmp_path: Path, value: str | None) -> None:
+    rows = people(60) | {"ill": [value] * 60, "sbp": [None if value is None else 120] * 60}
+    store, report = published(tmp_path, rows, POLICY.but(columns={"ill": {"values": ["flu", "gout"]}}))
+    check(store)
+    assert whole_of(store, "ill")
+    assert whole_of(store, "sbp")
+    assert report.views is not None
+    assert [m.withheld for m in report.views.margins if m.sensitive in (("ill",), ("sbp",))] == [1.0] * 4
+    assert store.table("class_moment") == [one for one in store.table("class_moment") if one["column_id"] == 5]
+
+
+@pytest.mark.parametrize("same", [(None, None, None), (40, "F", "")])
+def test_quasi_identifiers_may_be_missing_everywhere_or_the_same(tmp_path: Path, same: tuple[Any, ...]) -> None:
+    rows = people(60) | {name: [value] * 60 for name, value in zip(("age", "sex", "town"), same, strict=True)}
+    store, _ = published(tmp_path, rows)
+    check(store)
+
+
+def test_exactly_k_people_are_one_class_and_fewer_are_refused(tmp_path: Path) -> None:
+    store, report = published(tmp_path / "k", people(4))
+    check(store)
+    assert report.views is not None
+    assert {margin.classes for margin in report.views.margins} == {1}
+    with pytest.raises(ConfigError, match="fewer than k = 4") as refused:
+        published(tmp_path / "fewer", people(3))
+    assert refused.value.code == "QG803"
+
+
+def test_no_rows_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        published(tmp_path, {name: values[:0] for name, values in people(4).items()})
+    assert refused.value.code in ("QG802", "QG803")
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        {"spanning": [["age", "sex", "town", "job"]]},
+        {"spanning": [["sex", "town"], ["age", "job"]], "frame": []},
+        {"spanning": [["age", "sex", "town"], ["age", "job"]], "frame": ["age", "sex"]},
+        {"extra": [["town", "job"]]},
+        {"linked": [["sbp", "ill"]]},
+        {"linked": [["sbp", "bmi", "ill"]], "values": 3},
+    ],
+)
+def test_views_as_the_custodian_wants_them(tmp_path: Path, views: dict[str, Any]) -> None:
+    store, _ = published(tmp_path, people(90), POLICY.but(views=views | {"mode": None}))
+    check(store)
+
+
+def test_dates_timestamps_groups_and_cells(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    days = [dt.date(2000, 1, 1) + dt.timedelta(days=rng.randrange(3000)) for _ in range(80)]
+    policy = make_policy(
+        "t",
+        {
+            "seen": quasi("date", ("1999-01-01", "2012-01-01")),
+            "town": quasi("category", groups=[["a", "b"], ["c"], ["d", "e"]]),
+            "score": quasi("integer", (0, 9), edges=[3, 5]),
+            "first": sensitive("date", ("1999-01-01", "2012-01-01")),
+            "at": sensitive("timestamp", ("2000-01-01T00:00:00", "2000-01-02T00:00:00")),
+            "dead": sensitive("boolean"),
+        },
+        k=3,
+        views={},
+    )
+    rows = {
+        "seen": [None if rng.random() < 0.1 else day for day in days],
+        "town": [rng.choice("abcde") for _ in days],
+        "score": [rng.randrange(10) for _ in days],
+        "first": [None if rng.random() < 0.1 else day for day in reversed(days)],
+        "at": [dt.datetime(2000, 1, 1) + dt.timedelta(microseconds=rng.randrange(86_400_000_000)) for _ in days],
+        "dead": [rng.random() < 0.4 for _ in days],
+    }
+    store, _ = published(tmp_path, rows, policy)
+    check(store, 3)
+    assert {column.moments for column in store.catalog.columns} == {"none"}  # sums of moments mean nothing
+    town = store.catalog.columns[1]
+    whole = [{"a", "b"}, {"c"}, {"d", "e"}]
+    used = {frozenset(v) for (index, _), v in store.sets.items() if index == town.index}
+    assert all(not group & values or group <= values for values in used for group in whole)
+
+
+def test_numbers_of_any_size_are_inside_the_sums_that_are_told(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    ends = {"a": (-1e12, 1e12, 1e9), "b": (0.0, 1e-6, 1e-8), "c": (-3.0, 3.0, 0.3), "d": (0.0, 1e300, 1e299)}
+    columns = {name: sensitive("number", (low, high), guard=guard) for name, (low, high, guard) in ends.items()}
+    columns["whole"] = sensitive("integer", (-(2**50), 2**50), guard=2**44)
+    rows: Rows = {
+        name: [rng.choice([low, high, rng.uniform(low, high), low / 3, high / 7]) for _ in range(60)]
+        for name, (low, high, _) in ends.items()
+    }
+    rows["whole"] = [rng.randrange(-(2**50), 2**50) for _ in range(60)]
+    store, _ = published(tmp_path, people(60) | rows, POLICY.but(columns=columns))
+    check(store)
+    assert {column.name for column in store.catalog.columns if column.moments == "rounded"} == {"sbp", "bmi", *rows}
+
+
+def test_every_class_of_a_column_keeps_its_diversity(tmp_path: Path) -> None:
+    kinds = [
+        {"kind": "distinct", "l": 2},
+        {"kind": "entropy", "l": 1.2},
+        {"kind": "recursive", "c": 4.0, "l": 2},
+        {"kind": "t-closeness", "t": 0.5},
+        {"kind": "alpha", "alpha": 0.9},
+        {"kind": "p-sensitive", "p": 2},
+    ]
+    numbers = [{"kind": "ke", "e": 15, "distinct": 2}, {"kind": "em", "epsilon": 1, "m": 1.2}]
+    policy = POLICY.but(columns={"ill": {"diversity": kinds}, "sbp": {"diversity": numbers}})
+    store, report = published(tmp_path, people(120), policy)
+    check(store)
+    assert report.views is not None
+    told = {column.name: column.index for column in store.catalog.columns}
+    for place, margin in enumerate(store.catalog.margins):
+        if margin.sensitive != ("ill",):
+            continue
+        sets = {cell["class"]: cell[f"c{told['ill']}_set"] for cell in store.cells if cell["margin"] == place}
+        members = store.members(place)
+        open_ones = [label for label in members if len(store.sets[told["ill"], sets[label]]) == 1]
+        assert open_ones  # something is told
+        for label in open_ones:
+            values = [row["ill"] for row in members[label]]
+            assert len(set(values)) >= 2
+            assert max(map(values.count, values)) <= 0.9 * len(values)
+
+
+def test_k_counts_people_who_have_several_rows(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    rows = people(200) | {"mrn": [f"0{min(rng.randrange(60), rng.randrange(60)):03d}" for _ in range(200)]}
+    policy = POLICY.but(person="mrn", columns={"mrn": IDENTIFIER, "ill": diverse("distinct", l=2)})
+    store, report = published(tmp_path, rows, policy)
+    check(store)
+    assert report.persons < report.rows
+    for place in range(len(store.catalog.margins)):
+        assert all(len({row["mrn"] for row in members}) >= 4 for members in store.members(place).values())
+    assert {column.moments for column in store.catalog.columns} == {"none"}  # one person's many rows would be the sum
+
+
+def test_views_that_would_have_to_be_coarsened_are_refused_where_the_policy_says_so(tmp_path: Path) -> None:
+    refusing = POLICY.but(views={"on_uncertified": "refuse"})
+    with pytest.raises(ConfigError) as refused:
+        published(tmp_path, people(160), refusing)
+    assert refused.value.code == "QG803"
+    assert "classes joined" in refused.value.detail
+    assert 'on_uncertified = "coarsen"' in refused.value.remedy
+    opened = new_site(tmp_path / "again")
+    assert list(opened.store.datasets()) == []
+
+
+def _lose_a_cell(catalog: Any, tables: Any, codes: Any) -> tuple[Any, Any, Any]:
+    return catalog, {**tables, "cells": tables["cells"].slice(1)}, codes
+
+
+def test_a_cell_that_is_lost_on_the_way_stops_the_publication(tmp_path: Path) -> None:
+    opened: OpenSite = new_site(tmp_path)
+    with pytest.raises(ConfigError) as refused:
+        put(opened, declaring(POLICY, people(60)), people(60), shelf=Miswriter(shelf_of(opened), _lose_a_cell))
+    assert refused.value.code == "QG803"
+    assert list(opened.store.datasets()) == []

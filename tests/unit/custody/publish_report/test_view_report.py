@@ -1,0 +1,116 @@
+"""What the custodian is told of a version of views, and what says that it does not know views."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from querygate.cli.dataset import explain_report
+from querygate.core.errors import ConfigError
+from querygate.custody.jobs.evidence_reports import report_store, report_users
+from querygate.custody.jobs.publish_with_report import last_report, publish_with_report, read_report, report_again
+from querygate.custody.jobs.risk_assessment import RiskOptions, assess_dataset
+from querygate.custody.publish_report.view_report import FORMAT
+from querygate.gate.describe import explain_policy
+from querygate.site.open_gate import OpenSite
+from tests.policies import make_policy, quasi, sensitive
+from tests.unit.custody.publish.publications import new_site, write_parquet
+
+NUMBER = 120
+CLASSES = make_policy(
+    "t",
+    {
+        "age": quasi("integer", (0, 99), grid=1, cuts=[50]),
+        **{name: quasi("boolean") for name in ("sex", "job", "town")},
+        "sbp": sensitive("integer", (40, 300), guard=20),
+        "ill": sensitive("boolean"),
+    },
+    k=4,
+)
+VIEWS = CLASSES.but(views={"mode": "auto"})
+
+
+def people() -> dict[str, list[Any]]:
+    rng = random.Random(1)
+    return {
+        "age": [rng.randrange(100) for _ in range(NUMBER)],
+        **{name: [rng.random() < 0.5 for _ in range(NUMBER)] for name in ("sex", "job", "town")},
+        "sbp": [rng.randrange(90, 180) for _ in range(NUMBER)],
+        "ill": [True] * NUMBER,
+    }
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[OpenSite, Path]:
+    folder = tmp_path_factory.mktemp("views")
+    opened = new_site(folder)
+    source = write_parquet(folder / "people.parquet", people())
+    done = publish_with_report(opened, VIEWS.parsed(), str(source), user="tester")
+    assert done.problem is None
+    assert done.file is not None
+    return opened, done.file.parent
+
+
+def test_the_report_tells_of_every_margin_and_of_what_was_joined(place: tuple[OpenSite, Path]) -> None:
+    opened, folder = place
+    body: Any = json.loads((folder / "report.json").read_text())
+    assert (body["format"], body["headline"]["rows"], body["headline"]["k"] >= 4) == (FORMAT, NUMBER, True)
+    views = body["views"]
+    assert len(views["margins"]) == len(opened.store.current("t").catalog.margins)
+    assert views["least_cut"] >= 4
+    silent = [margin for margin in views["margins"] if margin["sensitive"] == ["ill"]]
+    assert [margin["withheld"] for margin in silent] == [1.0, 1.0]
+    assert any("tells nothing of ill" in warning["text"] for warning in body["warnings"])
+    assert all(one["nodes"] > 0 and one["reason"] for one in views["coarsened"])
+    page = (folder / "report.html").read_text()
+    assert "For the custodian only" in page
+    assert "age, sex, job" in page
+
+
+def test_the_report_can_be_made_again_and_printed(place: tuple[OpenSite, Path]) -> None:
+    opened, folder = place
+    before = (folder / "report.json").read_text()
+    assert (report_again(opened, "t", 1) / "report.json").read_text() == before
+    assert "views" in read_report(folder)
+
+
+def test_nothing_of_it_is_compared_with_a_report_on_classes(place: tuple[OpenSite, Path], tmp_path: Path) -> None:
+    assert last_report(place[0], "t") is None
+    opened = new_site(tmp_path)
+    source = str(write_parquet(tmp_path / "people.parquet", people()))
+    publish_with_report(opened, VIEWS.parsed(), source, user="tester", kind="json")
+    done = publish_with_report(opened, CLASSES.parsed(), source, user="tester", kind="json", on_overlap="retire")
+    assert done.problem is None
+    assert done.published.views is None
+    assert last_report(opened, "t") is not None
+
+
+def test_the_publication_is_told_in_words(place: tuple[OpenSite, Path], tmp_path: Path) -> None:
+    opened = new_site(tmp_path)
+    source = str(write_parquet(tmp_path / "people.parquet", people()))
+    done = publish_with_report(opened, VIEWS.parsed(), source, user="tester", kind="none")
+    text = explain_report(done.published)
+    assert "age, sex, job: sbp" in text
+    assert "nothing told of 100.0% of records" in text
+
+
+def test_the_promise_of_views_is_described_as_it_is(place: tuple[OpenSite, Path]) -> None:
+    said = " ".join(explain_policy(place[0].store.current("t").catalog))
+    assert "Published as 2 views (age, sex, job; age, sex, town)" in said
+    assert "shares its published" not in said  # not over all columns at once
+
+
+def test_reports_on_classes_say_that_they_do_not_know_views(place: tuple[OpenSite, Path]) -> None:
+    opened, _ = place
+    with pytest.raises(ConfigError, match="store report cannot be made"):
+        report_store(opened, "t", None, user="tester")
+    with pytest.raises(ConfigError, match="risk report cannot be made"):
+        assess_dataset(opened, "t", RiskOptions(), user="tester")
+    asked = {"user": "anna", "dataset": "t", "version": 1, "sql": "SELECT COUNT(*) FROM t", "mode": "interval"}
+    opened.log.intend("q1", **asked, canonical_hash="x", policy_hash="y")
+    opened.log.conclude("q1", "refused", code="QG305")
+    assert [one.user for one in report_users(opened, user="tester", dataset=None, since=None)] == ["anna"]
