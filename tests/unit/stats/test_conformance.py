@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import cycle
 from typing import Any
 
@@ -106,20 +106,29 @@ def test_doubles_sound_and_attained(name: str, given: tuple[float, ...]) -> None
             assert found.high >= found.attained_high - 1e-9 * (1 + abs(found.high))
 
 
+@cache
+def between_the_ends() -> list[tuple[Cells, list[tuple[float, ...]]]]:
+    """Small cases as doubles, with their data sets of five values in each cell."""
+    small = [floats(cells) for cells, _ in small_cases()[:250] if cells.most.sum() <= 4]
+    made = [(cells, list(datasets(cells, points=5))) for cells in small]
+    return [(cells, every) for cells, every in made if len(every) <= 600]
+
+
+@cache
+def hard_draws(label: str) -> tuple[Cells, list[list[float]]]:
+    cells = hard_cells()[label]
+    return cells, list(draws(cells, 25))
+
+
 @each_statistic
 def test_interior_values_are_inside(name: str, given: tuple[float, ...]) -> None:
     """Doubles between the ends: statistics whose extremes are not at ends are caught here."""
     tried = 0
-    for cells, _ in small_cases()[:250]:
-        if cells.most.sum() > 4:
-            continue
-        every = list(datasets(floats(cells), points=5))
-        if len(every) > 600:
-            continue
+    for cells, every in between_the_ends():
         truth = extremes(TRUTHS[name], every, *given)
         if truth is not None:
             tried += 1
-            assert contains(bounds(name, floats(cells), given), *truth[:2]), (cells, truth)
+            assert contains(bounds(name, cells, given), *truth[:2]), (cells, truth)
     assert tried > 25
 
 
@@ -139,9 +148,9 @@ def test_narrower_cells_give_narrower_ranges(name: str, given: tuple[float, ...]
 @each_statistic
 @pytest.mark.parametrize("label", list(hard_cells()))
 def test_hard_numbers(name: str, given: tuple[float, ...], label: str) -> None:
-    cells = hard_cells()[label]
+    cells, drawn = hard_draws(label)
     found = bounds(name, cells, given)
-    for data in draws(cells, 25):
+    for data in drawn:
         truth = TRUTHS[name](list(data), *given)
         if truth is None or math.isnan(truth):
             assert found.may_be_null, (label, found)
