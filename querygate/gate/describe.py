@@ -167,16 +167,20 @@ def explain_policy(catalog: Catalog) -> list[str]:
     said.append("Columns that are not listed are withheld.")
     if "interval" in catalog.modes:
         said.append("Every number is answered with a range that contains the true value; nothing is random.")
-    if catalog.noise is not None:
-        noise = catalog.noise
-        how = "Or with noise (mode laplace)" if "interval" in catalog.modes else "Numbers are answered with noise"
-        said.append(
-            f"{how}: a statement costs at least epsilon {noise.epsilon_least:g} and at most "
-            f"{noise.epsilon_per_query:g}, out of {noise.epsilon_per_user:g} for each user and {noise.epsilon_total:g} "
-            "for all users."
-        )
-        if noise.person and (catalog.persons or catalog.noisy_only):
-            said.append(f"Noisy numbers count at most {counted(noise.rows_per_person, 'row')} of each person.")
+    return said + _told_of_noise(catalog)
+
+
+def _told_of_noise(catalog: Catalog) -> list[str]:
+    noise = catalog.noise
+    if noise is None:
+        return []
+    how = "Or with noise (mode laplace)" if "interval" in catalog.modes else "Numbers are answered with noise"
+    said = [
+        f"{how}: a statement costs at least epsilon {noise.epsilon_least:g} and at most {noise.epsilon_per_query:g}, "
+        f"out of {noise.epsilon_per_user:g} for each user and {noise.epsilon_total:g} for all users."
+    ]
+    if noise.person and (catalog.persons or catalog.noisy_only):
+        said.append(f"Noisy numbers count at most {counted(noise.rows_per_person, 'row')} of each person.")
     return said
 
 
