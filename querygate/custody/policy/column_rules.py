@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import cast
 
@@ -50,6 +52,9 @@ APPLIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 POSITIVE = Bound(above=0)
 WHOLE_STEP = Bound(least=1, whole=True)
 
+FINER = 4
+"""So many bins have the width of a guard together in views, unless the file says otherwise."""
+
 
 def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
     """Every column of the file, in its order."""
@@ -58,7 +63,7 @@ def read_columns(top: TomlTable) -> tuple[ColumnPolicy, ...]:
         top.fail("columns", "must be a table", "one table [columns.NAME] per column")
         return ()
     read = [_column(TomlTable(raw[name], ("columns", name), "columns.*", top.problems)) for name in raw]
-    columns = tuple(column for column in read if column is not None)
+    columns = tuple(_with_bins(top, column) for column in read if column is not None)
     if len(columns) == len(read) and not any(column.role == "quasi-identifier" for column in columns):
         accepted = "at least one column with role quasi-identifier (otherwise nothing would be protected)"
         top.fail("columns", "has no quasi-identifier", accepted)
@@ -253,25 +258,41 @@ def _read_bins(table: TomlTable, column: ColumnPolicy) -> Number | tuple[Number,
 
 
 def _fit_bins(table: TomlTable, column: ColumnPolicy, bins: Number | tuple[Number, ...]) -> ColumnPolicy:
-    """Bins within the domain, none narrower than the guard e."""
-    low, high, guard = column.low or 0, column.high or 0, column.guard or 0
-    if isinstance(bins, tuple):
-        fits = low <= bins[0] and bins[-1] <= high
-        bins = tuple(sorted({low, *bins, high}))
-        narrowest = min(exact(b) - exact(a) for a, b in pairwise(bins))
-    else:
-        fits = bins <= _width(column)
-        narrowest = exact(bins)
+    """Bins within the domain."""
+    low, high = column.low or 0, column.high or 0
+    fits = low <= bins[0] and bins[-1] <= high if isinstance(bins, tuple) else bins <= _width(column)
     if not fits:
         accepted = f"edges within it, or a width of at most {_shown_width(column)}"
         table.fail("bins", f"is outside the domain {_shown_domain(column)}", accepted)
-    elif narrowest < exact(guard):
-        accepted = f"a width of at least {guard}, the guard e (default: two grid steps), up to the ends of the domain"
-        table.fail("bins", "has a bin narrower than the guard", accepted)
-    else:
-        column = replace(column, bins=bins)
-        _check_edges(table, column, "bins")
+        return column
+    column = replace(column, bins=tuple(sorted({low, *bins, high})) if isinstance(bins, tuple) else bins)
+    _check_edges(table, column, "bins")
     return column
+
+
+def _with_bins(top: TomlTable, column: ColumnPolicy) -> ColumnPolicy:
+    """In classes no bin is narrower than the guard e, which keeps a class from telling more. In views other tables show
+    what each person could have, over several bins, so that bins may be narrower; and medians need them.
+    """
+    if column.bins is None or column.guard is None or column.grid is None or column.role != "sensitive":
+        return column
+    views = top.raw.get("views")
+    has_views = isinstance(views, dict) and views.get("mode") != "none"
+    if "bins" in top.raw["columns"][column.name]:
+        if not has_views and _narrowest(column.bins) < exact(column.guard):
+            least = f"a width of at least {column.guard}, the guard e (default: two grid steps)"
+            accepted = f"{least}, up to the ends of the domain"
+            top.problems.add(("columns", column.name, "bins"), "has a bin narrower than the guard", accepted)
+        return column
+    if not has_views or not column.guard:
+        return column
+    grid = exact(column.grid)
+    width = grid * max(1, math.ceil(exact(column.guard) / FINER / grid))
+    return replace(column, bins=int(width) if column.type in DISCRETE else float(width))
+
+
+def _narrowest(bins: Number | tuple[Number, ...]) -> Fraction:
+    return min(exact(b) - exact(a) for a, b in pairwise(bins)) if isinstance(bins, tuple) else exact(bins)
 
 
 def _step(table: TomlTable, column: ColumnPolicy, key: str, bound: Bound) -> Number | None:

@@ -197,3 +197,19 @@ def test_keys_that_say_what_holds_anyway_are_taken() -> None:
     usual = {"method": "auto", "edges": "grid", "class_moments": "none", "search": "guarded"}
     assert AUTO.but(anonymise=usual, republish={"on_overlap": "retire"}).parsed().views == AUTO.parsed().views
     assert AUTO.but(columns={"seen": {"guard": 0}}).parsed().views  # no sums of dates are told
+
+
+def test_bins_may_be_narrower_than_the_guard_in_views_alone() -> None:
+    narrow = AUTO.but(columns={"sbp": {"bins": 2, "guard": 10}})
+    assert narrow.parsed().column("sbp").bins == 2
+    for classes in (narrow.but(views=None), narrow.but(views={"mode": "none"})):
+        assert "columns.sbp.bins: has a bin narrower than the guard" in problems(classes)
+
+
+@pytest.mark.parametrize(("grid", "guard", "bins"), [(1, 10, 3), (5, 10, 5), (1, 2, 1), (0.5, 3, 1.0), (0.1, 2, 0.5)])
+def test_where_the_file_is_silent_four_bins_make_a_guard(grid: float, guard: float, bins: float) -> None:
+    kind = "integer" if isinstance(grid, int) else "number"
+    column = sensitive(kind, (0, 100), grid=grid, guard=guard)
+    silent = AUTO.but(columns={"x": column})
+    assert silent.parsed().column("x").bins == bins
+    assert silent.but(views=None).parsed().column("x").bins == max(2 * grid, guard)
