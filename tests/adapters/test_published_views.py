@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_a_copy_that_differs_in_one_class_is_not_kept(
         """What arrived of the last margin has another frame."""
         seen.append(1)
         if len(seen) == 2 * len(opened.store.current("t").catalog.margins) and block.frame is not None:
-            return right(Block(block.n, block.columns, frame=block.frame + 1), dictionaries)
+            return right(replace(block, frame=block.frame + 1), dictionaries)
         return right(block, dictionaries)
 
     monkeypatch.setattr(postgres_writer, "_bits", wrong)

@@ -3,7 +3,7 @@
     load        the source into the vault, typed, with the tables that are joined to it; whose rows they are
     hide_rare   values of categories that few have, in a group that the policy names
     code        every published value its code; from here on nothing sees a value
-    divide      classes that keep every guarantee of the policy
+    divide      classes that keep every guarantee of the policy; or certified views, where it has these
     compare     with earlier versions: whether people can be told apart by both; divided anew, or refused, where so
     generalise  classes to cells: intervals, sets, and moments where the policy wants them
     write       the version, where nobody reads it yet

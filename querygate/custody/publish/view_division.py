@@ -105,8 +105,7 @@ def divide_views(state: PublicationState) -> PublicationState:
     state.progress.begin(Step.DIVIDE, "making views")
     prepare(state)
     plan = make_plan(state)
-    coded, whole = quasi_table(state)
-    del coded  # the table has what is needed
+    whole = quasi_table(state)
     try:
         cells = cell_records(whole, plan)
     except TooFewPeople:
@@ -131,17 +130,13 @@ def divide_views(state: PublicationState) -> PublicationState:
 def _made(state: PublicationState, records: FrameRecords, batch: range, plan: ViewPlan, before: int) -> list[FrameCell]:
     """The frame cells of a batch, in order; so many records were done before."""
     units, done = units_of(state.policy), before
-    work = partial(_one, state=_for_work(state), records=records, batch=batch, plan=plan, units=units)
+    work = partial(_one, state=state, records=records, batch=batch, plan=plan, units=units)
     found: list[FrameCell] = []
     for cell in side_by_side(work, len(batch)):
         found.append(cell)
         done += cell.records
         state.progress.within(done / state.rows)
     return sorted(found, key=lambda cell: cell.place)
-
-
-def _for_work(state: PublicationState) -> PublicationState:
-    return replace(state, combinations=None)
 
 
 def _one(
@@ -179,8 +174,8 @@ def _check_certified(state: PublicationState, views: MadeViews) -> None:
     if rules_of(state.policy).on_uncertified == "coarsen" or not found:
         return
     lines = [
-        f"  view {one.view + 1}{f', {chr(44).join(one.unit)}' * bool(one.unit)}: "
-        f"{counted(one.nodes, 'class', 'classes')} joined: {one.reason}"
+        f"  view {one.view + 1}, {', '.join(one.unit) or 'counts'}: {counted(one.nodes, 'class', 'classes')} joined: "
+        f"{one.reason}"
         for one in found
     ]
     raise ConfigError(

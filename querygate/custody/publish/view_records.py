@@ -73,17 +73,15 @@ def make_plan(state: PublicationState) -> ViewPlan:
     return ViewPlan(rules.views, tuple(frame), state.policy.k, rules.values)
 
 
-def quasi_table(state: PublicationState) -> tuple[PublicationState, RecordTable]:
+def quasi_table(state: PublicationState) -> RecordTable:
     """The quasi-identifiers of all records, and whose they are. The order of records stays."""
-    found = state.staging.combinations(by_record=True)
-    state = replace(state, combinations=found)
-    return state, RecordTable(_quasi(state), (), person_numbers(state) if state.repeated else None)
+    state = replace(state, combinations=state.staging.combinations(by_record=True))
+    return RecordTable(_quasi(state), (), person_numbers(state) if state.repeated else None)
 
 
 def frame_records(state: PublicationState, whole: RecordTable, frame: Ints, cells: range) -> FrameRecords:
     """All of some frame cells; `frame` is the cell of every record of the whole table, in the order that stays."""
-    found = state.staging.combinations(by_record=True, classes=cells)
-    state = replace(state, combinations=found)
+    state = replace(state, combinations=state.staging.combinations(by_record=True, classes=cells))
     made = [_sensitive(state, unit) for unit in units_of(state.policy)]
     here = (frame >= cells.start) & (frame < cells.stop)
     shares = whole.weights[here], whole.person

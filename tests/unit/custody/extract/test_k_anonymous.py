@@ -223,3 +223,13 @@ def test_models_that_must_be_kept_are_kept_or_refused(tmp_path: Path) -> None:
     with pytest.raises(ExtractRefused) as refused:
         extract(tmp_path / "b", tolerances={"outside": 0}, k=140, **wish)
     assert "requested: at most" in refused.value.detail
+
+
+def test_a_policy_with_views_makes_the_same_extract_as_without(tmp_path: Path) -> None:
+    plain = POLICY.but(columns={"zip": None})  # no view has a hierarchy
+    bodies = [
+        extract(tmp_path / name, table=records(80), policy=policy)
+        for name, policy in (("plain", plain), ("views", plain.but(views={})))
+    ]
+    assert bodies[0]["columns"] == bodies[1]["columns"]
+    assert read(tmp_path / "plain").equals(read(tmp_path / "views"))

@@ -211,6 +211,22 @@ def test_numbers_of_any_size_are_inside_the_sums_that_are_told(tmp_path: Path) -
     assert {column.name for column in store.catalog.columns if column.moments == "rounded"} == {"sbp", "bmi", *rows}
 
 
+def test_what_rounding_down_loses_is_in_the_sum_that_is_told(tmp_path: Path) -> None:
+    """Values just below the next unit, in two bins, whose whole units add up to the last of a sum cell."""
+    unit, step = 2.0**-10, 3 * 2 * 2**10  # of a guard of 2
+    units = [20 * 1024] * 4 + [40 * 1024] * 4
+    for place in range(4, 8):  # up to the end of the bin
+        units[place] += min((step - 1 - sum(units)) % step, 2047)
+    values = [(whole + 0.999) * unit for whole in units]
+    alike = {name: [column[0]] * 8 for name, column in people(1).items()}
+    store, report = published(tmp_path, alike | {"bmi": values})
+    check(store)
+    assert report.views is not None
+    assert [margin.withheld for margin in report.views.margins if margin.sensitive == ("bmi",)] == [0, 0]
+    one, *_ = [row for row in store.table("class_moment") if row["column_id"] == 5]
+    assert one["sum_hi"] == (sum(units) + 8) * unit > sum(values) > sum(units) * unit
+
+
 def test_every_class_of_a_column_keeps_its_diversity(tmp_path: Path) -> None:
     kinds = [
         {"kind": "distinct", "l": 2},
