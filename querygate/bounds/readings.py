@@ -6,6 +6,7 @@ same thing may be met cell by cell. Proof: docs/explanation/proofs/views-answers
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -183,11 +184,10 @@ def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[Ints, Bools]:
         key += [np.unique(end, return_inverse=True)[1].reshape(-1) for end in (value.low, value.high)]
     if cells.sets:
         number = {values: i for i, values in enumerate(dict.fromkeys(cells.sets))}
-        ids = np.array([number[values] for values in cells.sets], dtype=np.int64)
-        for cell in np.unique(frame):
-            there = [list(number)[i] for i in np.unique(ids[frame == cell])]
-            mixed[cell] |= sum(map(len, there)) > len(frozenset().union(*there))
-        key.append(ids)
+        key.append(np.array([number[values] for values in cells.sets], dtype=np.int64))
+        found = set(zip(frame.tolist(), cells.sets, strict=True))
+        held = Counter((cell, value) for cell, values in found for value in values)
+        mixed[[cell for (cell, _), sets in held.items() if sets > 1]] = True
     return np.stack(key), mixed
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import format_option, new_folder
 from querygate.cli.output import print_record, progress
 from querygate.cli.request_options import read_spec, spec_options
+from querygate.cli.shared_options import format_option, new_folder
 from querygate.core.count_text import counted
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 
@@ -40,8 +40,8 @@ def anonymise(policy_file: Path, source: str, out: Path, secret: Path | None, fo
 
     The policy says who is protected and how. The extract is verified before anything is written.
     """
+    from querygate.custody.jobs.extract_builder import make_extract
     from querygate.custody.policy import load_policy
-    from querygate.custody.roots.extract_builder import make_extract
     from querygate_adapters.sources.open_source import open_source
 
     policy = load_policy(policy_file)

@@ -8,17 +8,17 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import LazyGroup
-from querygate.cli.frame import LOCAL, format_option, new_file, open_here, site_option
 from querygate.cli.output import plain, print_json, print_records, print_table
-from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport
+from querygate.cli.shared_options import LOCAL, format_option, new_file, open_here, site_option
+from querygate.core.audit_body import AuditCase, AuditFinding, AuditReport
 from querygate.core.count_text import counted
 from querygate.core.json_body import to_json
 from querygate.custody.audit.audit import AuditOptions
-from querygate.custody.audit.audit_body import AuditOutcome, make_body
 from querygate.custody.audit.audit_page import make_audit_page
+from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.finding_text import between, named, people
+from querygate.custody.jobs.log_audit import audit_file, audit_site
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.log_audit import audit_file, audit_site
 from querygate.site.audit_notes import note_run
 from querygate.sql.logged_statement import DIALECTS
 

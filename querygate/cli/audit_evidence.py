@@ -9,16 +9,16 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.log import read_moment
 from querygate.cli.output import print_json, print_records, print_table, progress
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue, to_json
 from querygate.custody.evidence.intent_score import Intent
 from querygate.custody.evidence.replay import Replay
 from querygate.custody.evidence.store_weakness import DOMINATED, NARROW
 from querygate.custody.evidence.view_differences import ViewsTold
-from querygate.custody.roots.evidence_reports import StoreReport, replay_site, report_store, report_users
+from querygate.custody.jobs.evidence_reports import StoreReport, replay_site, report_store, report_users
 
 since_option = click.option("--since", metavar="TIME", callback=read_moment, help="From this date or time (UTC).")
 dataset_option = click.option("--dataset", metavar="NAME", help="Only queries to this dataset.")

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.types import QueryOptions, Request
-from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate.answer import NOISY, check, read_budget
 from querygate.methods.dp import DEFAULT, MECHANISMS, explain_accuracy, needed_epsilon
 from querygate.sql.parse import statements

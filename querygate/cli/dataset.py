@@ -10,22 +10,22 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records, progress, tell_problem
 from querygate.cli.report import tell_of_report
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.control.chain import LogEvent
 from querygate.core.count_text import counted
 from querygate.core.errors import NotPermitted
 from querygate.core.interrupts import interrupts_say
 from querygate.core.json_body import to_json
 from querygate.custody.codes.code_items import CodeReport
+from querygate.custody.jobs.publish_version import retire_version, serve_version
+from querygate.custody.jobs.publish_with_report import Kind, publish_with_report
 from querygate.custody.policy import load_policy
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap, Republication, listed_versions
 from querygate.custody.publish.view_summary import ViewFigures
-from querygate.custody.roots.publish_version import retire_version, serve_version
-from querygate.custody.roots.publish_with_report import Kind, publish_with_report
 from querygate.gate.describe import make_summary, served_catalogs
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import is_withdrawn, versions_in

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import format_option, open_here, site_option
 from querygate.cli.output import plain, print_record
+from querygate.cli.shared_options import format_option, open_here, site_option
 from querygate.gate.describe import make_description
 
 SHOWN_VALUES = 12

@@ -11,11 +11,11 @@ from typing import Any, cast
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, F, check_new, format_option, new_file, open_here, site_option
 from querygate.cli.output import plain, print_record, print_records, print_table, progress
 from querygate.cli.query import find_principal
 from querygate.cli.request_options import read_spec, spec_options
 from querygate.cli.risk import print_risk
+from querygate.cli.shared_options import LOCAL, F, check_new, format_option, new_file, open_here, site_option
 from querygate.core.count_text import counted
 from querygate.core.extracts.approval import STATES, Action, ExtractBuilder, said
 from querygate.core.json_body import from_json
@@ -50,7 +50,7 @@ UNCOMMENTED: dict[Action, str] = {
 
 def open_builder(site: OpenSite, progress: Progress) -> ExtractBuilder:
     """Who makes extracts, where the raw rows are."""
-    from querygate.custody.roots.extract_builder import SiteExtractBuilder
+    from querygate.custody.jobs.extract_builder import SiteExtractBuilder
 
     return SiteExtractBuilder(site, progress)
 
@@ -83,7 +83,7 @@ def send(site: OpenSite) -> list[str]:
     """Send what waits; a line for each channel that did not get through."""
     if not any(site.site.settings[setting] for setting in CHANNELS.values()):
         return []
-    from querygate.custody.roots.request_notifications import send_waiting
+    from querygate.custody.jobs.request_notifications import send_waiting
 
     return [f"{channel}: {why}. Still to be sent: {n:,}." for channel, n, why in send_waiting(site)]
 

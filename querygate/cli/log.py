@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, F, format_option, new_file, open_here, site_option
 from querygate.cli.output import print_record, print_records
+from querygate.cli.shared_options import LOCAL, F, format_option, new_file, open_here, site_option
 from querygate.control import (
     ChainBroken,
     NotSigned,

@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record, progress
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.core.count_text import counted
+from querygate.custody.jobs.delete_person import delete_from
 from querygate.custody.policy import load_policy
 from querygate.custody.publish.person_deletion import Deletion
-from querygate.custody.roots.delete_person import delete_from
 
 
 @click.group(cls=CommandGroup)

@@ -1,4 +1,4 @@
-"""Commands about policies: draft. Those about release policies are in `policy_search`."""
+"""Commands about policies: draft. Those about release policies are in `policy_search`, about views `policy_preview`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command, LazyGroup
-from querygate.cli.frame import format_option
 from querygate.cli.output import print_json, print_records
+from querygate.cli.shared_options import format_option
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.policy_proposal import draft_from
+from querygate.custody.jobs.policy_proposal import draft_from
 
 ELSEWHERE = {
+    "preview": ("querygate.cli.policy_preview:preview_policy", "Compare views by what could be printed."),
     "search": ("querygate.cli.policy_search:search", "Find alternatives to Safe Harbor."),
     "safe-harbor": ("querygate.cli.policy_search:safe_harbor", "Apply Safe Harbor to a policy."),
 }

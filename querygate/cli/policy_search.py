@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import F, check_new, format_option, new_folder
 from querygate.cli.output import print_json, print_record, print_records, progress
 from querygate.cli.policy import write_new
+from querygate.cli.shared_options import F, check_new, format_option, new_folder
 from querygate.core.json_body import to_json
-from querygate.custody.roots.release_policies import (
+from querygate.custody.jobs.release_policies import (
     PolicyFile,
     Register,
     no_population,

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_json, print_record, print_records, print_table
-from querygate.core.bodies import AnswerBody, Verdict
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
+from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate import render
 from querygate.gate.answer import MODES, NOISY, ask
 from querygate.gate.answer import check as check_request

@@ -7,16 +7,16 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import format_option, new_file, open_here, site_option
 from querygate.cli.output import explain_problem, print_record, progress
-from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport, KeptRisk
-from querygate.custody.roots.publish_with_report import (
+from querygate.cli.shared_options import format_option, new_file, open_here, site_option
+from querygate.custody.jobs.publish_with_report import (
     FILES,
     ReportedPublication,
     find_report,
     read_report,
     report_again,
 )
+from querygate.custody.publish_report.kept_report import KeptAttacker, KeptReport, KeptRisk
 
 
 @click.command(cls=Command, example="querygate report patients --out report.html")

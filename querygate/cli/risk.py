@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.frame import LOCAL, check_new, format_option, new_folder, open_here, site_option
 from querygate.cli.output import print_record, progress
+from querygate.cli.shared_options import LOCAL, check_new, format_option, new_folder, open_here, site_option
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress
 from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files
 from querygate.custody.assess.sides import DiseaseScope
+from querygate.custody.jobs.risk_assessment import RiskOptions, assess_dataset, assess_source
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.risk_assessment import RiskOptions, assess_dataset, assess_source
 from querygate_adapters.sources.open_source import open_source
 
 HEADINGS = {

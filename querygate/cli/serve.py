@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command, load
-from querygate.cli.frame import open_here, site_option
 from querygate.cli.output import tell_problem
+from querygate.cli.shared_options import open_here, site_option
 from querygate.core.errors import ConfigError
 from querygate.gate.describe import served_catalogs
 from querygate.site.audit_rule import check_differencing
@@ -40,8 +40,8 @@ def serve(host: str | None, port: int | None, store_only: bool, site: Path) -> N
     if store_only:
         check_store_only(opened.site)
     else:
-        opened = load("querygate.custody.roots.open_custody:with_vault")(opened)
-        extracts = load("querygate.custody.roots.open_custody:open_extracts")(opened)
+        opened = load("querygate.custody.jobs.open_custody:with_vault")(opened)
+        extracts = load("querygate.custody.jobs.open_custody:open_extracts")(opened)
     check_served(opened)
     host = settings["host"] if host is None else host
     if not _is_loopback(host):

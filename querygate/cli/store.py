@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_records, progress
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.core.errors import ConfigError
 
 
@@ -37,7 +37,7 @@ def copy(dataset: tuple[str, ...], location: str, form: str, site: Path) -> None
     PGPASSWORD.
     """
     try:
-        from querygate.custody.roots.copy_to_postgres import copy_store
+        from querygate.custody.jobs.copy_to_postgres import copy_store
     except ImportError:
         raise ConfigError(
             "QG804",

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import CommandGroup
-from querygate.cli.frame import LOCAL, F, format_option, open_here, site_option
 from querygate.cli.output import print_record, print_records
+from querygate.cli.shared_options import LOCAL, F, format_option, open_here, site_option
 from querygate.control import ROLES, User
 from querygate.core.errors import ConfigError
 

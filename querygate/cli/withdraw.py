@@ -9,10 +9,10 @@ import click
 
 from querygate.cli.command import Command, CommandGroup
 from querygate.cli.dataset import remind_of_copy
-from querygate.cli.frame import LOCAL, format_option, open_here, site_option
 from querygate.cli.output import print_record
+from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.core.count_text import counted
-from querygate.custody.roots.withdraw_dataset import (
+from querygate.custody.jobs.withdraw_dataset import (
     Withdrawal,
     check_erasable,
     erasable,

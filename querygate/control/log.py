@@ -21,7 +21,7 @@ from querygate.control.ids import Clock, stamp, stamp_now
 from querygate.control.log_reader import queries_in, read_lines, read_segments, verify_log
 from querygate.control.parallel_verify import verify_in_parts
 from querygate.control.segments import Archives
-from querygate.core.bodies import AnswerBody
+from querygate.core.answer_bodies import AnswerBody
 from querygate.core.ports import Outcome
 
 INTENT = "query.intent"

@@ -1,6 +1,6 @@
 """The ledger of privacy budgets in `control.db`, for the threads and processes of one machine.
 
-`core/budget_ledger.py` says what is decided, and why. Here it is one `BEGIN IMMEDIATE` transaction: SQLite lets
+`core/budget_rules.py` says what is decided, and why. Here it is one `BEGIN IMMEDIATE` transaction: SQLite lets
 one writer in at a time, and has its pages on disk (`synchronous = FULL`) before the commit returns.
 """
 
@@ -16,7 +16,7 @@ from typing import TypeAlias
 from querygate.control.database import Database
 from querygate.control.ids import Clock, stamp_now
 from querygate.core.budget import BudgetAccounting, Scope, Sequential, SpentTotal
-from querygate.core.budget_ledger import Charge, Ledger
+from querygate.core.budget_rules import Charge, Ledger
 from querygate.core.types import Scalar
 
 _Run: TypeAlias = Callable[[str, Sequence[Scalar]], list[sqlite3.Row]]

@@ -1,4 +1,4 @@
-"""What a statement asks of the store: keys, measures, aggregates, outputs. Built by `sql`, read by the gateway.
+"""What a statement asks of the store: keys, measures, aggregates, outputs. Built by `sql`, read by the gate.
 
 Records are grouped by keys; aggregates turn the cells of each group into ranges; what stands around aggregates (their
 sum or quotient, HAVING, a query over the groups) reads the groups as rows of a second block, whose columns are the

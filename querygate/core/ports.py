@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from querygate.core.answer_bodies import AnswerBody
 from querygate.core.block import Block
-from querygate.core.bodies import AnswerBody
 from querygate.core.types import Catalog, SqlValue
 
 Outcome = Literal["answered", "refused", "failed"]

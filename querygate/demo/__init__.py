@@ -10,8 +10,8 @@ import os
 import sys
 from pathlib import Path
 
+from querygate.custody.jobs.publish_version import publish_to
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.publish_version import publish_to
 from querygate.demo.walkthrough import attack, survey
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Never, Protocol, TypeVar
 
-from querygate.core.bodies import AnswerBody, BudgetBody, Verdict
+from querygate.core.answer_bodies import AnswerBody, BudgetBody, Verdict
 from querygate.core.deadline import check_deadline, within
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
 from querygate.core.pace import paced

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from querygate.bounds import moment_columns
-from querygate.core.bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
+from querygate.core.answer_bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError, Refusal
 from querygate.core.margin_choice import choose_margins

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from querygate.core.bodies import AnswerBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
+from querygate.core.answer_bodies import AnswerBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
 from querygate.core.csv_text import escape
 from querygate.core.range_ends import in_words, shown
 from querygate.core.timestamps import moment_text

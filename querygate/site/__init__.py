@@ -1,5 +1,5 @@
-"""A site: one folder with settings, control database, store and vault, and the two roots that join the parts.
+"""A site: one folder with settings, control database, store and vault.
 
-`gate` joins what answering needs and nothing else; `custody` adds the vault. A process that serves researchers
-imports the first only.
+`open_gate` joins what answering needs and nothing else. What needs the vault is joined by `custody.jobs.open_custody`,
+which a process that only serves researchers never imports.
 """

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from querygate.control.alerts import Alerts
-from querygate.core.audit_report import (
+from querygate.core.audit_body import (
     AuditCase,
     AuditFinding,
     AuditReport,

@@ -2,7 +2,7 @@
 
 parse       text to a tree
 allow       only what can be bounded passes
-wording     the database reads the text as the tree does
+restatement the database reads the text as the tree does
 compose     queries inside queries become one
 plan        keys, measures, outputs
 linked      of a dataset that is published as views, margins that tell of each aggregate

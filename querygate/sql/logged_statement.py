@@ -23,9 +23,9 @@ from querygate.sql.allow import allow
 from querygate.sql.compose import Query, compose
 from querygate.sql.formulas import AnswerFormula, Shown, make_formula, make_shown, number_of
 from querygate.sql.group_keys import grouping_sets
+from querygate.sql.logged_conditions import ConditionPart, UnauditableStatement, bracketed, columns_of, split, text_of
 from querygate.sql.logged_value import Value, plain_value
 from querygate.sql.parse import DIALECT, parse
-from querygate.sql.secret_conditions import ConditionPart, UnauditableStatement, bracketed, columns_of, split, text_of
 
 DIALECTS = ("duckdb", "postgres", "mysql", "tsql", "spark")
 

@@ -28,10 +28,10 @@ from querygate.stats import (
     exposure_tables,
     extent,
     knowledge,
-    location,
-    means,
     quantiles,
     shape,
+    sums_and_means,
+    transformed_means,
 )
 from querygate.stats.api.multiple_regression import Regression, regression
 from querygate.stats.api.one_column import (
@@ -134,8 +134,8 @@ __all__ = [
     "extent",
     "confidence_limits",
     "knowledge",
-    "location",
-    "means",
+    "sums_and_means",
+    "transformed_means",
     "quantiles",
     "shape",
     "spread",

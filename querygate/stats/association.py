@@ -18,9 +18,9 @@ from querygate.core.pace import is_time_up
 from querygate.core.types import Range
 from querygate.stats.ascent import Gradient, PairMoments, Value, climb
 from querygate.stats.cover_proof import Claim, Form, Means, Plane, is_proved, mean_ranges, next_centre
-from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, RealBounds, are_within, centred, exact_sum, gamma, up
 from querygate.stats.pairs import PairCells, pair_statistic
+from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.largest import Boxes
 from querygate.stats.variance.spread import real_variance
 from querygate.stats.variance.welford import deviation_error

@@ -17,9 +17,9 @@ from scipy.special import stdtr
 from querygate.core.registry import Registry
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import meet
-from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.registry import PROOFS
+from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.spread import var_samp
 
 _LEVELS = 33  # data sets per group and selection that are tried for an attained t

@@ -17,10 +17,10 @@ from scipy.special import stdtrit
 from querygate.core.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import mirrored
-from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, dot_bounds, exact_sum, gamma, tree_sum, up
 from querygate.stats.ratio import largest_mean
 from querygate.stats.registry import statistic
+from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.largest import Boxes, vertex_sums
 from querygate.stats.variance.spread import centred_boxes, var_pop
 from querygate.stats.variance.welford import deviation_error, mean_error

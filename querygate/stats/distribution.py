@@ -1,6 +1,6 @@
 """The whole distribution: the cumulative share as a band (a p-box), and a histogram with a range per bin.
 
-Proof: docs/explanation/proofs/distribution.md. A single share is `exceedance` in `querygate.stats.means`.
+Proof: docs/explanation/proofs/distribution.md. A single share is `exceedance` in `querygate.stats.transformed_means`.
 """
 
 from __future__ import annotations

@@ -18,11 +18,11 @@ import numpy as np
 from querygate.core.pace import is_time_up
 from querygate.core.types import Array, Cells, Floats, Range
 from querygate.stats.cells import selectable
-from querygate.stats.location import avg
 from querygate.stats.moment_bounds import Deadline, MomentBound, MomentSearch
 from querygate.stats.moment_boxes import Goal
 from querygate.stats.numerics import UNIT, exact_sum, tree_sum
 from querygate.stats.registry import statistic
+from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.largest import Boxes
 from querygate.stats.variance.spread import centred_boxes, var_pop
 from querygate.stats.variance.welford import deviation_error, mean_error

@@ -12,10 +12,10 @@ from querygate.core.types import Principal
 from querygate.site.extracts import Extracts
 from querygate.site.open_gate import OpenSite
 from querygate.web import problems
-from querygate.web.extract_views import Exports
+from querygate.web.extract_routes import Exports
 from querygate.web.pages import Pages, mark_code
-from querygate.web.query_views import Api
-from querygate.web.risk_views import Risks
+from querygate.web.query_routes import Api
+from querygate.web.risk_routes import Risks
 from querygate.web.routes import API, ROUTES, Route
 
 View = Callable[..., Response]

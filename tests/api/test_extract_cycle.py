@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.control import Log
-from querygate.custody.roots.open_custody import open_extracts
-from querygate.custody.roots.publish_version import publish_to, write_kept_policy
+from querygate.custody.jobs.open_custody import open_extracts
+from querygate.custody.jobs.publish_version import publish_to, write_kept_policy
 from querygate.site.open_gate import OpenSite
 from querygate.web import create_app
 from querygate.web.routes import API

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from querygate.cli import main
+from querygate.custody.jobs.open_custody import open_extracts
 from querygate.custody.policy import load_policy
-from querygate.custody.roots.open_custody import open_extracts
 from querygate.site.layout import open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app

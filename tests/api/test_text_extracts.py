@@ -18,8 +18,8 @@ from click.testing import CliRunner
 
 from querygate.cli import main
 from querygate.core.errors import QueryGateError
-from querygate.custody.roots.open_custody import open_extracts
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.jobs.open_custody import open_extracts
+from querygate.custody.jobs.publish_version import publish_to
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.web import create_app

@@ -11,8 +11,8 @@ import pyarrow.parquet
 import pytest
 
 from querygate.custody.audit.audit import AuditOptions, LogStatement, audit
-from querygate.custody.audit.audit_body import AuditOutcome, make_body
 from querygate.custody.audit.audit_page import make_audit_page
+from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.true_totals import exact_totals
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords

@@ -12,9 +12,9 @@ import pytest
 from querygate.core.errors import ConfigError, DisclosureRefused, Fault
 from querygate.core.types import Bools
 from querygate.custody.audit.query_structure import Structure
-from querygate.custody.roots.evidence_reports import replay_site
-from querygate.custody.roots.inline_auditor import NOTE, with_auditor
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.jobs.evidence_reports import replay_site
+from querygate.custody.jobs.inline_auditor import NOTE, with_auditor
+from querygate.custody.jobs.publish_version import publish_to
 from querygate.gate.answer import WARNING
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate

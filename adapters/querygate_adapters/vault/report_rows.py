@@ -46,9 +46,10 @@ class ReportRows:
         return {value: int(count) for value, count in found}
 
     def by_group(self, dataset: str, sql: str) -> dict[tuple[Scalar, ...], float | None]:
-        """What a statement about this dataset says last in its rows, by what it says before."""
+        """What a statement about this dataset says last in its rows, by what it says before; flags are texts there."""
         self._db.execute(f"CREATE TEMP VIEW IF NOT EXISTS {quoted(dataset)} AS SELECT * FROM vault.rows")
-        return {tuple(keys): found for *keys, found in self._db.execute(sql).fetchall()}
+        found = self._db.execute(sql).fetchall()
+        return {tuple(str(k).lower() if isinstance(k, bool) else k for k in keys): value for *keys, value in found}
 
     def hulls(self, column: str) -> tuple[Ints, Floats, Floats]:
         """(class, smallest, largest value); NaN where all are missing."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from querygate.custody.assess.risk_body import Sides
-from querygate.custody.assess.verdict import LIMITS
+from querygate.custody.assess.risk_measures import LIMITS
 from querygate.custody.publish_report.charts import DARK, GREY, RED, TEAL, can_draw, draw, new_figure, percent_axis
 from querygate.methods.risk import THRESHOLDS, Attack
 

@@ -9,9 +9,9 @@ from querygate.core.count_text import counted
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.assess.code_table import SafeHarborTreatment
 from querygate.custody.assess.risk_body import After, Disease, MeasuredColumns, Records, Register, RiskReport, Sides
+from querygate.custody.assess.risk_measures import summary, verdict
 from querygate.custody.assess.side_figures import side_figures
 from querygate.custody.assess.sides import DiseaseScope, Side
-from querygate.custody.assess.verdict import summary, verdict
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 

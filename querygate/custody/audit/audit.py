@@ -2,8 +2,8 @@
 
     take apart   each statement into what it added up and over whom               (pure: sql)
     place        conditions evaluated on the combinations an attacker may know    (records)
-    find         groups of fewer than k that the totals fix, view by view         (pure: audit)
-    note         signs that isolate nobody: repeats, groups of one secret, errors (pure: audit)
+    find         groups of fewer than k that the totals fix, view by view         (pure: inference)
+    note         signs that isolate nobody: repeats, groups of one secret, errors (pure: inference)
     tell         where they are, and what the answers tell of them
 
 The custodian's own job: it reads raw records. The interval path never imports it.

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 
-from querygate.core.audit_report import AuditCase, AuditFinding, AuditReport, InferredValue
+from querygate.core.audit_body import AuditCase, AuditFinding, AuditReport, InferredValue
 from querygate.core.types import Ints
 from querygate.custody.audit.audit import LogStatement
-from querygate.custody.audit.audit_body import AuditOutcome
+from querygate.custody.audit.audit_report import AuditOutcome
 from querygate.custody.audit.finding_text import LARGEST_FLOAT, what_of
 from querygate.custody.pages.fill import fill
 from querygate.methods.inference import Finding

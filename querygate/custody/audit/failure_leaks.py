@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from querygate.core.audit_body import Severity
 from querygate.core.audit_records import AuditRecords, Unanswerable
-from querygate.core.audit_report import Severity
 from querygate.core.types import Bools
 from querygate.custody.audit.audit_problems import AuditProblem, problem_of
 from querygate.methods.inference import CaseStatement, Finding
+from querygate.sql.logged_failures import FailurePoint, may_fail
 from querygate.sql.logged_statement import UnauditableStatement
-from querygate.sql.secret_failures import FailurePoint, may_fail
 
 
 def failing(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from querygate.core.audit_report import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
+from querygate.core.audit_body import AuditCase, AuditFinding, CombinedAnswer, InferredValue, IsolatedGroup
 from querygate.core.count_text import counted
 from querygate.core.types import Ints
 from querygate.methods.inference import PRESENCE, VARIANCE, Finding, Inference

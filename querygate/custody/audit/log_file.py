@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from querygate.core.bodies import AnswerBody
+from querygate.core.answer_bodies import AnswerBody
 from querygate.core.csv_text import unescape
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue

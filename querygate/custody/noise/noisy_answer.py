@@ -20,7 +20,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from querygate.core.bodies import AnswerBody, BudgetBody, ColumnBody, Verdict
+from querygate.core.answer_bodies import AnswerBody, BudgetBody, ColumnBody, Verdict
 from querygate.core.budget import Budgets, Cost, PriorAnswer, Scope
 from querygate.core.deadline import check_deadline
 from querygate.core.errors import NotPermitted

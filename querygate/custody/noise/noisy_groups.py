@@ -15,7 +15,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TypedDict
 
-from querygate.core.bodies import NoisyBody, Row
+from querygate.core.answer_bodies import NoisyBody, Row
 from querygate.core.budget import Cost
 from querygate.core.deadline import check_deadline
 from querygate.core.errors import UnsupportedSQL

@@ -13,7 +13,7 @@ from querygate.core.vault_ports import JoinedTable, Profile, Source
 from querygate.custody.codes.code_items import PublishedCodes, publish_codes
 from querygate.custody.columns.hierarchies import make_tree
 from querygate.custody.columns.person_rows import check_supported, count_persons
-from querygate.custody.columns.source_joins import wanted_columns
+from querygate.custody.columns.source_columns import wanted_columns
 from querygate.custody.columns.value_codes import NumberCodes, bin_codes, check_values, exact_codes, grid_codes
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy

@@ -33,7 +33,7 @@ from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population
 from querygate.custody.columns.reference_tables import read_references
-from querygate.custody.columns.source_joins import Beside, check_columns, open_joined, tell_no_others
+from querygate.custody.columns.source_columns import Beside, check_columns, open_joined, tell_no_others
 from querygate.custody.policy import Policy
 from querygate.custody.publish import coded_rows, rare_values
 from querygate.custody.publish import generalise as cells

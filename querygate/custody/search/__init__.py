@@ -1,11 +1,11 @@
 """Release policies of a dataset: alternatives to Safe Harbor, found over a population, and the files that apply them.
 
-axes         quasi-identifiers of a policy as attributes of a lattice
-studies      records and people laid over it, and Safe Harbor on it
-searching    alternatives, and what is said of them
-applying     a policy file for each alternative
-preset       Safe Harbor as a policy file
-search_report  the report that an expert signs
+axes                 quasi-identifiers of a policy as attributes of a lattice
+lattice_study        records and people laid over it, and Safe Harbor on it
+alternatives_search  alternatives, and what is said of them
+policy_edits         a policy file for each alternative
+safe_harbor_file     Safe Harbor as a policy file
+search_report        the report that an expert signs
 """
 
 from querygate.custody.search.alternatives_search import AlternativesSearch, search

@@ -58,7 +58,7 @@ def asked_figures(
         spread = deviation(question.columns[0]) if question.kind in ("mean", "median", "sd") else None
         for keys, size in held.items():
             found = None if ranges is None else ranges.get(keys)
-            yield Figure(question.kind, question.ends, usable(question.kind, found, size, spread))
+            yield Figure(question, usable(question.kind, found, size, spread))
 
 
 def ranges_of(question: Question, release: PublishedVersion, native: Native) -> Ranges | None:

@@ -45,11 +45,15 @@ PARTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One statistic by group. `records` counts, by the same groups, the records that it is of; both are SQL."""
+    """One statistic by group. `records` counts, by the same groups, the records that it is of; both are SQL.
+
+    `columns` are those that the statistic is of, and `quasi` those that groups and conditions are of.
+    """
 
     kind: Kind
     columns: tuple[str, ...]
     keys: tuple[str, ...]
+    quasi: frozenset[str]
     ends: Ends
     sql: str
     records: str
@@ -66,7 +70,8 @@ class _Statistic:
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    ends: Ends
+    ends: Ends = "none"
+    column: str = ""
     sql: str = ""
 
 
@@ -74,8 +79,8 @@ class _Condition:
 class _Asked:
     statistic: _Statistic
     keys: tuple[Column, ...]
-    condition: _Condition
-    fixed: str
+    conditions: tuple[_Condition, _Condition]
+    """On an ordered column, and on a category."""
 
 
 def standing_workload(
@@ -91,16 +96,16 @@ def standing_workload(
     quasi = [column for column in catalog.columns if column.role == "quasi-identifier"]
     categories = [column for column in quasi if _is_category(column)]
     groupings = [(), *combinations(categories, 1), *combinations(categories, 2)]
-    asked_of = [_Condition("none")]
+    asked_of = [_Condition()]
     for column in quasi:
         if column.is_numeric and column.low is not None and column.high is not None and column.low < column.high:
             asked_of += _aligned(rng, column, cuts.get(column.name, ()), conditions)
             asked_of += _free(rng, column, cuts.get(column.name, ()), conditions)
     asked = [
-        _Asked(statistic, keys, condition, fixed)
+        _Asked(statistic, keys, (condition, fixed))
         for condition in asked_of
         for keys in groupings
-        for fixed in ("", *_fixed(rng, [column for column in categories if column not in keys]))
+        for fixed in (_Condition(), *_fixed(rng, [column for column in categories if column not in keys]))
         for statistic in _statistics(catalog)
     ]
     kept = sorted(rng.permutation(len(asked))[:most].tolist())
@@ -174,7 +179,7 @@ def _aligned(rng: np.random.Generator, column: Column, cuts: Sequence[Number], n
         begin, end = pairs[place]
         tests = [f"{quoted(column.name)} >= {_number(column, edges[begin])}"] if begin else []
         tests += [f"{quoted(column.name)} < {_number(column, edges[end])}"] if end < len(edges) - 1 else []
-        yield _Condition("aligned", " AND ".join(tests))
+        yield _Condition("aligned", column.name, " AND ".join(tests))
 
 
 def _free(rng: np.random.Generator, column: Column, cuts: Sequence[Number], number: int) -> Iterator[_Condition]:
@@ -193,15 +198,15 @@ def _free(rng: np.random.Generator, column: Column, cuts: Sequence[Number], numb
             continue
         found += 1
         name = quoted(column.name)
-        yield _Condition("free", f"{name} BETWEEN {_number(column, begin)} AND {_number(column, end)}")
+        yield _Condition("free", column.name, f"{name} BETWEEN {_number(column, begin)} AND {_number(column, end)}")
 
 
-def _fixed(rng: np.random.Generator, others: Sequence[Column]) -> list[str]:
+def _fixed(rng: np.random.Generator, others: Sequence[Column]) -> list[_Condition]:
     if not others:
         return []
     column = others[int(rng.integers(len(others)))]
     value = column.values[int(rng.integers(len(column.values)))]
-    return [f"{quoted(column.name)} = {_literal(column, value)}"]
+    return [_Condition("none", column.name, f"{quoted(column.name)} = {_literal(column, value)}")]
 
 
 def _domain(column: Column) -> tuple[Number, Number]:
@@ -216,14 +221,16 @@ def _domain(column: Column) -> tuple[Number, Number]:
 def _question(dataset: str, asked: _Asked) -> Question:
     statistic = asked.statistic
     keys = ", ".join(quoted(key.name) for key in asked.keys)
-    where = " AND ".join(test for test in (asked.condition.sql, asked.fixed) if test)
+    conditions = [condition for condition in asked.conditions if condition.sql]
+    where = " AND ".join(condition.sql for condition in conditions)
     rest = f" FROM {quoted(dataset)}" + (f" WHERE {where}" if where else "") + (f" GROUP BY {keys}" if keys else "")
     told = "SELECT " + (f"{keys}, " if keys else "")
     return Question(
         statistic.kind,
         statistic.columns,
         tuple(key.name for key in asked.keys),
-        asked.condition.ends,
+        frozenset((*(key.name for key in asked.keys), *(condition.column for condition in conditions))),
+        asked.conditions[0].ends,
         f"{told}{statistic.sql} AS x{rest}",
         f"{told}COUNT({statistic.known}) AS records{rest}",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import e
 
 from querygate.core.types import Range
-from querygate.custody.workload.standing_workload import Ends, Kind
+from querygate.custody.workload.standing_workload import Kind, Question
 
 COUNT, PREVALENCE, DEVIATIONS, CORRELATION, ODDS = 0.10, 0.05, 0.2, 0.2, e
 """The greatest width: of a count in shares of the truth, of a prevalence, of mean, median and standard deviation in
@@ -41,9 +41,16 @@ def usable(kind: Kind, found: Range | None, records: int, deviation: float | Non
 class Figure:
     """One figure of an answer: a group of a question that holds somebody in truth."""
 
-    kind: Kind
-    ends: Ends
+    question: Question
     is_usable: bool
+
+    @property
+    def kind(self) -> Kind:
+        return self.question.kind
+
+    @property
+    def is_free(self) -> bool:
+        return self.question.ends == "free"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +67,10 @@ PAPER: frozenset[Kind] = frozenset({"count", "prevalence", "mean"})
 
 PARTS: tuple[tuple[str, Callable[[Figure], bool]], ...] = (
     ("all", lambda figure: True),
-    ("aligned", lambda figure: figure.ends != "free"),
-    ("free", lambda figure: figure.ends == "free"),
+    ("aligned", lambda figure: not figure.is_free),
+    ("free", lambda figure: figure.is_free),
     ("counts, prevalences and means", lambda figure: figure.kind in PAPER),
-    ("counts, prevalences and means, aligned", lambda figure: figure.kind in PAPER and figure.ends != "free"),
+    ("counts, prevalences and means, aligned", lambda figure: figure.kind in PAPER and not figure.is_free),
 )
 KINDS: tuple[Kind, ...] = ("count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio")
 

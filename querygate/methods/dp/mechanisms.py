@@ -34,7 +34,7 @@ from querygate.core.budget import Cost
 from querygate.core.registry import Registry
 from querygate.methods.dp.accountant import pure
 from querygate.methods.dp.exact_floats import at_least, exact, rounded_down, rounded_up
-from querygate.methods.dp.gaussian import check_gaussian, sigma_per_unit
+from querygate.methods.dp.gaussian_scale import check_gaussian, sigma_per_unit
 from querygate.methods.dp.noise_scale import Noise, make_noise
 from querygate.methods.dp.sampler import Entropy
 

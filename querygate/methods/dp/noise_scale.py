@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from querygate.methods.dp.exact_floats import exact
-from querygate.methods.dp.gaussian import lattice_sigma, sigma_per_unit
+from querygate.methods.dp.gaussian_scale import lattice_sigma, sigma_per_unit
 from querygate.methods.dp.sampler import Entropy, discrete_gaussian, discrete_laplace
 
 FINENESS = 64

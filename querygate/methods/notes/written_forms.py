@@ -1,6 +1,6 @@
 """How a value of an identifier column may be written in a note.
 
-Each form is folded and without separators (see `text`). The forms of a value are looked for in the note of its own
+Each form is folded and without separators (see `note_text`). The forms of a value are looked for in the note of its own
 record; the few that point at one person wherever they stand, the *distinctive* ones, in all notes.
 """
 

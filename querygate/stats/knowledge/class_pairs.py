@@ -41,9 +41,9 @@ from querygate.stats.knowledge.class_ranges import (
     reach_of,
     whole_classes,
 )
-from querygate.stats.location import avg
 from querygate.stats.numerics import UNIT, RealBounds, exact_sum, gamma
 from querygate.stats.pairs import PairCells
+from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.spread import var_pop
 from querygate.stats.variance.welford import deviation_error
 

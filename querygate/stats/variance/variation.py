@@ -14,10 +14,10 @@ import numpy as np
 
 from querygate.core.pace import is_time_up
 from querygate.core.types import Cells, Floats, Ints, Range
-from querygate.stats.location import avg
 from querygate.stats.numerics import SQUARABLE, UNIT, are_within, exact_sum, gamma, tree_sum
 from querygate.stats.ratio import largest_mean
 from querygate.stats.registry import statistic
+from querygate.stats.sums_and_means import avg
 from querygate.stats.variance.largest import Boxes
 from querygate.stats.variance.smallest import Sweep, make_sweep
 from querygate.stats.variance.spread import stddev_pop

@@ -61,6 +61,22 @@ def test_values_that_overlap_are_not_taken_for_the_same() -> None:
     assert rows_of(found.met) == [(0, 1, 5, 3, 3), (1, 1, 5, 1, 3)]
 
 
+def test_sets_of_categories_are_met_where_they_are_the_same_or_apart() -> None:
+    def with_sets(frame: list[int], sets: list[set[int]], least: list[int], most: list[int]) -> MeasureCells:
+        counts = [np.array(column, dtype=np.int64) for column in (most, least, most)]
+        return MeasureCells(*counts, sets=tuple(map(frozenset, sets)), frame=np.array(frame))
+
+    one = with_sets([0, 0, 1], [{1}, {2, 3}, {1}], [1, 0, 2], [4, 5, 2])
+    two = with_sets([0, 0, 1], [{1}, {2, 3}, {1, 2}], [0, 2, 0], [3, 9, 6])
+    found = read([one, two])
+    assert not found.settled  # in frame cell 1 a record with 1 may be in either set
+    assert found.met is not None
+    assert found.met.frame is not None
+    told = zip(found.met.frame.tolist(), found.met.sets, found.met.least.tolist(), found.met.most.tolist(), strict=True)
+    expected = [(0, frozenset({1}), 1, 3), (0, frozenset({2, 3}), 2, 5), (1, frozenset({1}), 2, 2)]
+    assert sorted(told, key=repr) == expected
+
+
 def test_a_mosaic_has_each_frame_cell_from_the_margin_that_decides_most() -> None:
     one = cells([(0, 1, 3, 4, 4), (1, 1, 3, 0, 9), (2, 1, 2, 0, 0 + 1)])
     two = cells([(0, 1, 9, 0, 6), (1, 2, 9, 5, 6), (2, 2, 3, 1, 1)])

@@ -18,7 +18,7 @@ import pytest
 
 from querygate.control import Database, SqliteBudgets
 from querygate.core.budget import EPSILON_PLACES, Cost, PriorAnswer, Reservation, Scope, Sequential, SpentTotal
-from querygate.core.budget_ledger import Ledger, LedgerBroken
+from querygate.core.budget_rules import Ledger, LedgerBroken
 from querygate.core.errors import BudgetExhausted, ConfigError
 from querygate_adapters.store import postgres_budgets
 from querygate_adapters.store.postgres_budgets import PostgresBudgets

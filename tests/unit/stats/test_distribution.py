@@ -8,7 +8,7 @@ import pytest
 
 from querygate.core.types import Cells
 from querygate.stats.distribution import ecdf, histogram
-from querygate.stats.means import exceedance
+from querygate.stats.transformed_means import exceedance
 from tests.unit.stats.adversarial import draws, hard_cells
 from tests.unit.stats.enumerate_reference import small_cases
 

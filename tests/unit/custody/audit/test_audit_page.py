@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from querygate.core.audit_report import InferredValue
+from querygate.core.audit_body import InferredValue
 from querygate.custody.audit.audit import AuditOptions, LogStatement, audit
-from querygate.custody.audit.audit_body import AuditOutcome, make_body
 from querygate.custody.audit.audit_page import (
     MOST_CASES,
     MOST_USERS,
@@ -23,6 +22,7 @@ from querygate.custody.audit.audit_page import (
     make_bar,
     make_timeline,
 )
+from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.custody.audit.true_totals import exact_totals
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.raw_records import DuckDBRecords

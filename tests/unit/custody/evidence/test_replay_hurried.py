@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from querygate.core.bodies import AnswerBody
+from querygate.core.answer_bodies import AnswerBody
 from querygate.custody.evidence.replay import _difference
 from querygate.gate.answer import HURRIED
 

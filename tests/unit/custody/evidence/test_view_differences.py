@@ -14,7 +14,7 @@ from querygate.core.types import Catalog, Column, Margin
 from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import find_weaknesses
 from querygate.custody.evidence.view_differences import read_views
-from querygate.custody.roots.evidence_reports import report_store, report_users
+from querygate.custody.jobs.evidence_reports import report_store, report_users
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
 from tests.unit.custody.publish.publications import ask, new_site, put

@@ -8,9 +8,9 @@ from typing import Any
 
 import duckdb
 
-from querygate.core.bodies import AnswerBody, Verdict
+from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.types import Principal, QueryOptions, Request
-from querygate.custody.roots.open_custody import with_vault
+from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate import answer as gate
 from querygate.site.layout import init_site
 from querygate.site.open_gate import OpenSite, open_gate

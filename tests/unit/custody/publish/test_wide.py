@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from querygate.core.types import Principal, Request
-from querygate.custody.roots.publish_version import publish_to
+from querygate.custody.jobs.publish_version import publish_to
 from querygate.gate.answer import answer
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate

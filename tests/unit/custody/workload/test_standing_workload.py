@@ -66,6 +66,7 @@ def test_aligned_ends_are_public_cuts_and_free_ones_are_not() -> None:
 def test_a_fixed_category_is_never_one_of_the_keys() -> None:
     for q in asked(AGES, SEXES, RACES):
         assert not any(f'"{key}" = ' in q.sql for key in q.keys)
+        assert q.quasi == {name for name in ("age", "sex", "race") if f'"{name}"' in q.sql}
     assert any("\"race\" = 'a''b'" in q.sql for q in asked(AGES, SEXES, RACES))
 
 

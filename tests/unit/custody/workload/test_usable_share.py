@@ -7,8 +7,8 @@ from math import e
 import pytest
 
 from querygate.core.types import Range
-from querygate.custody.workload import Figure, usable, usable_shares
-from querygate.custody.workload.standing_workload import Kind
+from querygate.custody.workload import Figure, Question, usable, usable_shares
+from querygate.custody.workload.standing_workload import Ends, Kind
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,16 @@ def test_a_constant_or_missing_column_needs_an_exact_answer() -> None:
         assert not usable("mean", Range(5.0, 5.1), 10, deviation)
 
 
+def figure(kind: Kind, ends: Ends, is_usable: bool) -> Figure:
+    return Figure(Question(kind, (), (), frozenset(), ends, "", ""), is_usable)
+
+
 def test_shares_for_all_by_ends_and_by_kind() -> None:
     figures = [
-        Figure("count", "none", True),
-        Figure("count", "free", False),
-        Figure("mean", "aligned", True),
-        Figure("median", "aligned", False),
+        figure("count", "none", True),
+        figure("count", "free", False),
+        figure("mean", "aligned", True),
+        figure("median", "aligned", False),
     ]
     found = {part.name: (part.figures, part.share) for part in usable_shares(figures)}
     assert found["all"] == (4, 0.5)

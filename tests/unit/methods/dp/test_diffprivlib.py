@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from querygate.methods.dp import MECHANISMS
-from querygate.methods.dp.gaussian import sigma_per_unit
+from querygate.methods.dp.gaussian_scale import sigma_per_unit
 from tests.unit.methods.dp.empirical import FAILURE, sample
 
 theirs: Any = importlib.import_module("diffprivlib.mechanisms")

@@ -13,7 +13,7 @@ import pytest
 
 from querygate.core.budget import Cost
 from querygate.methods.dp import DEFAULT, MECHANISMS, Mechanism
-from querygate.methods.dp.gaussian import _lattice_delta, delta_of, lattice_sigma, sigma_per_unit
+from querygate.methods.dp.gaussian_scale import _lattice_delta, delta_of, lattice_sigma, sigma_per_unit
 from querygate.methods.dp.noise_scale import Gaussian, Laplace
 from tests.unit.methods.dp import laws
 from tests.unit.methods.dp.empirical import sample
@@ -156,7 +156,7 @@ def test_gaussian_noise_is_enough_and_not_much_more(epsilon: float, delta: float
 
 def test_delta_on_a_lattice_is_bounded_where_it_is_not_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     added = {steps: _lattice_delta(200.0, steps, 0.3) for steps in (1, 30, 120, 500)}
-    monkeypatch.setattr("querygate.methods.dp.gaussian.SUMMED", 100)
+    monkeypatch.setattr("querygate.methods.dp.gaussian_scale.SUMMED", 100)
     for steps, delta in added.items():
         bound = _lattice_delta(200.0, steps, 0.3)
         assert delta <= bound <= delta + 2e-5

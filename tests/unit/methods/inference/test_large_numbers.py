@@ -10,8 +10,8 @@ import pytest
 
 from querygate.core.json_body import to_json
 from querygate.custody.audit.audit import AuditOptions, LogStatement
-from querygate.custody.audit.audit_body import AuditOutcome, make_body
 from querygate.custody.audit.audit_page import make_audit_page
+from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.methods.inference import QueryTotal, find, notices
 from querygate.methods.inference.linear import null_vectors
 from querygate.methods.inference.prime_field import PRIME

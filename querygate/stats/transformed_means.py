@@ -11,10 +11,10 @@ import math
 import numpy as np
 
 from querygate.core.types import Cells, Floats, Range
-from querygate.stats.location import avg
 from querygate.stats.numerics import TINY, UNIT, down, up
 from querygate.stats.ratio import Largest, largest_computed_mean
 from querygate.stats.registry import statistic
+from querygate.stats.sums_and_means import avg
 
 _PROOF = "means.md"
 _LIBM = 4  # ulps that a logarithm or exponential of the C library is trusted with; published errors are below 1

@@ -16,7 +16,7 @@ from querygate.custody.evidence.intent_score import Intent, ScoredQuery, score_u
 from querygate.custody.evidence.replay import LoggedQuery, Replay, replay
 from querygate.custody.evidence.store_weakness import Weakness, find_weaknesses
 from querygate.custody.evidence.view_differences import ViewsTold, read_views
-from querygate.custody.roots.withdraw_dataset import last_catalog
+from querygate.custody.jobs.withdraw_dataset import last_catalog
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
 

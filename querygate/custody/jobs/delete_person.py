@@ -9,12 +9,12 @@ from pathlib import Path
 
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
+from querygate.custody.jobs.publish_version import open_version_writer, publish_to
+from querygate.custody.jobs.vault_keys import vault_key
 from querygate.custody.policy import Policy
 from querygate.custody.publish.person_deletion import Deletion, delete_person, person_of
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import VersionHandling
-from querygate.custody.roots.publish_version import open_version_writer, publish_to
-from querygate.custody.roots.vault_keys import vault_key
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.vault.person_removal import Without

@@ -17,8 +17,8 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Bools, Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding
 from querygate.custody.audit.audit_problems import problem_of
-from querygate.custody.roots.known_columns import open_structure
-from querygate.custody.roots.log_coalitions import POOLED, is_blocking, views_of
+from querygate.custody.jobs.known_columns import open_structure
+from querygate.custody.jobs.log_coalitions import POOLED, is_blocking, views_of
 from querygate.site.audit_rule import check_differencing
 from querygate.site.open_gate import OpenSite
 

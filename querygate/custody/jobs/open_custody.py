@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from querygate.core.extracts.approval import ExtractBuilder
-from querygate.custody.roots.noisy_path import open_noise
-from querygate.custody.roots.request_notifications import InBackground
+from querygate.custody.jobs.noisy_path import open_noise
+from querygate.custody.jobs.request_notifications import InBackground
 from querygate.site.extracts import CHANNELS, Extracts
 from querygate.site.open_gate import OpenSite
 
@@ -20,7 +20,7 @@ def open_extracts(opened: OpenSite) -> Extracts:
     """Extracts over HTTP, with somebody who can build them, and notifications where the settings name a channel."""
 
     def open_builder() -> ExtractBuilder:
-        from querygate.custody.roots.extract_builder import SiteExtractBuilder  # much comes with it
+        from querygate.custody.jobs.extract_builder import SiteExtractBuilder  # much comes with it
 
         return SiteExtractBuilder(opened)
 

@@ -14,11 +14,11 @@ from querygate.core.errors import ConfigError
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population, linked, read_people, records_of
+from querygate.custody.jobs.scratch_vault import scratch_rows
 from querygate.custody.pages.fill import fill
 from querygate.custody.policy import ColumnPolicy, Policy, load_policy, parse_policy
 from querygate.custody.policy.policy_writer import moved, write_toml
 from querygate.custody.policy.toml_reader import RawTable
-from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, search
 from querygate.custody.search.alternatives_search import SearchOptions
 from querygate.custody.search.search_report import SearchedPopulation, SearchReport

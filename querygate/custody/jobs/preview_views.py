@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from querygate.core.ports import Native, PublishedVersion
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
+from querygate.custody.jobs.publish_version import open_version_writer, publish_to
 from querygate.custody.policy import Policy
-from querygate.custody.roots.publish_version import open_version_writer, publish_to
-from querygate.custody.workload import UsableShare, public_cuts, standing_workload, usable_shares
+from querygate.custody.workload import Figure, Question, UsableShare, public_cuts, standing_workload, usable_shares
 from querygate.custody.workload.asked_figures import asked_figures, ranges_of
 from querygate.custody.workload.view_candidates import view_candidates
 from querygate.site.layout import init_site
@@ -46,21 +48,35 @@ def preview(
     opened = open_source(source) if isinstance(source, str) else source
     for candidate in view_candidates(policy):
         progress(f"trying {candidate.name}")
-        shares = measure_published(candidate.policy, opened, base_dir=base_dir, questions=questions)
-        rows.append(PreviewRow(candidate.name, shares))
+        with published_on_trial(candidate.policy, opened, base_dir) as trial:
+            figures = trial.figures(trial.questions(questions))
+        rows.append(PreviewRow(candidate.name, usable_shares(figures)))
     return tuple(rows)
 
 
-def measure_published(
-    policy: Policy, source: Source, *, base_dir: Path = Path(), questions: int = QUESTIONS
-) -> tuple[UsableShare, ...]:
-    """Publish for a moment, ask the standing workload, and add up what is usable."""
+@dataclass(frozen=True, slots=True)
+class TrialVersion:
+    """A version that nobody is served, beside its raw rows."""
+
+    policy: Policy
+    release: PublishedVersion
+    native: Native
+    rows: ReportRows
+
+    def questions(self, number: int) -> tuple[Question, ...]:
+        return standing_workload(self.release.catalog, public_cuts(self.policy), most=number)
+
+    def figures(self, questions: Iterable[Question]) -> list[Figure]:
+        answer = partial(ranges_of, release=self.release, native=self.native)
+        return list(asked_figures(questions, self.policy.dataset, answer, self.rows))
+
+
+@contextmanager
+def published_on_trial(policy: Policy, source: Source, base_dir: Path = Path()) -> Iterator[TrialVersion]:
+    """A publication as any other, and verified as any other, into a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         opened = open_gate(init_site(Path(folder) / "site"))
-        version = publish_to(opened, policy, source, user="preview", base_dir=base_dir).version
+        version = publish_to(opened, policy, source, user="trial", base_dir=base_dir).version
         store, vault = open_version_writer(opened).files(policy.dataset, version)
-        release = DuckDBRelease(store)
-        asked = standing_workload(release.catalog, public_cuts(policy), most=questions)
-        answer = partial(ranges_of, release=release, native=opened.gate.native)
         with closing(ReportRows(vault)) as rows:
-            return usable_shares(asked_figures(asked, policy.dataset, answer, rows))
+            yield TrialVersion(policy, DuckDBRelease(store), opened.gate.native, rows)

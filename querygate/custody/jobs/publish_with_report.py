@@ -18,13 +18,13 @@ from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
+from querygate.custody.jobs.publish_version import open_version_writer, publish_to, read_kept_policy
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
 from querygate.custody.publish.republication_guard import OnOverlap
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.publish_report.report import make_files
 from querygate.custody.publish_report.report_case import ReportCase
-from querygate.custody.roots.publish_version import open_version_writer, publish_to, read_kept_policy
 from querygate.gate.incidents import make_problem
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source

@@ -29,13 +29,13 @@ from querygate.custody.assess.risk_report import Assessment, make_report
 from querygate.custody.assess.sides import DiseaseScope, Side, at_stake, raw_sides
 from querygate.custody.assess.version_side import published_side
 from querygate.custody.columns.population import Population, read_people, read_population, read_register
-from querygate.custody.columns.source_joins import Beside
+from querygate.custody.columns.source_columns import Beside
 from querygate.custody.extract.k_anonymous import make_k_anonymous
 from querygate.custody.extract.protected_records import ProtectedRecords
+from querygate.custody.jobs.publish_version import open_version_writer, read_kept_policy
+from querygate.custody.jobs.scratch_vault import scratch_rows
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.view_rules import not_of_views
-from querygate.custody.roots.publish_version import open_version_writer, read_kept_policy
-from querygate.custody.roots.scratch_vault import scratch_rows
 from querygate.site.open_gate import OpenSite, now
 from querygate.site.risk_notes import keep_risk
 from querygate_adapters.sources.open_source import open_source

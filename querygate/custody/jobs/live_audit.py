@@ -20,8 +20,8 @@ from querygate.core.json_body import JsonValue
 from querygate.core.types import Catalog
 from querygate.custody.audit.answer_ledger import AnswerLedger, ViewFinding, in_smallest
 from querygate.custody.audit.audit_problems import AuditProblem, problem_of
-from querygate.custody.roots.known_columns import open_structure
-from querygate.custody.roots.log_coalitions import POOLED, views_of
+from querygate.custody.jobs.known_columns import open_structure
+from querygate.custody.jobs.log_coalitions import POOLED, views_of
 from querygate.methods.inference.live import ITSELF, WHOLE
 from querygate.site.open_gate import OpenSite
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from querygate.core.extracts.extract_spec import ExtractSpec
-from querygate.custody.roots.extract_builder import SiteExtractBuilder
-from querygate.custody.roots.publish_version import publish_to
-from querygate.custody.roots.requester_history import AUDITED, NOT_AUDITED, TOO_LARGE, RequesterHistory, read_history
+from querygate.custody.jobs.extract_builder import SiteExtractBuilder
+from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.jobs.requester_history import AUDITED, NOT_AUDITED, TOO_LARGE, RequesterHistory, read_history
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from querygate.control.alerts import WaitingAlert
 from querygate.core.errors import ConfigError
-from querygate.custody.roots.live_audit import Alert, explain_alert
+from querygate.custody.jobs.live_audit import Alert, explain_alert
 
 WEBHOOK, MAIL = "webhook", "mail"
 TIMEOUT_S = 10.0

@@ -14,7 +14,7 @@ from querygate.control.extract_requests import SqliteRequests
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.interrupts import uninterrupted
 from querygate.core.types import Catalog
-from querygate.custody.roots.publish_version import open_version_writer
+from querygate.custody.jobs.publish_version import open_version_writer
 from querygate.gate.answer import NOISY
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file

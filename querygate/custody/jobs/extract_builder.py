@@ -29,7 +29,7 @@ from querygate.custody.assess.risk_body import RiskReport
 from querygate.custody.assess.risk_files import make_files as make_risk_files
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population, read_register
-from querygate.custody.columns.source_joins import Beside
+from querygate.custody.columns.source_columns import Beside
 from querygate.custody.extract.condensed_records import Material, make_condensed
 from querygate.custody.extract.extract_files import make_files
 from querygate.custody.extract.extract_report import make_report
@@ -44,12 +44,12 @@ from querygate.custody.extract.recipe_trials import RecipeTrial, methods_to_try,
 from querygate.custody.extract.release_extract import make_release
 from querygate.custody.extract.reviewer_figures import make_figures, risk_of_classes, risk_of_synthetic
 from querygate.custody.extract.same_disease_extract import make_same_disease
+from querygate.custody.jobs.publish_version import read_kept_policy
+from querygate.custody.jobs.requester_history import read_history
+from querygate.custody.jobs.risk_assessment import assess_extract
+from querygate.custody.jobs.scratch_vault import scratch_rows
+from querygate.custody.jobs.vault_keys import vault_key
 from querygate.custody.policy import Policy
-from querygate.custody.roots.publish_version import read_kept_policy
-from querygate.custody.roots.requester_history import read_history
-from querygate.custody.roots.risk_assessment import assess_extract
-from querygate.custody.roots.scratch_vault import scratch_rows
-from querygate.custody.roots.vault_keys import vault_key
 from querygate.site.open_gate import OpenSite
 from querygate.sql.extract_condition import read_condition
 from querygate_adapters.sources.open_source import open_source

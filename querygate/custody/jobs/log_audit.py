@@ -8,12 +8,12 @@ from pathlib import Path
 
 from querygate.core.types import folded
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit, check_secret, on_record
-from querygate.custody.audit.audit_body import AuditOutcome
+from querygate.custody.audit.audit_report import AuditOutcome
 from querygate.custody.audit.log_file import answer_rows, read_log
 from querygate.custody.audit.log_tables import TablePart, TableSources, by_table
 from querygate.custody.audit.true_totals import Exact, exact_totals
-from querygate.custody.roots.log_coalitions import POOLED, views_of
-from querygate.custody.roots.withdraw_dataset import last_catalog
+from querygate.custody.jobs.log_coalitions import POOLED, views_of
+from querygate.custody.jobs.withdraw_dataset import last_catalog
 from querygate.methods.inference import Unexamined, noted
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source

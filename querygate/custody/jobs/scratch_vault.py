@@ -10,7 +10,7 @@ from pathlib import Path
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.person_rows import count_persons
-from querygate.custody.columns.source_joins import check_columns, open_joined, wanted_columns
+from querygate.custody.columns.source_columns import check_columns, open_joined, wanted_columns
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publication_state import PublicationState, StepProgress
 from querygate.custody.publish.rare_values import put_together
