@@ -186,7 +186,32 @@ def honest_line(view: str) -> Line:
     return lambda rows: [view, f"{rows.value(f'honest: refused, view of {view}'):.2f} %"]
 
 
+STUDIES = ("demo study (NHANES 2015-16)", "NHANES 2009-10")
+PAPER = "counts, prevalences, means"
+
+
+def usable_line(study: str, way: str, told: str) -> Line:
+    parts = (f"{PAPER} of one view, aligned", f"{PAPER} of one view, free", PAPER)
+    return lambda rows: [study, told, *(f"{100 * rows.value(f'{study}, {way}: {part}'):.0f}" for part in parts)]
+
+
+def usable_lines(study: str) -> list[Line]:
+    by_k = [
+        usable_line(study, f"k={k}, {way}", f"{told}, k = {k}")
+        for k in (5, 10, 20)
+        for way, told in (("classes", "classes"), ("views", "certified views"), ("limit", "views, no certificate"))
+    ]
+    others = [f"Laplace, epsilon {epsilon} a statement" for epsilon in ("0.1", "1")] + ["counts rounded to 10"]
+    return [*by_k, *(usable_line(study, way, way) for way in others)]
+
+
 TABLES = (
+    Table(
+        "explanation/views.md",
+        "views",
+        ("study", "told by", "one view, aligned %", "one view, free %", "all %"),
+        tuple(line for study in STUDIES for line in usable_lines(study)),
+    ),
     policy_table("codes, whole sets, sample 1", 1, "literal"),
     policy_table("codes, whole sets, sample 2", 2, "literal"),
     policy_table("codes, what is left, sample 1", 1, "residue"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import os
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
@@ -10,6 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from querygate.control import accounts
 from tests import postgres as postgres_server
+
+FOLDER = Path(__file__).parent
 
 # Noisy answers leave at ticks of a clock; tests that are not about that do not wait for it.
 os.environ["QUERYGATE_NOISE_TICK_MS"] = "0"
@@ -22,6 +28,26 @@ settings.load_profile("suite")
 accounts._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
+# What is imported and collected stays until the end, so nothing of it is looked through for garbage.
+gc.disable()
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Workers begin with different files, so that each file is compiled by one of them and read by the others."""
+    number, workers = (os.environ.get(f"PYTEST_XDIST_WORKER{what}", "") for what in ("", "_COUNT"))
+    if not number or session.config.args != ["tests"]:
+        return
+    files = sorted(FOLDER.rglob("test_*.py"))
+    for file in files[int(number.removeprefix("gw")) :: int(workers)]:
+        with suppress(Exception):  # what cannot be imported is told when it is collected
+            importlib.import_module(".".join(file.relative_to(FOLDER.parent).with_suffix("").parts))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
 @pytest.fixture(scope="session")
 def postgres() -> postgres_server.Server:
     """A PostgreSQL server. It is made when a test first asks for it."""
@@ -29,6 +55,7 @@ def postgres() -> postgres_server.Server:
 
 
 def pytest_sessionfinish() -> None:
+    gc.unfreeze()
     postgres_server.stop()
 
 

@@ -6,6 +6,8 @@ Random tables under random policies, published through the real path, and random
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from querygate.sql import understand
 from tests.adapters.engines import Engine
 from tests.adapters.published import NAMES, Published
 from tests.adapters.reference import as_merged, as_rows, contents
-from tests.property.random_cases import make_case, random_query
+from tests.property.random_cases import Case, make_case, random_query
 
 RELEASES = range(14)
 PROJECTIONS = 6
@@ -29,9 +31,22 @@ def seed(request: pytest.FixtureRequest) -> int:
     return request.param
 
 
-def test_random_releases(engine: Engine, seed: int, tmp_path: Path) -> None:
-    case = make_case(seed, tmp_path / "first") or make_case(seed + 1000, tmp_path / "second")
-    assert case is not None
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Case]:
+    """The table of a seed, published once for all engines."""
+
+    @cache
+    def make(seed: int) -> Case:
+        folder = tmp_path_factory.mktemp(f"release{seed}")
+        case = make_case(seed, folder / "first") or make_case(seed + 1000, folder / "second")
+        assert case is not None
+        return case
+
+    return make
+
+
+def test_random_releases(engine: Engine, seed: int, made: Callable[[int], Case], tmp_path: Path) -> None:
+    case = made(seed)
     published = Published(engine, case.opened)
     release, reference = published.open(), published.reference(tmp_path)
     rng = random.Random(seed)

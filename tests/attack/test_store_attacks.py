@@ -113,20 +113,32 @@ def everybody(people: Columns, column: str) -> Iterator[tuple[int, str, Any]]:
 # -- homogeneity: everybody in the class has the same ----------------------------------------------------------------
 
 
-def certain_diseases(opened: OpenSite, people: Columns, excluded: int = 0) -> float:
+Answers = dict[tuple[int, str], dict[str, int]]
+
+
+def possible_diseases(folder: Path, text: PolicyText) -> Answers:
+    """One statement for each age and sex of the patients, released under the policy: how many may have each disease."""
+    opened = release(folder, text, PATIENTS)
+    answers: Answers = {}
+    for age, sex in sorted({(age, sex) for age, sex, _ in everybody(PATIENTS, "disease")}):
+        rows = ask(opened, f"SELECT disease, COUNT(*) AS n FROM t WHERE age = {age} AND sex = '{sex}' GROUP BY disease")
+        answers[age, sex] = {row["disease"]: row["n"]["high"] for row in rows if row["n"]["high"]}
+    return answers
+
+
+@pytest.fixture(scope="module")
+def of_two(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    return possible_diseases(tmp_path_factory.mktemp("two"), diseases("distinct", l=2))
+
+
+def certain_diseases(answers: Answers, people: Columns, excluded: int = 0) -> float:
     """Share of people whose disease is certain after one statement each, and after excluding so many others.
 
     Whoever is left with one possible disease knows it. Which diseases a person does not have (an athlete has no gout)
     is chosen as the attacker would wish it: the commonest others.
     """
-    answers: dict[tuple[int, str], dict[str, int]] = {}
     named = 0
     for age, sex, disease in everybody(people, "disease"):
-        if (age, sex) not in answers:
-            rows = ask(
-                opened, f"SELECT disease, COUNT(*) AS n FROM t WHERE age = {age} AND sex = '{sex}' GROUP BY disease"
-            )
-            answers[age, sex] = {row["disease"]: row["n"]["high"] for row in rows if row["n"]["high"]}
         possible = answers[age, sex]
         assert disease in possible
         others = sorted((d for d in possible if d != disease), key=lambda d: -possible[d])
@@ -134,23 +146,21 @@ def certain_diseases(opened: OpenSite, people: Columns, excluded: int = 0) -> fl
     return named / len(people["age"])
 
 
-def test_homogeneity(tmp_path: Path) -> None:
-    without = release(tmp_path / "without", policy(disease=ILLNESS), PATIENTS)
-    with_it = release(tmp_path / "with", diseases("distinct", l=2), PATIENTS)
+def test_homogeneity(tmp_path: Path, of_two: Answers) -> None:
+    without = possible_diseases(tmp_path, policy(disease=ILLNESS))
 
     assert certain_diseases(without, PATIENTS) > 0.25
-    assert certain_diseases(with_it, PATIENTS) == 0
+    assert certain_diseases(of_two, PATIENTS) == 0
 
 
 # -- background knowledge: other values can be excluded ---------------------------------------------------------------
 
 
-def test_background_knowledge(tmp_path: Path) -> None:
+def test_background_knowledge(tmp_path: Path, of_two: Answers) -> None:
     """l different values leave at least two to who can exclude l - 2; two values do not survive one exclusion."""
-    two = release(tmp_path / "two", diseases("distinct", l=2), PATIENTS)
-    four = release(tmp_path / "four", diseases("distinct", l=4), PATIENTS)
+    four = possible_diseases(tmp_path, diseases("distinct", l=4))
 
-    assert certain_diseases(two, PATIENTS, excluded=1) > 0.25
+    assert certain_diseases(of_two, PATIENTS, excluded=1) > 0.25
     assert certain_diseases(four, PATIENTS, excluded=2) == 0
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.property.random_cases import make_case, random_query, violations
 
-TABLES = 20
+TABLES = 12
 QUERIES = 20
 
 

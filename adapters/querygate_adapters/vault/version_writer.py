@@ -168,20 +168,19 @@ SMALL = {
 
 
 class WrittenStore:
-    """A staged store file, opened anew and read as it is. To open one costs more than to read what is small in it, so
-    all of that is read at once.
+    """A staged store file, opened anew and read as it is. To open one costs more than to read it, so all of it is read
+    at once; the cells, which may be many, are given away and not kept.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def catalog(self) -> Catalog:
-        return catalog_from_json(self._small["catalog"]["body"][0])
+        return catalog_from_json(self._tables["catalog"]["body"][0])
 
     def cells(self, quasi: Sequence[int]) -> dict[str, Array]:
         """All cells, with `box`: a number for each distinct combination of the published quasi-identifiers."""
-        with closing(connect(self._path, read_only=True)) as database:
-            found = dict(database.execute("SELECT * FROM cells").fetchnumpy())
+        found = self._tables.pop("cells", None) or self._read()["cells"]
         boxes = [values for name, values in found.items() if name.startswith(_stems(quasi))]
         return {**found, "box": distinct_rows(boxes, np.asarray(found["class"], dtype=np.int64))}
 
@@ -216,20 +215,22 @@ class WrittenStore:
             database.close()
 
     def _of(self, table: str, column: int) -> dict[str, Array]:
-        found = self._small[table]
+        found = self._tables[table]
         here = found["column_id"] == column
         return {name: values[here] for name, values in found.items()}
 
     @cached_property
-    def _small(self) -> dict[str, dict[str, Array]]:
+    def _tables(self) -> dict[str, dict[str, Array]]:
+        return self._read()
+
+    def _read(self) -> dict[str, dict[str, Array]]:
         with closing(connect(self._path, read_only=True)) as database:
             there = {name for (name,) in database.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-            read = {
-                name: dict(database.execute(f"SELECT * FROM {name} ORDER BY {order}").fetchnumpy())
-                for name, order in SMALL.items()
-                if name in there
+            ordered = {name: f"{name} ORDER BY {order}" for name, order in SMALL.items() if name in there}
+            return {
+                name: dict(database.execute(f"SELECT * FROM {rows}").fetchnumpy())
+                for name, rows in {"catalog": "catalog", "cells": "cells", **ordered}.items()
             }
-            return {**read, "catalog": dict(database.execute("SELECT body FROM catalog").fetchnumpy())}
 
 
 def _stems(columns: Sequence[int]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from querygate.core.types import Catalog, Column
 from querygate.custody.policy import Policy
 from querygate.custody.policy.model import Number
 from querygate.custody.policy.public_edges import exact, round_step
+from querygate.sql.names import name_text
 
 Kind = Literal["count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio"]
 Ends = Literal["none", "aligned", "free"]
@@ -140,21 +141,21 @@ def _statistics(catalog: Catalog) -> Iterator[_Statistic]:
     categories = [column for column in sensitive if _is_category(column)]
     functions: tuple[tuple[Kind, str], ...] = (("mean", "AVG"), ("median", "MEDIAN"), ("sd", "STDDEV_SAMP"))
     for column in numbers:
-        name = quoted(column.name)
+        name = name_text(column.name)
         for kind, function in functions:
             yield _Statistic(kind, (column.name,), f"{function}({name})", name)
     for column in categories:
-        name = quoted(column.name)
+        name = name_text(column.name)
         for value in _told_values(column):
             has = f"{name} = {_literal(column, value)}"
             share = f"1.0 * COUNT(*) FILTER (WHERE {has}) / NULLIF(COUNT({name}), 0)"
             yield _Statistic("prevalence", (column.name,), share, name)
     for x, y in combinations(numbers, 2):
-        names = quoted(x.name), quoted(y.name)
+        names = name_text(x.name), name_text(y.name)
         yield _Statistic("correlation", (x.name, y.name), f"CORR({names[0]}, {names[1]})", f"{names[0]} + {names[1]}")
     for x, y in combinations([column for column in categories if len(column.values) == 2], 2):
-        first, second = (f"{quoted(c.name)} = {_literal(c, c.values[-1])}" for c in (x, y))
-        both = f"CASE WHEN {quoted(x.name)} IS NOT NULL AND {quoted(y.name)} IS NOT NULL THEN 1 END"
+        first, second = (f"{name_text(c.name)} = {_literal(c, c.values[-1])}" for c in (x, y))
+        both = f"CASE WHEN {name_text(x.name)} IS NOT NULL AND {name_text(y.name)} IS NOT NULL THEN 1 END"
         yield _Statistic("odds ratio", (x.name, y.name), f"ODDS_RATIO({first}, {second})", both)
 
 
@@ -177,8 +178,8 @@ def _aligned(rng: np.random.Generator, column: Column, cuts: Sequence[Number], n
     pairs = [pair for pair in combinations(range(len(edges)), 2) if pair != (0, len(edges) - 1)]
     for place in sorted(rng.permutation(len(pairs))[:number].tolist()):
         begin, end = pairs[place]
-        tests = [f"{quoted(column.name)} >= {_number(column, edges[begin])}"] if begin else []
-        tests += [f"{quoted(column.name)} < {_number(column, edges[end])}"] if end < len(edges) - 1 else []
+        tests = [f"{name_text(column.name)} >= {_number(column, edges[begin])}"] if begin else []
+        tests += [f"{name_text(column.name)} < {_number(column, edges[end])}"] if end < len(edges) - 1 else []
         yield _Condition("aligned", column.name, " AND ".join(tests))
 
 
@@ -197,7 +198,7 @@ def _free(rng: np.random.Generator, column: Column, cuts: Sequence[Number], numb
         if begin > end or {begin, end + step} <= edges or found == number:
             continue
         found += 1
-        name = quoted(column.name)
+        name = name_text(column.name)
         yield _Condition("free", column.name, f"{name} BETWEEN {_number(column, begin)} AND {_number(column, end)}")
 
 
@@ -206,7 +207,7 @@ def _fixed(rng: np.random.Generator, others: Sequence[Column]) -> list[_Conditio
         return []
     column = others[int(rng.integers(len(others)))]
     value = column.values[int(rng.integers(len(column.values)))]
-    return [_Condition("none", column.name, f"{quoted(column.name)} = {_literal(column, value)}")]
+    return [_Condition("none", column.name, f"{name_text(column.name)} = {_literal(column, value)}")]
 
 
 def _domain(column: Column) -> tuple[Number, Number]:
@@ -220,10 +221,10 @@ def _domain(column: Column) -> tuple[Number, Number]:
 
 def _question(dataset: str, asked: _Asked) -> Question:
     statistic = asked.statistic
-    keys = ", ".join(quoted(key.name) for key in asked.keys)
+    keys = ", ".join(name_text(key.name) for key in asked.keys)
     conditions = [condition for condition in asked.conditions if condition.sql]
     where = " AND ".join(condition.sql for condition in conditions)
-    rest = f" FROM {quoted(dataset)}" + (f" WHERE {where}" if where else "") + (f" GROUP BY {keys}" if keys else "")
+    rest = f" FROM {name_text(dataset)}" + (f" WHERE {where}" if where else "") + (f" GROUP BY {keys}" if keys else "")
     told = "SELECT " + (f"{keys}, " if keys else "")
     return Question(
         statistic.kind,
@@ -234,10 +235,6 @@ def _question(dataset: str, asked: _Asked) -> Question:
         f"{told}{statistic.sql} AS x{rest}",
         f"{told}COUNT({statistic.known}) AS records{rest}",
     )
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _literal(column: Column, value: str) -> str:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from querygate.core.budget import Cost
 from querygate.methods.dp.exact_floats import at_least, exact, rounded_down, rounded_up
 from querygate.methods.dp.mechanisms import DEFAULT, LEVEL, MECHANISMS, Mechanism, Noisy
+from querygate.methods.dp.quotient_interval import quotient_interval
 from querygate.methods.dp.sampler import Entropy
 
 
@@ -107,10 +108,11 @@ def noisy_mean(
     What is added up are distances from the middle of the domain, so that a row weighs half the width of the domain at
     most, in place of its largest value (Li, Lyu, Su and Yang 2016).
 
-    The interval: sum and count are each within their own interval of level 97.5 % (so both, in at least 95 of 100), and
-    the mean is between the least and the largest quotient of the two, and in the domain. It holds if there is any row;
-    the mean of none is not a number, and what is shown then is somewhere in the domain. `scale` is that of the noise on
-    the sum over the noisy count.
+    The interval is that of the quotient (see `quotient_interval`), in the domain. Where the noise has left no mean
+    possible, sum and count are each within their own interval of level 97.5 %, and the mean is between the least and
+    the largest quotient of the two. It holds if there is any row; the mean of none is not a
+    number, and what is shown then is somewhere in the domain. `scale` is that of the noise on the sum over the noisy
+    count.
     """
     member = _unbounded(mechanism)
     half, part = exact(epsilon) / 2, delta / 2
@@ -118,17 +120,26 @@ def noisy_mean(
     apart, rows = grid.centred_sensitivity(rows_per_person), count_sensitivity(rows_per_person)
     top = member.release(centred, sensitivity=apart, epsilon=half, delta=part, entropy=entropy)
     bottom = member.release(count, sensitivity=rows, epsilon=half, delta=part, entropy=entropy)
-    level = (1 + LEVEL) / 2
-    off_top = Fraction(member.half_width(sensitivity=apart, epsilon=half, delta=part, level=level))
-    off_bottom = Fraction(member.half_width(sensitivity=rows, epsilon=half, delta=part, level=level))
     above, below = Fraction(top.value), max(Fraction(bottom.value), Fraction(1))
-    least, most = max(below - off_bottom, Fraction(1)), below + off_bottom
-    low, high = above - off_top, above + off_top
-    ends = (low / (least if low < 0 else most), above / below, high / (most if high < 0 else least))
-    low, shown, high = (_placed(grid, end) for end in ends)
+    farthest = grid.last - grid.first
+    ends = quotient_interval(above, Fraction(bottom.value), top.scale, bottom.scale, farthest, member.family, LEVEL)
+    if ends is None:
+        level = (1 + LEVEL) / 2
+        off_top = Fraction(member.half_width(sensitivity=apart, epsilon=half, delta=part, level=level))
+        off_bottom = Fraction(member.half_width(sensitivity=rows, epsilon=half, delta=part, level=level))
+        ends = _quotients(above - off_top, above + off_top, below, off_bottom)
+    quotient = above / below
+    ends = min(ends[0], quotient), max(ends[1], quotient)  # of a count that is no count, what is shown may be neither
+    low, shown, high = (_placed(grid, end) for end in (ends[0], quotient, ends[1]))
     return Noisy(
         float(shown), member.name, top.scale * grid.step / 2 / float(below), rounded_down(low), rounded_up(high)
     )
+
+
+def _quotients(low: Fraction, high: Fraction, below: Fraction, off: Fraction) -> tuple[Fraction, Fraction]:
+    """The least and the largest quotient of two numbers, each in an interval; the second is 1 at least."""
+    least, most = max(below - off, Fraction(1)), below + off
+    return low / (least if low < 0 else most), high / (most if high < 0 else least)
 
 
 def mean_cost(*, epsilon: float, delta: float = 0.0, mechanism: str = DEFAULT) -> Cost:

@@ -40,6 +40,20 @@ def draft(folder: Path, rows: dict[str, Any]) -> str:
     return draft_from(str(write_parquet(folder / "patients.parquet", rows))).text
 
 
+@pytest.fixture(scope="module")
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return draft(tmp_path_factory.mktemp("drafted"), patients())
+
+
+@pytest.fixture(scope="module")
+def drafted_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return draft(tmp_path_factory.mktemp("nobody"), rows_of_nobody())
+
+
+def rows_of_nobody() -> dict[str, Any]:
+    return {name: values for name, values in patients().items() if name != "mrn"}
+
+
 def offers(text: str) -> dict[str, str]:
     """Per withheld column with an offer: its table as drafted."""
     tables = dict(re.findall(r"^\[columns\.(\w+)\]\n((?:[^\[\n].*\n)*)", text, re.MULTILINE))
@@ -57,9 +71,8 @@ def publishes(folder: Path, text: str, rows: dict[str, Any]) -> None:
     assert report.measured.k >= 5
 
 
-def test_every_offer_can_be_accepted(tmp_path: Path) -> None:
-    rows = patients()
-    text = draft(tmp_path, rows)
+def test_every_offer_can_be_accepted(tmp_path: Path, drafted: str) -> None:
+    rows, text = patients(), drafted
     found = offers(text)
 
     assert {"letter", "hvr1", "ferritin", "crp"} <= set(found)
@@ -71,9 +84,9 @@ def test_every_offer_can_be_accepted(tmp_path: Path) -> None:
         publishes(tmp_path / name, changed, rows)
 
 
-def test_a_date_written_as_advised_is_a_date(tmp_path: Path) -> None:
+def test_a_date_written_as_advised_is_a_date(tmp_path: Path, drafted: str) -> None:
     rows = patients()
-    assert "write it as 2024-01-31 in the source" in re.sub(r"\n# ", " ", draft(tmp_path, rows))
+    assert "write it as 2024-01-31 in the source" in re.sub(r"\n# ", " ", drafted)
     written = [f"{str(day)[:4]}-{str(day)[4:6]}-{str(day)[6:]}" for day in rows["admitted"]]
     text = draft(tmp_path, rows | {"admitted": written})
 
@@ -81,9 +94,8 @@ def test_a_date_written_as_advised_is_a_date(tmp_path: Path) -> None:
     publishes(tmp_path, text, rows | {"admitted": written})
 
 
-def test_codes_that_measure_something_take_type_and_domain(tmp_path: Path) -> None:
-    rows = patients()
-    text = draft(tmp_path, rows)
+def test_codes_that_measure_something_take_type_and_domain(tmp_path: Path, drafted: str) -> None:
+    rows, text = patients(), drafted
     assert "if they measure something, set type and domain" in re.sub(r"\n# ", " ", text)
     tables = tomllib.loads(text)
     tables["columns"]["stage"] = {"role": tables["columns"]["stage"]["role"], "type": "integer", "domain": [0, 10]}
@@ -92,9 +104,8 @@ def test_codes_that_measure_something_take_type_and_domain(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("line", ['person = "who"', 'k_counts = "rows"'])
-def test_what_is_said_of_people_can_be_written(line: str, tmp_path: Path) -> None:
-    rows = {name: values for name, values in patients().items() if name != "mrn"}
-    text = draft(tmp_path, rows)
+def test_what_is_said_of_people_can_be_written(line: str, tmp_path: Path, drafted_of_nobody: str) -> None:
+    rows, text = rows_of_nobody(), drafted_of_nobody
     key = line.partition(" ")[0]
     assert f"# {key} = " in text
     if key == "person":

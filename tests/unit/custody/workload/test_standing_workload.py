@@ -53,7 +53,7 @@ def test_it_is_the_same_each_time_and_another_for_another_seed() -> None:
 
 def test_aligned_ends_are_public_cuts_and_free_ones_are_not() -> None:
     found = asked(AGES, SEXES)
-    aligned = {int(text) for q in found if q.ends == "aligned" for text in re.findall(r'"age" [<>]=? (\d+)', q.sql)}
+    aligned = {int(text) for q in found if q.ends == "aligned" for text in re.findall(r"age [<>]=? (\d+)", q.sql)}
     assert aligned
     assert aligned <= {30, 60}
     free = {ends for q in found if q.ends == "free" for ends in re.findall(r"BETWEEN (\d+) AND (\d+)", q.sql)}
@@ -65,9 +65,9 @@ def test_aligned_ends_are_public_cuts_and_free_ones_are_not() -> None:
 
 def test_a_fixed_category_is_never_one_of_the_keys() -> None:
     for q in asked(AGES, SEXES, RACES):
-        assert not any(f'"{key}" = ' in q.sql for key in q.keys)
-        assert q.quasi == {name for name in ("age", "sex", "race") if f'"{name}"' in q.sql}
-    assert any("\"race\" = 'a''b'" in q.sql for q in asked(AGES, SEXES, RACES))
+        assert not any(f"{key} = " in q.sql for key in q.keys)
+        assert q.quasi == {name for name in ("age", "sex", "race") if re.search(rf"\b{name}\b", q.sql)}
+    assert any("race = 'a''b'" in q.sql for q in asked(AGES, SEXES, RACES))
 
 
 def test_more_questions_than_wanted_are_drawn_from() -> None:
