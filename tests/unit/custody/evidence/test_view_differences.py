@@ -14,7 +14,7 @@ from querygate.core.types import Catalog, Column, Margin
 from querygate.custody.evidence.class_reader import ClassReader
 from querygate.custody.evidence.store_weakness import find_weaknesses
 from querygate.custody.evidence.view_differences import read_views
-from querygate.custody.jobs.evidence_reports import report_store, report_users
+from querygate.custody.jobs.evidence_reports import replay_site, report_store, report_users
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.vault.cell_classes import ClassedRelease, open_version
 from tests.unit.custody.publish.publications import ask, new_site, put
@@ -85,6 +85,8 @@ def test_the_report_of_a_site(opened: OpenSite) -> None:
     assert [one.column for one in report.columns] == ["sbp", "bmi", "ill"]
     assert report.classes == sum(one.classes for one in report.views.margins)
     assert report_users(opened, user="carl", dataset="t", since=None)
+    replayed = replay_site(opened, user="carl", dataset="t")
+    assert replayed.answers == replayed.same > 0
 
 
 # -- by hand -----------------------------------------------------------------------------------------------------------
