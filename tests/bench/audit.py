@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.types import Bools, Ints
-from querygate.methods.inference.linear import known
+from querygate.methods.inference.any_combination import known
 from querygate.methods.inference.live import Watch
 from querygate.methods.inference.set_pairs import near_pairs, packed
 from tests.report import row

@@ -13,7 +13,7 @@
 (2, 'withheld')
 """
 
-from querygate.custody.policy.class_guarantees import NO_WISH
+from querygate.custody.policy.diversity_rules import NO_WISH
 from querygate.custody.policy.load import accepted_keys, load_policy, parse_policy
 from querygate.custody.policy.model import (
     CodesPolicy,

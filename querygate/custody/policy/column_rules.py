@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import cast
 
 from querygate.core.types import DISCRETE, Role, Type
-from querygate.custody.policy.class_guarantees import check_wishes, read_diversity, read_missing
 from querygate.custody.policy.code_columns import check_visits, read_codes
+from querygate.custody.policy.diversity_rules import check_wishes, read_diversity, read_missing
 from querygate.custody.policy.durations import Duration, round_duration, show_duration
 from querygate.custody.policy.hierarchy_rules import read_hierarchy
 from querygate.custody.policy.model import PUBLISHED, TRANSFORMED, Carry, ColumnPolicy, Number

@@ -12,7 +12,7 @@ from querygate.custody.columns.personal_privacy import read_wishes
 from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_groups import group_codes
 from querygate.custody.policy import ColumnPolicy, DiversityPolicy
-from querygate.custody.policy.class_guarantees import least_values
+from querygate.custody.policy.diversity_rules import least_values
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.methods.anonymise import (
     Alpha,

@@ -18,6 +18,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.publish.partition import prepare
 from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.custody.publish.view_cells import MarginCells, margin_cells
+from querygate.custody.publish.view_certificates import CellCertificates, UnitCertificate
 from querygate.custody.publish.view_records import (
     FrameRecords,
     Unit,
@@ -30,29 +31,9 @@ from querygate.custody.publish.view_records import (
 )
 from querygate.methods.anonymise.parallel import side_by_side
 from querygate.methods.views import CellRelease, TooFewPeople, ViewPlan, cell_records, certified_cell
-from querygate.methods.views.balance import Balance
-from querygate.methods.views.moves import Move
-from querygate.methods.views.worlds import World
 
 AT_ONCE = 200_000
 """Records that are read at a time; a frame cell with more is read by itself."""
-
-
-@dataclass(frozen=True)
-class UnitCertificate:
-    """Why nobody's value of a unit is certain in a frame cell; no views: it is withheld there."""
-
-    views: tuple[int, ...]
-    worlds: tuple[World, ...]
-    moves: tuple[tuple[Move, ...], ...]
-
-
-@dataclass(frozen=True)
-class CellCertificates:
-    """Of one frame cell. Atoms are numbered in the order of the classes that were written."""
-
-    balances: tuple[tuple[Balance, ...], ...]
-    units: tuple[UnitCertificate, ...]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.inference.linear import PROBES, null_vectors, tied, zero
+from querygate.methods.inference.any_combination import PROBES, null_vectors, tied, zero
 from querygate.methods.inference.power_sums import with_squares
 from querygate.methods.inference.prime_field import residues
 from querygate.methods.inference.set_pairs import near_pairs, nested_pairs, packed

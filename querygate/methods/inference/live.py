@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.inference.linear import zero
+from querygate.methods.inference.any_combination import zero
 from querygate.methods.inference.null_space import NullSpace
 from querygate.methods.inference.prime_field import PRIME, residues
 from querygate.methods.inference.set_bits import fingerprint

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from querygate.core.types import Bools, Floats, Ints
-from querygate.methods.inference.linear import PROBES, split
+from querygate.methods.inference.any_combination import PROBES, split
 from querygate.methods.inference.prime_field import PANEL, draw, inverse, multiply, residues
 from querygate.methods.inference.set_pairs import packed
 

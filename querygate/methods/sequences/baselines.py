@@ -7,7 +7,7 @@ import numpy as np
 from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment, joins
 from querygate.methods.sequences.bad_sequences import BadSequences, check_enough
-from querygate.methods.sequences.distance import SequenceDistances
+from querygate.methods.sequences.distance_matrix import SequenceDistances
 
 
 def at_random(alignment: Alignment, k: int, rng: np.random.Generator) -> Ints:

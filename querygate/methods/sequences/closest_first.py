@@ -17,7 +17,7 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.sequences.alignment import Alignment, joins
 from querygate.methods.sequences.bad_sequences import check_enough
-from querygate.methods.sequences.distance import SequenceDistances, nearest
+from querygate.methods.sequences.distance_matrix import SequenceDistances, nearest
 from querygate.methods.sequences.letter_lattice import Codes, LetterLattice
 
 KNOWN = 32

@@ -8,7 +8,7 @@ from querygate.core.types import Ints
 from querygate.methods.sequences.alignment import Alignment
 from querygate.methods.sequences.bad_sequences import check_enough
 from querygate.methods.sequences.closest_first import closest
-from querygate.methods.sequences.distance import SequenceDistances, nearest
+from querygate.methods.sequences.distance_matrix import SequenceDistances, nearest
 from querygate.methods.sequences.letter_lattice import Codes
 
 TRIED = 8

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from querygate.core.errors import ConfigError
-from querygate.custody.publish.view_division import CellCertificates
+from querygate.custody.publish.view_certificates import CellCertificates
 from querygate.methods.views.balance import Balance
 from querygate.methods.views.checker import BinnedNumber, TotalsGiven, WitnessCheck, least_support
 from querygate.methods.views.moves import Move

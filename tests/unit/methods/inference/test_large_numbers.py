@@ -13,7 +13,7 @@ from querygate.custody.audit.audit import AuditOptions, LogStatement
 from querygate.custody.audit.audit_page import make_audit_page
 from querygate.custody.audit.audit_report import AuditOutcome, make_body
 from querygate.methods.inference import QueryTotal, find, notices
-from querygate.methods.inference.linear import null_vectors
+from querygate.methods.inference.any_combination import null_vectors
 from querygate.methods.inference.prime_field import PRIME
 from querygate.methods.inference.shortest_proof import is_combination
 from tests.attack.audited_truth import audited, failures, untrue

@@ -9,7 +9,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.sequences import DNALA, IUPAC, Alignment, generalised, measure, of_texts, verify
-from querygate.methods.sequences.distance import SequenceDistances
+from querygate.methods.sequences.distance_matrix import SequenceDistances
 from querygate.methods.sequences.letter_lattice import LetterLattice
 from querygate.methods.sequences.sequence_measures import SequenceMeasures
 from tests.places import DATA

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.sequences.alignment import Alignment, loss
 from querygate.methods.sequences.bad_sequences import BadSequences, check_enough
-from querygate.methods.sequences.distance import SequenceDistances, nearest
+from querygate.methods.sequences.distance_matrix import SequenceDistances, nearest
 from querygate.methods.sequences.refine import refined
 
 MOST, MOST_ODD = 500, 151

@@ -19,10 +19,10 @@ from querygate.methods.sequences import (
     refined,
     verify,
 )
-from querygate.methods.sequences import distance as blocks
+from querygate.methods.sequences import distance_matrix as blocks
 from querygate.methods.sequences.baselines import binned
 from querygate.methods.sequences.closest_first import closest
-from querygate.methods.sequences.distance import SequenceDistances
+from querygate.methods.sequences.distance_matrix import SequenceDistances
 from querygate.methods.sequences.letter_lattice import LetterLattice
 from tests.unit.methods.sequences.alignments import (
     anything,

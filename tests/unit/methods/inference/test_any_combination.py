@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from querygate.core.types import Bools
-from querygate.methods.inference.linear import known, null_vectors, split, tied, zero
+from querygate.methods.inference.any_combination import known, null_vectors, split, tied, zero
 from querygate.methods.inference.shortest_proof import combine, is_combination
 from tests.unit.methods.inference.exact import atoms, known_exactly
 

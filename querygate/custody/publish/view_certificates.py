@@ -1,0 +1,26 @@
+"""Certificates of views as the publisher hands them to the verifier, which trusts none and tries each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from querygate.methods.views.balance import Balance
+from querygate.methods.views.moves import Move
+from querygate.methods.views.worlds import World
+
+
+@dataclass(frozen=True)
+class UnitCertificate:
+    """Why nobody's value of a unit is certain in a frame cell; no views: it is withheld there."""
+
+    views: tuple[int, ...]
+    worlds: tuple[World, ...]
+    moves: tuple[tuple[Move, ...], ...]
+
+
+@dataclass(frozen=True)
+class CellCertificates:
+    """Of one frame cell. Atoms are numbered in the order of the classes that were written."""
+
+    balances: tuple[tuple[Balance, ...], ...]
+    units: tuple[UnitCertificate, ...]
