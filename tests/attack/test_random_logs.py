@@ -12,9 +12,12 @@ from tests.attack.random_logs import HOSTILE, KNOWN, SECRET, random_log, random_
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_random_log_is_audited_to_the_end_and_truthfully(seed: int) -> None:
-    log = random_log(np.random.default_rng(seed), 8)
+@pytest.mark.parametrize(
+    ("seed", "statements"),
+    [*((seed, 8) for seed in range(8)), (7_002_250, 12), (7_002_427, 12)],  # the last fix differences, by ranges
+)
+def test_a_random_log_is_audited_to_the_end_and_truthfully(seed: int, statements: int) -> None:
+    log = random_log(np.random.default_rng(seed), statements)
     found, records = audited(log.people, log.entries, AuditOptions(log.k, SECRET, KNOWN))
     assert failures(found) == []
     assert list(untrue(found, records)) == []

@@ -21,7 +21,7 @@ from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.inference.examine import Unexamined, distinct
 from querygate.methods.inference.severity import Domain, Domains
 from querygate.methods.inference.total_matrix import TotalCells, lay_out
-from querygate.methods.inference.totals import Base, Finding, Inference, Pattern, QueryTotal
+from querygate.methods.inference.totals import Base, Finding, Inference, Pattern, QueryTotal, signs_left
 
 MOST_PROGRAMMES = 50
 """Groups of one audit that are bounded; two programmes each."""
@@ -171,6 +171,8 @@ def _narrower(
     system, pattern = measures.get(one.measure, ("", ()))
     if system not in bounds or not finding.coefficients or (one.low is not None and one.low == one.high):
         return one, 0
+    if min(signs_left(finding, one.measure).values(), default=1) < 0:
+        return one, 0  # what the answers tell is a difference, and what is possible of a sum says nothing of it
     target = bounds[system].target(pattern, finding.places)
     if target is None or any(total.parts and len(total.parts) > 1 for total in finding.totals):
         return one, 0
