@@ -4,7 +4,6 @@ from querygate.control.accounts import ROLES, Accounts, User
 from querygate.control.chain import GENESIS, ChainBroken, VerifiedChain
 from querygate.control.database import Database
 from querygate.control.entry_links import verify_lines
-from querygate.control.extract_requests import Notices, SqliteRequests
 from querygate.control.ids import new_query_id, stamp, stamp_now
 from querygate.control.log import Log
 from querygate.control.rotation import discard, rotate
@@ -12,6 +11,7 @@ from querygate.control.segments import Segment
 from querygate.control.signature import NotSigned, SignedStatement, load_key, load_public_key, make_key
 from querygate.control.signed_export import export_signed
 from querygate.control.sqlite_budgets import SqliteBudgets
+from querygate.control.sqlite_requests import Notices, SqliteRequests
 
 __all__ = [
     "Database",

@@ -14,8 +14,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from querygate.core.answer_bodies import AnswerBody, CountBody, GroupBody, NoisyBody, RangeBody, Row
-from querygate.core.csv_text import escape
 from querygate.core.range_ends import in_words, shown
+from querygate.core.spreadsheet_cells import escape
 from querygate.core.timestamps import moment_text
 from querygate.core.types import Answer, Group, Range, Scalar
 

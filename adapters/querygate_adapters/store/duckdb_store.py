@@ -5,7 +5,7 @@
     store/patients/withdrawn         while it is there, no version is served, whatever `current` says
 
 The pointer is replaced atomically by the publisher, so a reader sees the old version or the new one, never a mixture.
-Nothing here can open a vault; the publisher's half is in `store_writer`.
+Nothing here can open a vault; the publisher's half is in `vault.version_writer`.
 """
 
 from __future__ import annotations

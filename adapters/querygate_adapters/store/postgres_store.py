@@ -272,7 +272,7 @@ _TYPES = {"i8": sql.SQL("bigint"), "f8": sql.SQL("double precision")}
 def _statement(
     cells: sql.Identifier, names: Sequence[str], kinds: Sequence[str], margin: int | None = None
 ) -> sql.Composed:
-    """The projection of `cells.py`, with a number in every place: rows of one width can be read as an array."""
+    """The projection of `cell_query.py`, with a number in every place: rows of one width can be read as an array."""
     shown = [
         sql.SQL("CAST(COALESCE({}, 0) AS {})").format(sql.Identifier(name), _TYPES[kind])
         for name, kind in zip(names, kinds, strict=False)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from querygate.core.answer_bodies import AnswerBody
-from querygate.core.csv_text import unescape
 from querygate.core.errors import ConfigError
 from querygate.core.json_body import JsonValue
+from querygate.core.spreadsheet_cells import unescape
 from querygate.custody.audit.audit import LogStatement
 
 Record = dict[str, JsonValue]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from querygate.core.extracts.approval import ExtractBuilder
-from querygate.custody.jobs.noisy_path import open_noise
+from querygate.custody.jobs.open_noise import open_noise
 from querygate.custody.jobs.request_notifications import InBackground
 from querygate.site.extracts import CHANNELS, Extracts
 from querygate.site.open_gate import OpenSite

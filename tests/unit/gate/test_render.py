@@ -13,7 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from querygate.core.csv_text import unescape
+from querygate.core.spreadsheet_cells import unescape
 from querygate.core.types import Answer, AnswerColumn, Group, Range
 from querygate.gate.render import FORMATS, make_body, range_text, readable, table, to_csv
 
