@@ -4,8 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SERVE  ?= 1
 ONLY   ?=
-# Two more than there are processors: tests that wait for a disk or for a process leave theirs to others.
-JOBS   ?= $(shell expr $$(nproc) + 2)
+# One more than there are processors: tests that wait for a disk or for a process leave theirs to others.
+JOBS   ?= $(shell expr $$(nproc) + 1)
 
 .PHONY: setup check test suite demo bench soak docs clean
 
