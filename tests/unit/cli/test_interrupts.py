@@ -137,17 +137,25 @@ import duckdb
 from querygate.core.interrupts import is_interrupt
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
-    duckdb.connect().execute("CREATE TABLE t AS SELECT SUM(random()) FROM range(3000000000)")
-except BaseException as error:
-    print(is_interrupt(error), type(error).__name__)
+database = duckdb.connect()
+told = None
+while told is None:  # an interrupt that comes before the engine has begun is Python's own, and one that comes after, lost
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        database.execute("SELECT SUM(random()) FROM range(300000000)")
+        timer.join()
+    except KeyboardInterrupt:
+        continue
+    except Exception as error:
+        told = error
+print(is_interrupt(told), type(told).__name__)
 """
 
 
 def test_an_engine_s_way_of_telling_is_known():
     command = [sys.executable, "-c", ENGINE]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=600, check=True)
     assert done.stdout == "True RuntimeError\n"
     assert not is_interrupt(RuntimeError("something else"))
 
