@@ -139,7 +139,7 @@ from querygate.core.interrupts import is_interrupt
 signal.signal(signal.SIGINT, signal.default_int_handler)
 database = duckdb.connect()
 told = None
-while told is None:  # an interrupt that comes before the engine has begun is Python's own, and one that comes after, lost
+while told is None:  # one that comes before the engine has begun is Python's own, and one after it, lost
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
