@@ -49,14 +49,16 @@ def rendered(gate: Gate, sql: str) -> list[bytes] | str:
 
 
 @pytest.mark.parametrize("engine", ENGINES[1:], ids=lambda engine: engine.name)
-def test_every_accepted_statement_is_answered_alike(study: OpenSite, engine: Engine) -> None:
+def test_accepted_statements_are_answered_alike(study: OpenSite, engine: Engine) -> None:
+    """Every third of them: what engines give to compute from is compared bit by bit in the conformance suite."""
     other = engine.gate(study)
     assert other.store.current(CATALOG.dataset).catalog == study.store.current(CATALOG.dataset).catalog
-    first = {sample.where: rendered(study.gate, sample.sql) for sample in SAMPLES}
-    second = {sample.where: rendered(other, sample.sql) for sample in SAMPLES}
+    first, second = (
+        {sample.where: rendered(gate, sample.sql) for sample in SAMPLES[::3]} for gate in (study.gate, other)
+    )
 
     assert [where for where in first if first[where] != second[where]] == []
-    assert sum(isinstance(found, list) for found in first.values()) > 0.9 * len(SAMPLES)
+    assert sum(isinstance(found, list) for found in first.values()) > 0.9 * len(first)
 
 
 def test_the_study_has_what_engines_could_confuse(study: OpenSite) -> None:

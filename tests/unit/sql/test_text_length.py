@@ -9,7 +9,7 @@ from querygate.core.errors import Refusal, UnsupportedSQL
 from querygate.core.types import folded
 from querygate.sql import understand
 from querygate.sql.text_length import longest
-from tests.sql.study import CATALOG, NATIVE, raw, samples
+from tests.sql.study import CATALOG, NATIVE, raw
 
 COLUMNS = {folded(column.name): column for column in CATALOG.columns}
 
@@ -76,10 +76,6 @@ def test_it_adds_up() -> None:
 def test_no_text_is_longer(text: str) -> None:
     (most,) = raw().execute(f"SELECT MAX(LENGTH({text})) FROM patients").fetchone() or (0,)
     assert most <= longest(parse_one(text, dialect="duckdb"), COLUMNS)
-
-
-def test_the_corpus_is_not_affected() -> None:
-    assert not [sample.where for sample in samples("accepted") if "too long" in refusal_of(sample.sql)]
 
 
 def refusal_of(sql: str) -> str:
