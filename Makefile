@@ -7,7 +7,7 @@ ONLY   ?=
 # One more than there are processors: tests that wait for a disk or for a process leave theirs to others.
 JOBS   ?= $(shell expr $$(nproc) + 1)
 
-.PHONY: setup check test suite demo bench soak docs clean
+.PHONY: setup check test tools suite demo bench soak docs clean
 
 setup: $(VENV)/.ready
 
@@ -22,13 +22,15 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The checks take one processor, so they run beside the tests.
-test: setup
+# The checks take one processor, so they run beside the tests; what is installed is there before either begins.
+test: setup tools
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line check suite
 
-suite: setup
+tools: setup
 	tests/install_tools.sh
 	tests/install_spark.sh $(BIN)/pip
+
+suite: setup
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist worksteal tests
 
 demo: setup
