@@ -67,7 +67,11 @@ def _branches(tree: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr], *,
         return [_flatten(tree, catalog, ctes, top)]
     if isinstance(tree, (exp.Subquery, exp.Paren)):
         return _branches(tree.this, catalog, ctes, top=top)
-    raise UnsupportedSQL(
+    raise _no_source(catalog)
+
+
+def _no_source(catalog: Catalog) -> UnsupportedSQL:
+    return UnsupportedSQL(
         "QG205", "FROM does not name anything that can be queried.", f"Write FROM {name_text(catalog.dataset)}."
     )
 
@@ -127,9 +131,7 @@ def _source(source: exp.Expr, catalog: Catalog, ctes: Mapping[str, exp.Expr]) ->
     while isinstance(source, (exp.Subquery, exp.Paren)) and isinstance(source.this, (exp.Table, exp.Paren)):
         source = source.this  # brackets round a name
     if not isinstance(source, (exp.Table, exp.Subquery)):
-        raise UnsupportedSQL(
-            "QG205", "FROM does not name anything that can be queried.", f"Write FROM {name_text(catalog.dataset)}."
-        )
+        raise _no_source(catalog)
     if isinstance(source, exp.Table):
         named = ctes.get(folded(source.name)) if not source.args.get("db") else None
         if named is None:
