@@ -139,7 +139,7 @@ class _Reader:
         raw = self.table.raw.get(key, [])
         is_list = isinstance(raw, list) and (most is None or 1 <= len(raw) <= most)
         if not is_list:
-            self.table.fail(key, f"is not {accepted}" if key in self.table else "is missing", accepted)
+            self.table.fail(key, "is not a list of that form" if key in self.table else "is missing", accepted)
             return ()
         found = [self._names(key, group, known, accepted, least) for group in raw]
         if len(set(map(frozenset, found))) < len(found):
@@ -150,11 +150,12 @@ class _Reader:
         self, key: str, raw: Any, known: dict[str, ColumnPolicy], accepted: str, least: int = 0
     ) -> tuple[str, ...]:
         if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw) or len(raw) < least:
-            self.table.fail(key, f"is not {accepted}", accepted)
+            self.table.fail(key, "is not a list of that form", accepted)
             return ()
         strange = [name for name in raw if name not in known]
         if strange or len(set(raw)) < len(raw):
-            what = f"names {listed(strange)}, which is none of its columns" if strange else "names a column twice"
+            kind = "quasi-identifier" if known is self.quasi else "sensitive column"
+            what = f"names {listed(strange)}, but that is not a {kind}" if strange else "names a column twice"
             self.table.fail(key, what, f"distinct names from {listed(known)}")
             return ()
         return tuple(raw)
