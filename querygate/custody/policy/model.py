@@ -384,6 +384,11 @@ class ViewRules:
     def views(self) -> tuple[tuple[str, ...], ...]:
         return (*self.spanning, *self.extra)
 
+    @property
+    def told(self) -> tuple[tuple[str, ...], ...]:
+        """The quasi-identifiers that each view tells of: its own, and those of the frame."""
+        return tuple(tuple(dict.fromkeys((*view, *(name for name, _ in self.frame)))) for view in self.views)
+
     def meaning(self) -> dict[str, Meaning]:
         """What is set; the order of views matters, that of columns in a group does not."""
         pairs: dict[str, Meaning] = {"frame": dict(self.frame), "prefer": dict(self.prefer)}

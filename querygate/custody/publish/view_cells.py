@@ -91,7 +91,7 @@ class MarginCells:
 def margins_of(state: PublicationState) -> tuple[Margin, ...]:
     """Of each view its counts, and then each unit."""
     units = [tuple(column.name for column in unit.columns) for unit in units_of(state.policy)]
-    views = enumerate(rules_of(state.policy).views)
+    views = enumerate(rules_of(state.policy).told)
     return tuple(Margin(place, view, unit) for place, view in views for unit in [(), *units])
 
 
@@ -103,7 +103,7 @@ def margin_cells(
 ) -> list[MarginCells]:
     """All margins of a frame cell, in the order of the catalog."""
     found = []
-    for view, names in enumerate(rules_of(state.policy).views):
+    for view, names in enumerate(rules_of(state.policy).told):
         label = made.counts[view].of(made.leaf[view])
         boxes = _boxes(records.table, names, made.records, label)
         n = np.bincount(label)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from querygate.methods.views.balance import Balance
-from querygate.methods.views.moves import Move
 from querygate.methods.views.worlds import World
 
 
@@ -15,7 +14,6 @@ class UnitCertificate:
 
     views: tuple[int, ...]
     worlds: tuple[World, ...]
-    moves: tuple[tuple[Move, ...], ...]
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def _one(
     made = certified_cell(records.table, plan, np.flatnonzero(records.frame == place))
     certificates = CellCertificates(
         made.balances,
-        tuple(UnitCertificate(one.views, one.safe.worlds, one.safe.moves) for one in made.columns),
+        tuple(UnitCertificate(one.views, one.safe.worlds) for one in made.columns),
     )
     return FrameCell(
         place,

@@ -3,7 +3,7 @@
 Records are put into the classes of every margin by the published boxes, and what is published of these is counted. Then
 frame cell by frame cell: k people and the guards of a class (R1), no combination of classes about fewer than k people
 (R2), and for every record and unit tables with the same figures in which it has another value (R3). Nothing of what
-made the views is used: balances, worlds and moves that it found are proposals, and count where they hold.
+made the views is used: balances and worlds that it found are proposals, and count where they hold.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import zip_longest
 from typing import Protocol
 
 import numpy as np
@@ -35,7 +34,6 @@ from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.methods.views.checker import (
     BalanceGiven,
     BinnedNumber,
-    MoveGiven,
     TotalsGiven,
     WitnessCheck,
     least_support,
@@ -64,28 +62,11 @@ class GivenWorld(Protocol):
     def totals(self) -> Ints: ...
 
 
-class GivenMove(Protocol):
-    @property
-    def own(self) -> int: ...
-
-    @property
-    def other(self) -> int: ...
-
-    @property
-    def atoms(self) -> Sequence[int]: ...
-
-    @property
-    def times(self) -> Sequence[int]: ...
-
-
 class UnitProposal(Protocol):
-    """Worlds, and where more than two views divide a cell the moves in each of them."""
+    """Worlds in which to look for witnesses."""
 
     @property
     def worlds(self) -> Sequence[GivenWorld]: ...
-
-    @property
-    def moves(self) -> Sequence[Sequence[GivenMove]]: ...
 
 
 class CellProposal(Protocol):
@@ -146,7 +127,7 @@ def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) ->
     """
     views: list[dict[tuple[str, ...], int]] = [{} for _ in rules.views]
     for number, margin in enumerate(catalog.margins):
-        known = 0 <= margin.view < len(views) and set(margin.quasi) == set(rules.views[margin.view])
+        known = 0 <= margin.view < len(views) and set(margin.quasi) == set(rules.told[margin.view])
         require(known and margin.sensitive not in views[margin.view], f"margin {number} is one of the policy's")
         views[margin.view][margin.sensitive] = number
     require(margins.numbers() == frozenset(range(len(catalog.margins))), "every margin is written, and no other")
@@ -313,21 +294,14 @@ class _Job:
         numbers = [BinnedNumber(one.values[records], one.low, one.high, one.span, one.step) for one in told.numbers]
         labels = np.stack([one.label[records] for one in telling])
         check = WitnessCheck(labels, told.bin[records], numbers, self.rules.values)
-        for world, moves in self._given(frame, place):
-            if moves:
-                for move in moves:
-                    check.move(move, world)
-            else:
-                check.swap(world)
+        for world in self._given(frame, place):
+            check.swap(world)
         for exact in check.divided if check.unsafe().any() else ():
             check.swap(check.world(exact))
         # nobody, if somebody is not shown safe
         return records.size if not check.unsafe().any() else -1
 
-    def _given(self, frame: int, place: int) -> Iterator[tuple[TotalsGiven, list[MoveGiven]]]:
+    def _given(self, frame: int, place: int) -> Iterator[TotalsGiven]:
         if frame in self.proposals and place < len(self.proposals[frame].units):
-            unit = self.proposals[frame].units[place]
-            for world, moves in zip_longest(unit.worlds, unit.moves, fillvalue=None):
-                if world is not None:
-                    given = [MoveGiven(one.own, one.other, one.atoms, one.times) for one in moves or ()]
-                    yield TotalsGiven(world.exact, world.totals), given
+            for world in self.proposals[frame].units[place].worlds:
+                yield TotalsGiven(world.exact, world.totals)

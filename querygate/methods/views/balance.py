@@ -11,7 +11,7 @@ Proof: docs/explanation/proofs/views-balance.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -22,7 +22,7 @@ import numpy as np
 from querygate.core.types import Floats, Ints
 from querygate.methods.views.atoms import Atoms, by_atom
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
-from querygate.methods.views.programme import zero_sums
+from querygate.methods.views.programme import ZeroSums
 from querygate.methods.views.rationals import solve_exactly
 from querygate.methods.views.tree import ROOT
 
@@ -54,6 +54,12 @@ class Balance:
             and (np.abs(figures) <= bound)[others].all()
         )
 
+    def joined(self, place: Ints, number: int) -> Balance:
+        """The certificate where atoms have been joined, each into that at its place: it holds as well as before."""
+        total = np.zeros(number, dtype=object)
+        np.add.at(total, place, np.array(self.numbers, dtype=object))
+        return Balance(int(place[self.atom]), tuple(int(one) for one in total), self.denominator)
+
 
 def balanced(
     views: Sequence[Frontier], leaf: Ints, weights: Ints, least: int
@@ -64,10 +70,14 @@ def balanced(
     """
     earlier, newest = list(views[:-1]), views[-1]
     done: list[Collapse] = []
+    found: list[Balance] = []
+    before = np.zeros(0, dtype=np.int64)
     while not newest.is_root:
         atoms, atom = Atoms.of([*earlier, newest], leaf)
         held = by_atom(atom, weights, atoms.number)
-        found, broken = _certificates(atoms, held, least)
+        place = np.zeros(int(before.max(initial=-1)) + 1, dtype=np.int64)
+        place[before], before = atom if before.size else before, atom
+        found, broken = _certificates(atoms, held, least, [one.joined(place, atoms.number) for one in found])
         if not broken:
             return newest, found, done
         figures = np.stack(broken)[:, -newest.classes :]
@@ -78,22 +88,23 @@ def balanced(
     return newest, [], done
 
 
-def _certificates(atoms: Atoms, weights: Ints, least: int) -> tuple[list[Balance], list[Floats]]:
+def _certificates(
+    atoms: Atoms, weights: Ints, least: int, known: Iterable[Balance]
+) -> tuple[list[Balance], list[Floats]]:
     """Certificates of the light atoms that have one, and for the others the figures by class that break the claim."""
-    found, broken = [], []
-    matrix = atoms.incidence
+    found = {one.atom: one for one in known if one.holds(atoms, weights, least)}
+    broken = []
+    programme = ZeroSums(atoms.incidence, weights / least)
     for atom in np.flatnonzero(weights < least).tolist():
-        lower, upper = -weights / least, weights / least
-        lower[atom], upper[atom] = 0.0, 1.0 - weights[atom] / least
-        goal = np.zeros(atoms.number)
-        goal[atom] = -1.0
-        corner = zero_sums(goal, matrix, lower, upper)
+        if atom in found:
+            continue
+        corner = programme.greatest(atom, 1.0 - weights[atom] / least)
         one = None if corner is None else _exact(atoms, weights, least, atom, corner.found)
         if one is not None:
-            found.append(one)
+            found[atom] = one
         else:
-            broken.append(np.zeros(matrix.shape[0]) if corner is None else corner.worth)
-    return found, broken
+            broken.append(np.zeros(sum(atoms.sizes)) if corner is None else corner.worth)
+    return list(found.values()), broken
 
 
 def _exact(atoms: Atoms, weights: Ints, least: int, atom: int, near: Floats) -> Balance | None:

@@ -65,16 +65,6 @@ class TotalsGiven:
     totals: Ints
 
 
-@dataclass(frozen=True)
-class MoveGiven:
-    """A trade of two bins: by atom how many holders of `own` get `other`, or the other way if it is negative."""
-
-    own: int
-    other: int
-    atoms: Sequence[int]
-    times: Sequence[int]
-
-
 # -- people: R1 and R2 -------------------------------------------------------------------------------------------------
 
 
@@ -238,13 +228,15 @@ class WitnessCheck:
         return found
 
     def swap(self, world: TotalsGiven) -> bool:
-        """Look for swaps on cycles, where two views divide the cell, in this world; False if it is none."""
+        """Look for swaps on cycles in this world; False if it is none."""
         room = self.room(world)
         if room is None:
             return False
-        if len(self.divided) == 2:
+        if world.exact in self.divided:
             for own, other in self._pairs():
-                self._swap(own, other, self._allowed(own, other, world, room))
+                for view in self.divided:
+                    if view != world.exact:
+                        self._swap(own, other, self._allowed(own, other, view, room), (world.exact, view))
         return True
 
     def _pairs(self) -> Iterator[tuple[Ints, Ints]]:
@@ -261,21 +253,20 @@ class WitnessCheck:
             for begin in range(0, own.size, AT_ONCE):
                 yield own[begin : begin + AT_ONCE], other[begin : begin + AT_ONCE]
 
-    def _allowed(self, own: Ints, other: Ints, world: TotalsGiven, room: Sequence[Sequence[Ints]]) -> Bools:
-        """Per pair of windows and atom: do the sums of the atom's classes bear a trade?"""
+    def _allowed(self, own: Ints, other: Ints, view: int, room: Sequence[Sequence[Ints]]) -> Bools:
+        """Per pair of windows and atom: does the sum of the atom's class in the view bear a trade?"""
         allowed = np.ones((own.size, len(self.held)), dtype=np.bool_)
         for number, inside in zip(self.numbers, room, strict=True):
             moved = number.widths[own] + number.widths[other]
-            for view in self.divided:  # the whole cell sums classes of the exact view
-                if view != world.exact:
-                    allowed &= inside[view][self.classes[view]] >= moved[:, None]
+            allowed &= inside[view][self.classes[view]] >= moved[:, None]
         return allowed
 
-    def _swap(self, own: Ints, other: Ints, allowed: Bools) -> None:
-        """Holders of `own` are arcs from their first class to their second, those of `other` arcs back. Who is on a
-        cycle can have the other window.
+    def _swap(self, own: Ints, other: Ints, allowed: Bools, views: tuple[int, int]) -> None:
+        """Holders of `own` are arcs from their class of the first view to that of the second, those of `other` arcs
+        back, inside one class of all other views. Who is on a cycle can have the other window.
         """
-        first, second = (self.classes[view] for view in self.divided)
+        others = [self.classes[view] for view in self.divided if view not in views]
+        first, second = (_distinct(np.stack([self.classes[view], *others]))[1] for view in views)
         split = int(first.max()) + 1
         size = split + int(second.max()) + 1
         sides = [np.nonzero(allowed & (self.held[:, window].T > 0)) for window in (own, other)]
@@ -288,30 +279,6 @@ class WitnessCheck:
             on_cycle = reach[head, back // 64] >> (back % 64).astype(np.uint64) & np.uint64(1) > 0
             groups = self.place[atom[on_cycle], mine[pair[on_cycle]]]
             self.can[groups, theirs[pair[on_cycle]]] = True
-
-    def move(self, one: MoveGiven, world: TotalsGiven) -> bool:
-        """Take a move into account; False if it is not one."""
-        room = self.room(world)
-        windows, atoms = (np.asarray(part, dtype=np.int64) for part in ((one.own, one.other), one.atoms))
-        if room is None or not (_are_places(windows, self.public.size) and _are_places(atoms, len(self.held))):
-            return False
-        times = np.zeros(len(self.held), dtype=np.int64)
-        np.add.at(times, atoms, np.asarray(one.times, dtype=np.int64))
-        if (times > self.held[:, one.own]).any() or (-times > self.held[:, one.other]).any():
-            return False
-        for view, row in enumerate(self.classes):
-            size = int(row.max()) + 1
-            if _sums(row, times, size).any():
-                return False
-            given = _sums(row, np.maximum(times, 0), size)
-            is_free = view == world.exact or view not in self.divided  # the whole cell sums classes of the exact view
-            for number, inside in zip(self.numbers, room, strict=True):
-                moved = int(number.widths[one.own] + number.widths[one.other])
-                if not is_free and (inside[view] < given * moved).any():
-                    return False
-        self.can[self.place[times > 0, one.own], one.other] = True
-        self.can[self.place[times < 0, one.other], one.own] = True
-        return True
 
     def _unsafe_groups(self) -> Bools:
         names, place = np.unique(self.public, return_inverse=True)

@@ -14,7 +14,6 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
 from querygate.methods.views.holders import Holders, Possible
-from querygate.methods.views.moves import Move, find_moves
 from querygate.methods.views.swaps import find_swaps
 from querygate.methods.views.table import SensitiveColumn
 from querygate.methods.views.windows import Windows
@@ -29,8 +28,6 @@ class ColumnFrontiers:
 
     views: tuple[Frontier, ...]
     worlds: tuple[World, ...] = ()
-    moves: tuple[tuple[Move, ...], ...] = ()
-    """Where more than two views divide the cell: the moves found in each world."""
     collapses: tuple[Collapse, ...] = ()
 
     @property
@@ -60,7 +57,7 @@ def find_frontiers(
         if failed is None:
             shown, unsafe = _shown(windows, cell.leaf, now, values)
             if not unsafe.any():
-                return ColumnFrontiers(tuple(now), shown.worlds, shown.moves, tuple(done))
+                return ColumnFrontiers(tuple(now), shown.worlds, tuple(done))
             hits, reason = _parents_of_groups(now, shown.holders, unsafe, fixed), WITNESS
         else:
             hits, reason = _parents_of_classes(now, *failed[:2]), failed[2]
@@ -74,25 +71,20 @@ def find_frontiers(
 class _Shown:
     holders: Holders
     worlds: tuple[World, ...]
-    moves: tuple[tuple[Move, ...], ...]
 
 
 def _shown(windows: Windows, leaf: Ints, views: Sequence[Frontier], values: int) -> tuple[_Shown, Bools]:
-    """The worlds and moves that show holders safe, and the groups that are not."""
+    """The worlds that show holders safe, and the groups that are not."""
     holders = Holders.of(windows, views, leaf)
     possible = Possible.begin(holders, values)
     worlds: list[World] = []
-    moves: list[tuple[Move, ...]] = []
     divided = holders.atoms.divided
     for exact in divided if len(divided) > 1 else ():  # one partition has no swaps but those inside a class
-        if possible.is_safe().all() or (worlds and not windows.told.measures):
+        if possible.is_safe().all() or (worlds and len(divided) == 2 and not windows.told.measures):
             break
         worlds.append(roomy_world(holders, exact))
-        if len(divided) == 2:
-            find_swaps(possible, worlds[-1])
-        else:
-            moves.append(tuple(find_moves(possible, worlds[-1])))
-    return _Shown(holders, tuple(worlds), tuple(moves)), ~possible.is_safe()
+        find_swaps(possible, worlds[-1])
+    return _Shown(holders, tuple(worlds)), ~possible.is_safe()
 
 
 def _failing(

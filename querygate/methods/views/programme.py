@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from highspy import Highs, HighsLp, HighsModelStatus, MatrixFormat
+from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from querygate.core.types import Floats
-
-MOST_NODES, GOOD_ENOUGH = 20, 0.1
-"""Of a search for whole numbers: how long it goes on, and how far from the best it may end."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +23,40 @@ class Corner:
     worth: Floats
 
 
-def zero_sums(goal: Floats, matrix: csr_array, lower: Floats, upper: Floats) -> Corner | None:
-    """The least goal such that every sum (row of the matrix) is zero; None if there is none."""
-    bounds = list(zip(lower.tolist(), upper.tolist(), strict=True))
-    right = np.zeros(matrix.shape[0])
-    # The stubs of SciPy know no sparse matrices here.
-    solved = linprog(goal, A_eq=matrix, b_eq=right, bounds=bounds, method="highs-ds")  # type: ignore[call-overload]
-    if solved.status != 0:
-        return None
-    return Corner(np.asarray(solved.x, np.float64), np.asarray(solved.eqlin.marginals, np.float64))
+class ZeroSums:
+    """Unknowns with a bound each, such that every sum (row of the matrix) is zero; asked for one unknown after another.
+
+    Each search begins where the one before it ended, which takes a tenth of the time.
+    """
+
+    def __init__(self, matrix: csr_array, bound: Floats) -> None:
+        self._bound = bound
+        columns = matrix.tocsc()
+        programme = HighsLp()
+        programme.num_row_, programme.num_col_ = matrix.shape
+        programme.col_cost_ = np.zeros(bound.size)
+        programme.col_lower_, programme.col_upper_ = -bound, bound
+        programme.row_lower_ = programme.row_upper_ = np.zeros(matrix.shape[0])
+        programme.a_matrix_.format_ = MatrixFormat.kColwise
+        programme.a_matrix_.start_, programme.a_matrix_.index_ = columns.indptr, columns.indices
+        programme.a_matrix_.value_ = columns.data
+        self._solver = Highs()  # type: ignore[no-untyped-call]
+        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off"), ("simplex_strategy", 4)):
+            self._solver.setOptionValue(option, value)
+        self._solver.passModel(programme)
+
+    def greatest(self, unknown: int, most: float) -> Corner | None:
+        """The unknown as great as it can be, up to `most`; None if the search fails."""
+        solver, bound = self._solver, float(self._bound[unknown])
+        solver.changeColCost(unknown, -1.0)
+        solver.changeColBounds(unknown, 0.0, most)
+        solver.run()
+        found = solver.getSolution()
+        corner = Corner(np.array(found.col_value), np.array(found.row_dual))
+        solved = solver.getModelStatus() == HighsModelStatus.kOptimal
+        solver.changeColCost(unknown, 0.0)
+        solver.changeColBounds(unknown, -bound, bound)
+        return corner if solved else None
 
 
 def sums_below(goal: Floats, matrix: csr_array, limits: Floats, upper: Floats) -> Floats | None:
@@ -41,20 +64,3 @@ def sums_below(goal: Floats, matrix: csr_array, limits: Floats, upper: Floats) -
     bounds = [(0.0, one) for one in upper.tolist()]
     solved = linprog(goal, A_ub=matrix, b_ub=limits, bounds=bounds, method="highs-ds")  # type: ignore[call-overload]
     return np.asarray(solved.x, np.float64) if solved.status == 0 else None
-
-
-def whole_zero_sums(
-    goal: Floats, matrix: csr_array, most_matrix: csr_array, most: Floats, upper: Floats
-) -> Floats | None:
-    """Whole numbers from 0 to `upper` with zero sums, and sums of the second matrix that are at most `most`.
-
-    The search is cut off by a number of steps, never by time, so that it finds the same every time.
-    """
-    solved = milp(
-        goal,
-        integrality=np.ones(goal.size, dtype=np.int64),
-        bounds=Bounds(np.zeros(goal.size), upper),
-        constraints=[LinearConstraint(matrix, 0.0, 0.0), LinearConstraint(most_matrix, -np.inf, most)],
-        options={"node_limit": MOST_NODES, "mip_rel_gap": GOOD_ENOUGH},
-    )
-    return None if solved.x is None else np.asarray(solved.x, np.float64)

@@ -30,8 +30,8 @@ def balanced_cut(codes: Ints, weights: Ints, least: int, allowed: Collection[int
 def peeled(codes: Ints, weights: Ints, least: int) -> Bools | None:
     """Who has the commonest category, or as few of the commonest as are enough.
 
-    Categories that too few have would leave open whoever they are with, and weigh least on many: they are by themselves
-    if they are enough together, and with the commonest category otherwise.
+    Categories that too few have leave open how many of each there are among all whom they are with: so they are by
+    themselves if they are enough together, and with the smallest category that is enough otherwise.
     """
     values, place = np.unique(codes, return_inverse=True)
     held = _weight_by(place, weights, values.size)
@@ -39,7 +39,7 @@ def peeled(codes: Ints, weights: Ints, least: int) -> Bools | None:
     rare = order[held[order] < least]
     common = order[: order.size - rare.size]
     if rare.size and common.size:
-        left = common if int(held[rare].sum()) >= least else np.append(common[:1], rare)
+        left = common if int(held[rare].sum()) >= least else np.append(common[-1:], rare)
         is_enough = int(held[left].sum()) >= least and int(weights.sum() - held[left].sum()) >= least
         return np.isin(codes, values[left]) if is_enough else None
     first = np.cumsum(held[order])

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from querygate.core.types import Bools, Ints
+from querygate.methods.views.atoms import distinct_columns
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.worlds import World
 
@@ -38,14 +39,22 @@ def find_swaps(possible: Possible, world: World) -> None:
         tried |= set(new)
         for begin in range(0, len(new), AT_ONCE):
             own, other = np.array(new[begin : begin + AT_ONCE]).T
-            possible.add(swapped_atoms(holders, world.room(holders, own, other), own, other), own, other)
+            room = world.room(holders, own, other)
+            for view in holders.atoms.divided:
+                if view != world.exact:
+                    possible.add(swapped_atoms(holders, room, own, other, (world.exact, view)), own, other)
 
 
-def swapped_atoms(holders: Holders, room: Ints, own: Ints, other: Ints) -> Bools:
-    """Per pair of bins the atoms whose classes are strongly connected, by classes that have room."""
-    atoms, size = holders.atoms, sum(holders.atoms.sizes)
-    first, second = (atoms.labels[view] + atoms.offsets[view] for view in atoms.divided)
-    free = (room[:, first] > 0) & (room[:, second] > 0)
+def swapped_atoms(holders: Holders, room: Ints, own: Ints, other: Ints, views: tuple[int, int]) -> Bools:
+    """Per pair of bins the atoms whose classes of the two views are strongly connected, by classes that have room and
+    inside one class of every further view.
+    """
+    atoms = holders.atoms
+    free = room[:, atoms.labels[views[1]] + atoms.offsets[views[1]]] > 0
+    further = [view for view in atoms.divided if view not in views]
+    first, second = (distinct_columns(atoms.labels[[view, *further]])[1] for view in views)
+    second += int(first.max()) + 1
+    size = int(second.max()) + 1
     out, there = np.nonzero(free & (holders.held[:, own].T > 0))
     back, here = np.nonzero(free & (holders.held[:, other].T > 0))
     heads = np.concatenate([out * size + first[there], back * size + second[here]])

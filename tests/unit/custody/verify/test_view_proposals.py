@@ -13,7 +13,6 @@ from querygate.core.errors import ConfigError
 from querygate.custody.publish.view_certificates import CellCertificates
 from querygate.methods.views.balance import Balance
 from querygate.methods.views.checker import BinnedNumber, TotalsGiven, WitnessCheck, least_support
-from querygate.methods.views.moves import Move
 from querygate.methods.views.worlds import World
 from tests.policies import make_policy, quasi, sensitive
 from tests.unit.custody.verify.view_stores import ViewStore, publish_views
@@ -106,7 +105,7 @@ def number(values: list[int]) -> BinnedNumber:
     return BinnedNumber(np.array(values), np.array([0, 10]), np.array([9, 19]), 10, 60)
 
 
-def test_moves_and_worlds_that_are_none_show_nothing() -> None:
+def test_worlds_that_are_none_show_nothing() -> None:
     check = WitnessCheck(LABELS, BINS, [number([1, 2, 3, 11, 12, 13])], 2)
     before = check.can.copy()
     true = check.world(0)
@@ -116,15 +115,6 @@ def test_moves_and_worlds_that_are_none_show_nothing() -> None:
         TotalsGiven(5, np.zeros((0, 0), dtype=np.int64)),
     ):
         assert not check.swap(world)
-        assert not check.move(Move(0, 1, (0,), (1,)), world)
-    for move in (
-        Move(0, 1, (0,), (1,)),  # a class loses somebody
-        Move(0, 99, (0,), (1,)),
-        Move(-1, 1, (0,), (1,)),
-        Move(0, 1, (77,), (1,)),
-        Move(0, 1, (0, 1, 2, 3), (9, -9, -9, 9)),  # more than there are
-    ):
-        assert not check.move(move, true)
     assert np.array_equal(check.can, before)
 
 

@@ -9,7 +9,6 @@ from querygate.methods.views import CellRelease, ColumnRelease, RecordTable, Sen
 from querygate.methods.views.checker import (
     BalanceGiven,
     BinnedNumber,
-    MoveGiven,
     TotalsGiven,
     WitnessCheck,
     fewest_people,
@@ -97,12 +96,8 @@ def _column(
     check = WitnessCheck(labels, bins, numbers, release.values)
     worlds = [TotalsGiven(world.exact, world.totals) for world in one.safe.worlds]
     for world in worlds:
-        if not one.safe.moves and not check.swap(world):
+        if not check.swap(world):
             found.append("R3: a world does not meet the figures")
-    for world, moves in zip(worlds, one.safe.moves, strict=False):
-        for move in moves:
-            if not check.move(MoveGiven(move.own, move.other, move.atoms, move.times), world):
-                found.append("R3: a move does not keep the figures")
     if unsafe := int(check.unsafe().sum()):
         found.append(f"R3: {unsafe} records are not shown to be able to have another value")
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from querygate.core.types import Ints
+from querygate.core.types import Bools, Ints
 from querygate.methods.views import CellRelease, ColumnRelease, SensitiveColumn
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.swaps import find_swaps
@@ -67,22 +67,12 @@ def unplayable(column: SensitiveColumn, cell: CellRelease, one: ColumnRelease, v
     wrong = _direct(here, holders, possible, atom)
     for world in one.safe.worlds:
         known = possible.bins.copy()
-        if not one.safe.moves:
-            find_swaps(possible, world)
+        find_swaps(possible, world)
         for group, place in zip(*np.nonzero(possible.bins & ~known), strict=True):
             own, other = int(holders.bin[group]), int(place)
             trade = _cycle(holders, world, int(holders.atom[group]), own, other)
             if trade is None or not _acts(here, holders, world, atom, own, other, trade):
                 wrong.append(f"a holder of {own} cannot have {other}")
-    pairs = zip(one.safe.worlds, one.safe.moves, strict=False)
-    for world, move in [(world, move) for world, moves in pairs for move in moves]:
-        trade = dict(zip(move.atoms, move.times, strict=True))
-        if not _acts(here, holders, world, atom, move.own, move.other, trade):
-            wrong.append(f"the move of {move.own} and {move.other} changes a figure")
-        for a, times in trade.items():
-            possible.add_one(
-                np.arange(holders.atoms.number) == a, *((move.own, move.other) if times > 0 else (move.other, move.own))
-            )
     if not possible.is_safe().all():
         wrong.append("somebody is not safe")
     return wrong
@@ -108,10 +98,22 @@ def _direct(here: Cell, holders: Holders, possible: Possible, atom: Ints) -> lis
 
 
 def _cycle(holders: Holders, world: World, atom: int, own: int, other: int) -> Trade | None:
-    """A cycle through the atom along classes that have room, found breadth first."""
+    """A cycle through the atom in the exact view and another one, inside its classes of all further views."""
+    for view in holders.atoms.divided:
+        further = [one for one in holders.atoms.divided if one not in (world.exact, view)]
+        inside = (holders.atoms.labels[further] == holders.atoms.labels[further][:, [atom]]).all(axis=0)
+        if view != world.exact and (trade := _cycle_inside(holders, world, view, inside, atom, own, other)):
+            return trade
+    return None
+
+
+def _cycle_inside(
+    holders: Holders, world: World, view: int, inside: Bools, atom: int, own: int, other: int
+) -> Trade | None:
+    """Along classes that have room, found breadth first."""
     room = world.room(holders, np.array([own]), np.array([other]))[0]
-    first, second = (holders.atoms.labels[view] + holders.atoms.offsets[view] for view in holders.atoms.divided)
-    free = (room[first] > 0) & (room[second] > 0)
+    first, second = (holders.atoms.labels[one] + holders.atoms.offsets[one] for one in (world.exact, view))
+    free = inside & (room[second] > 0)
     steps: dict[tuple[int, int], list[tuple[int, tuple[int, int]]]] = defaultdict(list)
     for a in np.flatnonzero(free).tolist():
         if holders.held[a, own]:

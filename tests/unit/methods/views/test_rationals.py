@@ -9,7 +9,7 @@ import pytest
 
 from querygate.methods.views.atoms import Atoms
 from querygate.methods.views.balance import _exact
-from querygate.methods.views.programme import zero_sums
+from querygate.methods.views.programme import ZeroSums
 from querygate.methods.views.rationals import solve_exactly
 
 
@@ -33,8 +33,7 @@ def test_what_no_small_denominator_gives_is_solved_for(monkeypatch: pytest.Monke
     monkeypatch.setattr("querygate.methods.views.balance.DENOMINATORS", ())
     labels = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])
     atoms, weights = Atoms(labels, (2, 2)), np.array([2, 3, 3, 2])
-    goal, bound = np.array([-1.0, 0, 0, 0]), weights / 4
-    corner = zero_sums(goal, atoms.incidence, -bound, np.append(0.5, bound[1:]))
+    corner = ZeroSums(atoms.incidence, weights / 4).greatest(0, 0.5)
     assert corner is not None
     one = _exact(atoms, weights, 4, 0, corner.found)
     assert one is not None
