@@ -131,7 +131,7 @@ def _sensitive(state: PublicationState, unit: Unit) -> tuple[SensitiveColumn, Un
     bins, place = np.unique(coded, axis=1, return_inverse=True)
     measures = [_measure(state, c, own) for c, own in zip(unit.columns, bins, strict=True) if tells_sums(state, c)]
     guards = [guard for column in unit.columns for guard in column_guards(state, column)]
-    made = SensitiveColumn(unit.name, place.reshape(-1), bins.shape[1], tuple(measures), tuple(guards))
+    made = SensitiveColumn(unit.name, place.reshape(-1), bins.shape[1], tuple(measures), tuple(guards), tuple(bins))
     return made, UnitBins(tuple(bins))
 
 

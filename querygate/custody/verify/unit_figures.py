@@ -34,6 +34,8 @@ class UnitTold:
     margins: tuple[LocatedMargin, ...]
     bin: Ints
     numbers: tuple[BinnedNumber, ...]
+    meant: tuple[Ints, ...]
+    """By column of the unit, which of its values each bin has."""
     told: tuple[Bools, ...]
 
     def is_told(self, margin: int) -> Bools:
@@ -85,7 +87,7 @@ def read_unit(
             number = _number(policy, raw[column.name], bins[place], meant[place], sum_cell)
             _check_sums(written, column, margins, told, joint[:size], number, policy)
             numbers.append(number)
-    return UnitTold(tuple(margins), joint[:size], tuple(numbers), told)
+    return UnitTold(tuple(margins), joint[:size], tuple(numbers), tuple(meant), told)
 
 
 def _check_domain(column: Column, raw: RawColumn) -> None:

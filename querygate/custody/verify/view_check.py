@@ -293,7 +293,7 @@ class _Job:
             return 0
         numbers = [BinnedNumber(one.values[records], one.low, one.high, one.span, one.step) for one in told.numbers]
         labels = np.stack([one.label[records] for one in telling])
-        check = WitnessCheck(labels, told.bin[records], numbers, self.rules.values)
+        check = WitnessCheck(labels, told.bin[records], numbers, self.rules.values, told.meant)
         for world in self._given(frame, place):
             check.swap(world)
         for exact in check.divided if check.unsafe().any() else ():

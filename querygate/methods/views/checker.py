@@ -182,11 +182,15 @@ def sum_ends(label: Ints, bins: Ints, number: BinnedNumber) -> list[tuple[int, i
 class WitnessCheck:
     """Who of one cell is shown to be able to have another value, with the same figures in every view (R3).
 
-    Records in one class of every view that have one bin (or a window of it, where it is wide) are a group.
+    Records in one class of every view that have one bin (or a window of it, where it is wide) are a group. `columns`
+    says of joint bins which value of each column they have.
     """
 
-    def __init__(self, labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], values: int) -> None:
+    def __init__(
+        self, labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], values: int, columns: Sequence[Ints] = ()
+    ) -> None:
         self.told, self.values = numbers, values
+        self.columns = columns or [np.arange(int(bins.max(initial=0)) + 1)]
         self.public, window, self.numbers = _windows(bins, numbers)
         self.atoms, atom = _distinct(labels)
         self.classes = [np.unique(row, return_inverse=True)[1].reshape(-1) for row in self.atoms]
@@ -246,7 +250,9 @@ class WitnessCheck:
         for most in TRIES:
             wanted = np.zeros_like(tried)
             for one in np.unique(self.window[self._unsafe_groups()]).tolist():
-                partners = common[self.public[common] != self.public[one]][:most]
+                partners = common[self.public[common] != self.public[one]]
+                alike = sum((of[self.public[partners]] == of[self.public[one]]).astype(np.int64) for of in self.columns)
+                partners = partners[np.argsort(alike, kind="stable")][:most]
                 wanted[np.minimum(one, partners), np.maximum(one, partners)] = True
             own, other = np.nonzero(wanted & ~tried)
             tried |= wanted
@@ -285,7 +291,10 @@ class WitnessCheck:
         can = np.zeros((self.atom.size, names.size), dtype=np.bool_)
         for window, name in enumerate(place.reshape(-1).tolist()):
             can[:, name] |= self.can[:, window]
-        unsafe: Bools = can.sum(axis=1) < self.values
+        unsafe: Bools = np.zeros(len(can), dtype=np.bool_)
+        for of in self.columns:
+            reached = [can[:, of[names] == value].any(axis=1) for value in np.unique(of[names])]
+            unsafe |= np.sum(reached, axis=0) < self.values
         for number in self.told:
             known = can & number.has_number[names]
             greatest = np.where(known, number.high[names], np.iinfo(np.int64).min).max(axis=1)

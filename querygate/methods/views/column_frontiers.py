@@ -50,7 +50,7 @@ def find_frontiers(
     now: list[Frontier] = list(views)
     done: list[Collapse] = []
     windows = Windows.of(column, cell.records)
-    if np.unique(windows.public).size < values:
+    if min(np.unique(value[windows.public]).size for value in column.values) < values:
         return ColumnFrontiers((), collapses=(Collapse(fixed, 0, f"withheld: {WITNESS}", cell.records.size),))
     while True:
         failed = _failing(column, cell, now, fixed)

@@ -62,7 +62,8 @@ class Holders:
     def partners(self, own: int) -> Ints:
         """Bins that belong to other public ones, most promising first.
 
-        For numbers those that span the guard, the nearest first; for categories the commonest first.
+        Of linked columns those that differ in most; for numbers those that span the guard, the nearest first; for
+        categories the commonest first.
         """
         public = self.windows.public
         others = np.flatnonzero(public != public[own])
@@ -75,7 +76,8 @@ class Holders:
                 span = np.maximum(high[others], high[own]) - np.minimum(low[others], low[own]) + 1
                 too_near |= (span < measure.span) | ~measure.has_number[others]
                 beyond = np.maximum(beyond, span - measure.span)
-        order = np.lexsort((others, -number, beyond, too_near))
+        same = sum((value[public[others]] == value[public[own]]).astype(np.int64) for value in self.windows.told.values)
+        order = np.lexsort((others, -number, beyond, too_near, same))
         ranked: Ints = others[order]
         return ranked
 
@@ -117,11 +119,15 @@ class Possible:
         return [np.flatnonzero(self.holders.bin == one) for one in range(self.holders.column.size)]
 
     def is_safe(self) -> Bools:
-        """Per group: enough public bins, and such as span every guard."""
+        """Per group: enough values of every column, and such as span every guard."""
         told, public = self.holders.windows.told, self.holders.windows.public
         starts = np.flatnonzero(np.diff(public, prepend=-1))  # windows of one bin are side by side
         can, names = np.logical_or.reduceat(self.bins, starts, axis=1), public[starts]
-        safe: Bools = can.sum(axis=1) >= self.values
+        safe: Bools = np.ones(len(can), dtype=np.bool_)
+        for value in told.values:
+            order = np.argsort(value[names], kind="stable")
+            begins = np.flatnonzero(np.append(True, np.diff(value[names][order]) != 0))
+            safe &= np.logical_or.reduceat(can[:, order], begins, axis=1).sum(axis=1) >= self.values
         for measure in told.measures:
             low, high = (end[names] for end in measure.ends)
             known = can & measure.has_number[names]

@@ -18,18 +18,20 @@ from querygate.methods.views.atoms import distinct_columns
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.worlds import World
 
-FIRST_PARTNERS = 4
-"""So many other bins are tried before all the rest: they are enough for most."""
+PARTNERS = (4, 32)
+"""With so many other bins a bin is tried, the most promising ones: a few are enough for most people, and a joint bin of
+linked columns has hundreds of others.
+"""
 
 AT_ONCE = 1_000
 """Pairs of bins whose graphs are laid side by side."""
 
 
 def find_swaps(possible: Possible, world: World) -> None:
-    """Add what swaps show in this world; every pair of bins is tried for those whom the first few do not show safe."""
+    """Add what swaps show in this world; more pairs of bins are tried for those whom the first few do not show safe."""
     holders = possible.holders
     tried: set[tuple[int, int]] = set()
-    for most in (FIRST_PARTNERS, holders.column.size):
+    for most in PARTNERS:
         pairs = [
             (min(own, other), max(own, other))
             for own in np.unique(holders.bin[~possible.is_safe()]).tolist()

@@ -81,18 +81,30 @@ class Measure:
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """One sensitive column, or several that stay together with joint bins; a category has no measures."""
+    """One sensitive column, or several that stay together with joint bins; a category has no measures.
+
+    `parts` says of each of several columns which of its own values a joint bin has: no value of any of them may be
+    certain.
+    """
 
     name: str
     codes: Ints
     size: int
     measures: tuple[Measure, ...] = ()
     guards: tuple[ClassGuard, ...] = ()
+    parts: tuple[Ints, ...] = ()
 
     def __post_init__(self) -> None:
         _check_codes(self.name, self.codes, self.size)
         for measure in self.measures:
             _check_measure(self, measure)
+        if any(part.shape != (self.size,) for part in self.parts):
+            raise ValueError(f"{self.name}: a part has one value per bin")
+
+    @cached_property
+    def values(self) -> list[Ints]:
+        """By column and bin, the bin of NULLs last, which of its values the bin has."""
+        return [np.append(part, NULL) for part in self.parts] or [np.arange(self.size + 1)]
 
     @cached_property
     def bins(self) -> Ints:

@@ -163,6 +163,24 @@ def test_views_as_the_custodian_wants_them(tmp_path: Path, views: dict[str, Any]
     check(store)
 
 
+def test_nobody_s_value_of_any_linked_column_is_certain(tmp_path: Path) -> None:
+    """Two rare diseases together have enough joint values where one of them has none."""
+    rng = random.Random(5)
+    rows = people(400) | {name: [rng.random() < share for _ in range(400)] for name, share in (("a", 0.4), ("b", 0.02))}
+    columns = {name: sensitive("boolean") for name in ("a", "b")}
+    store, _ = published(tmp_path, rows, POLICY.but(columns=columns, views={"linked": [["a", "b"]]}))
+    check(store)
+    margins = {place for place, margin in enumerate(store.catalog.margins) if set(margin.sensitive) == {"a", "b"}}
+    held: dict[tuple[int, int], set[Any]] = {}
+    for cell in store.cells:
+        for column in store.catalog.columns:
+            if cell["margin"] in margins and column.name in ("a", "b"):
+                values = store.sets[column.index, cell[f"c{column.index}_set"]]
+                held.setdefault((cell["class"], column.index), set()).update(values)
+    assert held
+    assert min(map(len, held.values())) == 2
+
+
 def test_dates_timestamps_groups_and_cells(tmp_path: Path) -> None:
     rng = random.Random(3)
     days = [dt.date(2000, 1, 1) + dt.timedelta(days=rng.randrange(3000)) for _ in range(80)]

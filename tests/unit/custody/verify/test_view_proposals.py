@@ -118,6 +118,13 @@ def test_worlds_that_are_none_show_nothing() -> None:
     assert np.array_equal(check.can, before)
 
 
+def test_linked_columns_are_uncertain_one_by_one() -> None:
+    """Everybody could have another joint value, but all have the same value of one column."""
+    for second, is_unsafe in (([1, 0], False), ([0, 0], True)):
+        check = WitnessCheck(np.zeros_like(LABELS), BINS, [], 2, (np.array([0, 1]), np.array(second)))
+        assert set(check.unsafe().tolist()) == {is_unsafe}
+
+
 def test_the_table_itself_is_a_world() -> None:
     check = WitnessCheck(LABELS, BINS, [number([1, 2, 3, 11, 12, 13])], 2)
     world = World(0, np.asarray(check.world(0).totals), np.zeros((1, 4), dtype=np.int64))
