@@ -93,13 +93,15 @@ class Published:
     k: int
     parts: int
     loss: float
+    frame_cells: int = 0
+    most_classes: int = 0
     peak_mb: float = 0.0
 
 
 def run() -> list[dict[str, Any]]:
     rows, seconds = [], {}
     for number, target_s in TARGET_S.items():
-        made = published(POLICY, PEOPLE, number)
+        made = published(POLICY, f"{PEOPLE} FROM range({number})", number)
         seconds[number] = made.seconds
         name = f"publish {number // MILLION} million rows x 5 quasi-identifiers"
         rows.append(row(name, made.seconds, "s", _told(made), ratio=made.seconds / target_s, target=1.0))
@@ -108,22 +110,22 @@ def run() -> list[dict[str, Any]]:
     rows.append(row("publish: growth exponent", exponent, "", "1 to 10 million rows", ratio=exponent / TARGET_EXPONENT,
                     target=1.0))  # fmt: skip
     for number, memory_mb in LITTLE_MB.items():
-        made = published(POLICY, PEOPLE, number, memory_mb)
+        made = published(POLICY, f"{PEOPLE} FROM range({number})", number, memory_mb)
         name = f"publish {number // MILLION} million rows with publish_memory_mb = {memory_mb}"
         rows.append(row(name, made.seconds, "s", f"{_told(made)}, {made.parts} parts, loss {made.loss:.2%}"))
         rows.append(row(f"{name}: memory", made.peak_mb, "MB", "peak, the program itself with about 110 MB"))
-    made = published(MIXED_POLICY, MIXED, MILLION)
+    made = published(MIXED_POLICY, f"{MIXED} FROM range({MILLION})", MILLION)
     rows.append(row("publish 1 million rows, mixed and with missing values", made.seconds, "s", _told(made)))
     return rows
 
 
 def published(policy: str, people: str, rows: int, memory_mb: int = 4096) -> Published:
-    """Publish so many random people in a process of its own."""
+    """Publish the random people that a statement makes, so many, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         raw = duckdb.connect()
         raw.execute("SET threads = 1")  # the same people every time
         raw.execute("SELECT setseed(0.5)")
-        raw.execute(f"COPY ({people} FROM range({rows})) TO '{folder}/people.parquet' (FORMAT parquet)")
+        raw.execute(f"COPY ({people}) TO '{folder}/people.parquet' (FORMAT parquet)")
         Path(folder, "policy.toml").write_text(policy)
         command = [sys.executable, "-m", "tests.bench.publish", folder, str(rows)]
         settings = {**os.environ, "QUERYGATE_PUBLISH_MEMORY_MB": str(memory_mb)}
@@ -175,9 +177,10 @@ def _publish(folder: Path, rows: int) -> Published:
     times.append(("", time.perf_counter()))
     steps = {step: end - at for (step, at), (_, end) in pairwise(times)}
     parts = sum(1 for step in steps if step.startswith("making classes: part ")) or 1
-    loss = sum(report.loss.values()) / len(report.loss)
+    loss = sum(report.loss.values()) / max(1, len(report.loss))
     figures = report.classes, report.cells, report.measured.k, parts, loss
-    return Published(times[-1][1] - began, steps, *figures)
+    cells = (report.views.frame_cells, report.views.most_classes) if report.views is not None else ()
+    return Published(times[-1][1] - began, steps, *figures, *cells)
 
 
 def _check_served(opened: OpenSite, rows: int) -> None:

@@ -168,6 +168,8 @@ class ViewTables:
             **{name: _Parts(kind) for column in columns for name, kind in _physical(column)},
         }
         self._sets: dict[str, dict[tuple[int, ...], int]] = {c.name: {} for c in columns if not c.is_numeric}
+        self._members = {column.name: self._values_of_codes(column) for column in columns if not column.is_numeric}
+        self._known: dict[tuple[str, bytes, bool], int] = {}  # codes of a category: their set
         self._sums: list[tuple[Ints, ...]] = []
         self.classes = self.cells = 0
 
@@ -197,10 +199,13 @@ class ViewTables:
             nulls = np.where(box.some, np.where(box.missing, 1, 0), 2)
             self._put_ends(column, low[label], high[label], nulls[label])
             return
-        members = self._members(column)
         ids = []
         for held, gone in zip(np.split(box.codes, box.starts[1:-1]), box.missing.tolist(), strict=True):
-            ids.append(self._set(column, [NULL] * gone + [value for code in held.tolist() for value in members[code]]))
+            key = column.name, held.tobytes(), gone
+            if key not in self._known:
+                values = [value for code in held.tolist() for value in self._members[column.name][code]]
+                self._known[key] = self._set(column, [NULL] * gone + values)
+            ids.append(self._known[key])
         self._parts[f"c{column.index}_set"].add(np.array(ids)[label])
 
     def _put_codes(self, column: Column, codes: Ints) -> None:
@@ -237,7 +242,7 @@ class ViewTables:
             ends = _outward(one.low[told], unit, -np.inf), _outward(one.high[told] + more, unit, np.inf)
             self._sums.append((index, told + self.classes, one.known[told], *ends))
 
-    def _members(self, column: Column) -> list[list[int]]:
+    def _values_of_codes(self, column: Column) -> list[list[int]]:
         """The values that each code of a quasi-identifying category stands for."""
         policy = self._state.policy.column(column.name)
         place = {text: i for i, text in enumerate(column.values)}

@@ -33,11 +33,14 @@ class MarginFigures:
 
 @dataclass(frozen=True, slots=True)
 class ViewFigures:
-    """All margins. `least_cut` is how many people any combination of classes is about, at least: k or more."""
+    """All margins. `most_classes` is how many classes of counts all views have in one frame cell, at most. `least_cut` is
+    how many people any combination of classes is about, at least: k or more.
+    """
 
     frame_cells: int
     smallest_cell: int
     largest_cell: int
+    most_classes: int
     least_cut: float
     margins: tuple[MarginFigures, ...]
     coarsened: tuple[Coarsening, ...]
@@ -45,6 +48,7 @@ class ViewFigures:
 
 def summarise(state: PublicationState, views: MadeViews) -> ViewFigures:
     records = [cell.records for cell in views.cells]
+    counts = [place for place, margin in enumerate(margins_of(state)) if not margin.sensitive]
     margins = []
     for place, margin in enumerate(margins_of(state)):
         parts = [cell.margins[place] for cell in views.cells]
@@ -67,6 +71,7 @@ def summarise(state: PublicationState, views: MadeViews) -> ViewFigures:
         frame_cells=len(records),
         smallest_cell=min(records),
         largest_cell=max(records),
+        most_classes=max(sum(cell.margins[place].classes for place in counts) for cell in views.cells),
         least_cut=min(cell.least_cut for cell in views.cells),
         margins=tuple(margins),
         coarsened=views.coarsenings(units_of(state.policy)),

@@ -117,7 +117,10 @@ def _least_cut(capacity: Ints) -> int:
     """
     least = int(capacity.sum(axis=1).min())
     while True:
-        carried = capacity + np.stack([np.minimum(row, capacity).sum(axis=1) for row in capacity])
+        carried = capacity.copy()
+        for row in capacity:  # paths over this vertex
+            (near,) = row.nonzero()
+            carried[near[:, None], near] += np.minimum(row[near][:, None], row[near])
         number, component = connected_components(csr_array(carried >= least), directed=False)
         of = component.astype(np.int64)
         if number == len(capacity):

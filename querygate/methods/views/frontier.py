@@ -60,10 +60,8 @@ class Frontier:
     @cached_property
     def loss(self) -> Floats:
         """Per node what its collapse would lose: the worth of all splits below it that still stand."""
-        standing = np.where(self.is_above, self.tree.worth, 0.0)
-        for node in range(self.tree.nodes - 1, 0, -1):
-            standing[self.tree.parent[node]] += standing[node]
-        return standing
+        before = np.append(0.0, np.cumsum(np.where(self.is_above, self.tree.worth, 0.0)))
+        return before[self.tree.behind] - before[:-1]
 
     def divides(self, figures: Array) -> Bools:
         """Per row of figures (by class) and per node: has it classes with different figures below it?"""
@@ -93,17 +91,21 @@ def collapse_greedily(
     too. A problem that nothing ends is left.
     """
     found, done = list(frontiers), []
+    hits = [np.asfortranarray(one) for one in hits]  # all problems of a node side by side
     is_open = np.logical_or.reduce([one.any(axis=1) for one in hits])
+    ends = [one.sum(axis=0) for one in hits]  # open problems by node
     while is_open.any():
-        best = (-1.0, 0, 0, 0)
-        for view, one in enumerate(hits):
-            ended = one[is_open].sum(axis=0)
+        best = (-1.0, 0, 0)
+        for view, ended in enumerate(ends):
             score = np.where(ended > 0, ended / np.maximum(found[view].loss, 1e-9), -1.0)
             node = int(np.argmax(score))
             if score[node] > best[0]:
-                best = (float(score[node]), view, node, int(ended[node]))
-        _, view, node, ended_here = best
+                best = (float(score[node]), view, node)
+        _, view, node = best
         found[view] = found[view].collapsed(node)
-        done.append(Collapse(view, node, reason, ended_here))
-        is_open &= ~hits[view][:, found[view].tree.below(node)].any(axis=1)
+        done.append(Collapse(view, node, reason, int(ends[view][node])))
+        ended_now = np.flatnonzero(is_open & hits[view][:, found[view].tree.below(node)].any(axis=1))
+        is_open[ended_now] = False
+        for one, ended in zip(hits, ends, strict=True):
+            ended -= one[ended_now].sum(axis=0)
     return found, done

@@ -59,6 +59,24 @@ class Holders:
         table[self.atom, self.bin] = self.count
         return table
 
+    @cached_property
+    def groups_of(self) -> list[Ints]:
+        """The groups that have each bin."""
+        order = np.argsort(self.bin, kind="stable")
+        return np.split(order, np.searchsorted(self.bin[order], np.arange(1, self.column.size)))
+
+    def having(self, bins: Ints) -> tuple[Ints, Ints]:
+        """The groups that have the first of these bins, then those that have the second, and so on; and whose turn it
+        is at each.
+        """
+        groups = [self.groups_of[one] for one in bins.tolist()]
+        return np.repeat(np.arange(bins.size), [one.size for one in groups]), np.concatenate(groups)
+
+    @cached_property
+    def records_of(self) -> Ints:
+        """Records by bin."""
+        return by_atom(self.bin, self.count, self.column.size)
+
     def partners(self, own: int) -> Ints:
         """Bins that belong to other public ones, most promising first.
 
@@ -67,7 +85,7 @@ class Holders:
         """
         public = self.windows.public
         others = np.flatnonzero(public != public[own])
-        number = self.held.sum(axis=0)[others]
+        number = self.records_of[others]
         too_near = np.zeros(others.size, dtype=np.bool_)
         beyond = np.zeros(others.size, dtype=np.int64)
         for measure in self.column.measures:
@@ -96,27 +114,17 @@ class Possible:
         """Everybody can have the bin they have, and those of others in their atom."""
         return cls(holders, values, holders.held[holders.atom] > 0)
 
-    def add(self, atoms: Bools, own: Ints, other: Ints) -> None:
-        """Per pair of bins (row): in these atoms holders of either can have the other."""
-        for where, one, two in zip(atoms, own.tolist(), other.tolist(), strict=True):
-            self.add_one(where, one, two)
-            self.add_one(where, two, one)
-
     def add_one(self, atoms: Bools, own: int, other: int) -> None:
         """Holders of one bin in these atoms can have the other."""
-        holds = self._groups_of[own]
+        holds = self.holders.groups_of[own]
         self.bins[holds, other] |= atoms[self.holders.atom[holds]]
 
     def lacks(self, own: int, other: int) -> Bools:
         """Per atom: are its holders of `own` not yet safe, nor known to be able to have the other bin?"""
-        holds = self._groups_of[own]
+        holds = self.holders.groups_of[own]
         lacking = np.zeros(self.holders.atoms.number, dtype=np.bool_)
         lacking[self.holders.atom[holds]] = ~self.is_safe()[holds] & ~self.bins[holds, other]
         return lacking
-
-    @cached_property
-    def _groups_of(self) -> list[Ints]:
-        return [np.flatnonzero(self.holders.bin == one) for one in range(self.holders.column.size)]
 
     def is_safe(self) -> Bools:
         """Per group: enough values of every column, and such as span every guard."""

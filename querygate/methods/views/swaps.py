@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from querygate.core.types import Bools, Ints
 from querygate.methods.views.atoms import distinct_columns
-from querygate.methods.views.holders import Holders, Possible
+from querygate.methods.views.holders import Possible
 from querygate.methods.views.worlds import World
 
 PARTNERS = (4, 32)
@@ -44,25 +44,30 @@ def find_swaps(possible: Possible, world: World) -> None:
             room = world.room(holders, own, other)
             for view in holders.atoms.divided:
                 if view != world.exact:
-                    possible.add(swapped_atoms(holders, room, own, other, (world.exact, view)), own, other)
+                    _add_swaps(possible, room, own, other, (world.exact, view))
 
 
-def swapped_atoms(holders: Holders, room: Ints, own: Ints, other: Ints, views: tuple[int, int]) -> Bools:
-    """Per pair of bins the atoms whose classes of the two views are strongly connected, by classes that have room and
-    inside one class of every further view.
+def _add_swaps(possible: Possible, room: Ints, own: Ints, other: Ints, views: tuple[int, int]) -> None:
+    """Per pair of bins: holders whose classes of the two views are strongly connected can have the other bin, by classes
+    that have room and inside one class of every further view.
     """
-    atoms = holders.atoms
-    free = room[:, atoms.labels[views[1]] + atoms.offsets[views[1]]] > 0
+    holders, atoms = possible.holders, possible.holders.atoms
+    moved = atoms.labels[views[1]] + atoms.offsets[views[1]]
     further = [view for view in atoms.divided if view not in views]
     first, second = (distinct_columns(atoms.labels[[view, *further]])[1] for view in views)
     second += int(first.max()) + 1
     size = int(second.max()) + 1
-    out, there = np.nonzero(free & (holders.held[:, own].T > 0))
-    back, here = np.nonzero(free & (holders.held[:, other].T > 0))
-    heads = np.concatenate([out * size + first[there], back * size + second[here]])
-    tails = np.concatenate([out * size + second[there], back * size + first[here]])
+    arcs, gets, group = [], [], []
+    for bins, others, tail, head in ((own, other, first, second), (other, own, second, first)):
+        pair, who = holders.having(bins)
+        free = room[pair, moved[holders.atom[who]]] > 0
+        pair, who = pair[free], who[free]
+        arcs.append((pair * size + tail[holders.atom[who]], pair * size + head[holders.atom[who]]))
+        gets.append(others[pair])
+        group.append(who)
+    tails, heads = (np.concatenate(part) for part in zip(*arcs, strict=True))
     whole = own.size * size
-    graph = csr_array((np.ones(heads.size, dtype=np.int8), (heads, tails)), shape=(whole, whole))
-    component = connected_components(graph, connection="strong")[1].reshape(own.size, size)
-    connected: Bools = component[:, first] == component[:, second]
-    return free & connected
+    graph = csr_array((np.ones(tails.size, dtype=np.int8), (tails, heads)), shape=(whole, whole))
+    component = connected_components(graph, connection="strong")[1]
+    on_cycle: Bools = component[tails] == component[heads]
+    possible.bins[np.concatenate(group)[on_cycle], np.concatenate(gets)[on_cycle]] = True

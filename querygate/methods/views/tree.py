@@ -4,7 +4,8 @@ A node is split at the first column of the view that allows it: an ordered colum
 commonest value. Where no such split is left, ordered columns are cut anywhere. Both sides keep k people. Only the
 quasi-identifiers and k decide, and equal people are never parted.
 
-Nodes are numbered from the root down and leaves from left to right, so a node is a range of leaves.
+Nodes are numbered from the root down, the left side before the right one, and leaves from left to right: so a node is
+a range of leaves, and with all below it a range of nodes.
 """
 
 from __future__ import annotations
@@ -51,9 +52,14 @@ class Tree:
         """The same tree over rows that stand at these places."""
         return replace(self, leaf=self.leaf[place])
 
-    def below(self, node: int) -> Ints:
+    @property
+    def behind(self) -> Ints:
+        """The first node after each node and all its descendants: every split has two sides."""
+        return np.arange(self.nodes) + 2 * (self.last - self.first) - 1
+
+    def below(self, node: int) -> slice:
         """The node and all its descendants."""
-        return np.flatnonzero((self.first >= self.first[node]) & (self.last <= self.last[node]))
+        return slice(node, node + 2 * int(self.last[node] - self.first[node]) - 1)
 
 
 @dataclass
