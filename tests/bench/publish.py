@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,7 @@ class Published:
     k: int
     parts: int
     loss: float
+    processor_s: float
     frame_cells: int = 0
     most_classes: int = 0
     peak_mb: float = 0.0
@@ -178,7 +180,9 @@ def _publish(folder: Path, rows: int) -> Published:
     steps = {step: end - at for (step, at), (_, end) in pairwise(times)}
     parts = sum(1 for step in steps if step.startswith("making classes: part ")) or 1
     loss = sum(report.loss.values()) / max(1, len(report.loss))
-    figures = report.classes, report.cells, report.measured.k, parts, loss
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    processor_s = sum(one.ru_utime + one.ru_stime for one in used)
+    figures = report.classes, report.cells, report.measured.k, parts, loss, processor_s
     cells = (report.views.frame_cells, report.views.most_classes) if report.views is not None else ()
     return Published(times[-1][1] - began, steps, *figures, *cells)
 

@@ -1,7 +1,7 @@
 """The step that makes views: frame cells of all records, and then of each cell classes and figures that are certified.
 
-Quasi-identifiers of all records give the frame. Everything else is read some frame cells at a time, and cells are made
-side by side. What is kept of one is what will be written, and its certificates for the verifier.
+Combinations of quasi-identifiers, and how many records have each, give the frame. Everything else is read some frame
+cells at a time, and cells are made side by side. What is kept of one is what will be written, and its certificates for the verifier.
 """
 
 from __future__ import annotations
@@ -88,17 +88,17 @@ def divide_views(state: PublicationState) -> PublicationState:
     plan = make_plan(state)
     whole = quasi_table(state)
     try:
-        cells = cell_records(whole, plan)
+        cells = cell_records(whole.table, plan)
     except TooFewPeople:
         raise ConfigError(
             "QG803", "No class would have k people.", "Publish more records, or lower k in the policy."
         ) from None
-    frame = np.zeros(whole.records, dtype=np.int64)
-    for number, records in enumerate(cells):
-        frame[records] = number
+    frame = np.zeros(whole.records.size, dtype=np.int64)
+    for number, rows in enumerate(cells):
+        frame[rows] = number
     state.staging.add_classes(frame)
     state.staging.seal_classes()
-    sizes = np.array([records.size for records in cells])
+    sizes = np.array([whole.records[rows].sum() for rows in cells])
     del cells
     made: list[FrameCell] = []
     for batch in in_batches(sizes, AT_ONCE):

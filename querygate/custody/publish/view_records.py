@@ -1,4 +1,4 @@
-"""Coded records as views are made of them: quasi-identifiers of all, and of some frame cells everything else too.
+"""Coded records as views are made of them: combinations of quasi-identifiers of all, and everything of some frame cells.
 
 A sensitive column, or a group of linked ones, is a unit. Its bins are what occurs of it; sums are told of its numbers
 where a sum means something and nobody's many rows would make it theirs.
@@ -39,6 +39,14 @@ class UnitBins:
 
 
 @dataclass(frozen=True)
+class QuasiTable:
+    """Rows of quasi-identifiers in the order of their codes, and how many records each stands for."""
+
+    table: RecordTable
+    records: Ints
+
+
+@dataclass(frozen=True)
 class FrameRecords:
     """The records of some frame cells: of each its cell, and per unit what its bins mean."""
 
@@ -73,20 +81,23 @@ def make_plan(state: PublicationState) -> ViewPlan:
     return ViewPlan(rules.views, tuple(frame), state.policy.k, rules.values)
 
 
-def quasi_table(state: PublicationState) -> RecordTable:
-    """The quasi-identifiers of all records, and whose they are. The order of records stays."""
-    state = replace(state, combinations=state.staging.combinations(by_record=True))
-    return RecordTable(_quasi(state), (), person_numbers(state) if state.repeated else None)
+def quasi_table(state: PublicationState) -> QuasiTable:
+    """The quasi-identifiers of the whole table: each combination once, or each record where people have several."""
+    found = state.staging.combinations(by_record=state.repeated)
+    shares = None if state.repeated else (found.counts, 1)
+    persons = person_numbers(state) if state.repeated else None
+    return QuasiTable(RecordTable(_quasi(replace(state, combinations=found)), (), persons, shares), found.counts)
 
 
-def frame_records(state: PublicationState, whole: RecordTable, frame: Ints, cells: range) -> FrameRecords:
-    """All of some frame cells; `frame` is the cell of every record of the whole table, in the order that stays."""
+def frame_records(state: PublicationState, whole: QuasiTable, frame: Ints, cells: range) -> FrameRecords:
+    """All of some frame cells; `frame` is the cell of every row of the whole table."""
     state = replace(state, combinations=state.staging.combinations(by_record=True, classes=cells))
     made = [_sensitive(state, unit) for unit in units_of(state.policy)]
-    here = (frame >= cells.start) & (frame < cells.stop)
-    shares = whole.weights[here], whole.person
+    here = np.flatnonzero((frame >= cells.start) & (frame < cells.stop))
+    row = np.repeat(here, whole.records[here])  # records come in the order of their codes, as the rows do
+    shares = (whole.table.weights // whole.records)[row], whole.table.person
     table = RecordTable(_quasi(state), tuple(column for column, _ in made), shares=shares)
-    return FrameRecords(table, frame[here], tuple(bins for _, bins in made))
+    return FrameRecords(table, frame[row], tuple(bins for _, bins in made))
 
 
 def in_batches(sizes: Ints, most: int) -> Iterator[range]:

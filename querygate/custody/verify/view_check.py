@@ -8,10 +8,10 @@ made the views is used: balances and worlds that it found are proposals, and cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from querygate.custody.verify.person_check import ClassPeople
 from querygate.custody.verify.promises import MarginReader, Measurement, ViewsMeasured, Written, require
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verify import check_edges, check_groups
+from querygate.methods.anonymise.parallel import side_by_side
 from querygate.methods.views.checker import (
     BalanceGiven,
     BinnedNumber,
@@ -41,6 +42,12 @@ from querygate.methods.views.checker import (
     person_shares,
     unbalanced,
 )
+
+
+T = TypeVar("T")
+
+SEVERAL = 20_000
+"""With fewer records, other processes would take longer to start than to help."""
 
 
 class GivenBalance(Protocol):
@@ -157,6 +164,14 @@ def _by_frame(frame: Ints) -> dict[int, Ints]:
     return dict(zip(names.tolist(), np.split(order, begin[1:]), strict=True))
 
 
+def _of_each(cells: Mapping[int, Ints], work: Callable[[int, Ints], T]) -> list[T]:
+    """What is found of each frame cell, in any order; several at a time, where there are enough records for that."""
+    listed = list(cells.items())
+    if sum(records.size for records in cells.values()) < SEVERAL:
+        return [work(frame, records) for frame, records in listed]
+    return list(side_by_side(lambda place: work(*listed[place]), len(listed)))
+
+
 def _mean(parts: Sequence[tuple[float, int]]) -> float:
     number = sum(n for _, n in parts)
     return sum(total for total, _ in parts) / number if number else 0.0
@@ -242,20 +257,25 @@ class _Job:
     def check_combinations(self, counts: Sequence[LocatedMargin], cells: Mapping[int, Ints]) -> int:
         """The fewest people that a combination of two views tells of; further views by what is proposed for them."""
         weight, whole = person_shares(self.rows, self.persons)
-        wanted, least = self.policy.k * whole, 2**62
-        for frame, records in cells.items():
+
+        def least_in(frame: int, records: Ints) -> int:
             labels = np.stack([one.label[records] for one in counts])
-            here = least_support(labels[0], labels[min(1, len(counts) - 1)], weight[records])
-            require(here >= wanted, f"two views together tell of k = {self.policy.k} people or of nobody")
-            least = min(least, here)
-            for view in range(2, len(counts)):
-                if (labels[view] == labels[view][0]).all():
-                    continue  # the whole cell as one class is a sum of classes of the first view
-                given = self.proposals[frame].balances[view - 2] if frame in self.proposals else ()
-                balances = [BalanceGiven(one.atom, one.numbers, one.denominator) for one in given]
-                left = unbalanced(labels[: view + 1], weight[records], wanted, balances)
-                require(not left, f"views together tell of k = {self.policy.k} people or of nobody")
-        return least // whole
+            return self._least_support(frame, labels, weight[records], self.policy.k * whole)
+
+        return min(_of_each(cells, least_in)) // whole
+
+    def _least_support(self, frame: int, labels: Ints, weight: Ints, wanted: int) -> int:
+        """Of one frame cell; `labels` are views x records."""
+        least = least_support(labels[0], labels[min(1, len(labels) - 1)], weight)
+        require(least >= wanted, f"two views together tell of k = {self.policy.k} people or of nobody")
+        for view in range(2, len(labels)):
+            if (labels[view] == labels[view][0]).all():
+                continue  # the whole cell as one class is a sum of classes of the first view
+            given = self.proposals[frame].balances[view - 2] if frame in self.proposals else ()
+            balances = [BalanceGiven(one.atom, one.numbers, one.denominator) for one in given]
+            left = unbalanced(labels[: view + 1], weight, wanted, balances)
+            require(not left, f"views together tell of k = {self.policy.k} people or of nobody")
+        return least
 
     # -- units: R1 and R3 --------------------------------------------------------------------------------------------
 
@@ -279,12 +299,14 @@ class _Job:
             rows = told.is_told(number)
             if rows.any():
                 measure_margin(self.written, columns, one, told.told[number], self.read, self.policy, self.found.guards)
-        safe = withheld = 0
-        for frame, records in cells.items():
+
+        def shown_in(frame: int, records: Ints) -> tuple[int, int]:
             number = self._shown(frame, place, told, records)
             require(number in (0, records.size), f"everybody could have another value of {name}")
-            safe, withheld = safe + number, withheld + records.size - number
-        self.found.shown[name], self.found.withheld[name] = safe, withheld
+            return number, records.size - number
+
+        safe, withheld = zip(*_of_each(cells, shown_in), strict=True)
+        self.found.shown[name], self.found.withheld[name] = sum(safe), sum(withheld)
 
     def _shown(self, frame: int, place: int, told: UnitTold, records: Ints) -> int:
         """How many records of a frame cell are shown to be able to have another value; none where nothing is told."""

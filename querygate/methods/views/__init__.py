@@ -15,7 +15,7 @@ Pure: arrays in, arrays out. The caller codes the columns; what is made of them 
 
 from __future__ import annotations
 
-from querygate.methods.views.frame import FrameColumn
+from querygate.methods.views.frame import CellLimits, FrameColumn
 from querygate.methods.views.make import TooFewPeople, ViewPlan, cell_records, certified_cell, certified_views, gathered
 from querygate.methods.views.release import CellRelease, ClassFigures, ColumnRelease, ViewsRelease
 from querygate.methods.views.table import NULL, ClassGuard, Measure, QuasiIdentifier, RecordTable, SensitiveColumn
@@ -27,6 +27,7 @@ __all__ = [
     "gathered",
     "ViewPlan",
     "FrameColumn",
+    "CellLimits",
     "TooFewPeople",
     "RecordTable",
     "QuasiIdentifier",

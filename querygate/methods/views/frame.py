@@ -1,7 +1,8 @@
 """Frames: public cells that no class crosses, so that everything else happens inside one cell.
 
 A cell follows public cuts of its columns. Neighbours with too few people are joined, and a cell whose views could have
-too many classes is divided further, at codes of its ordered columns first and by categories then.
+too many classes, or that has too many people, is divided further: at codes of its ordered columns first, and by
+categories that all views have then. How many people have which quasi-identifiers decides, and nothing else.
 """
 
 from __future__ import annotations
@@ -25,13 +26,18 @@ class FrameColumn:
     cuts: tuple[int, ...] = ()
 
 
-def frame_cells(
-    table: RecordTable, frame: Sequence[FrameColumn], views: Sequence[Sequence[str]], k: int, most: int
-) -> Ints:
-    """The cell of each record, 0..m-1; `most` is how many classes the views may have together in one.
+@dataclass(frozen=True)
+class CellLimits:
+    """About so many classes all views may have in a cell together, and so many people; with more it is divided."""
 
-    Every cell has k people, if the table has.
-    """
+    classes: int = 1_000
+    people: int = 50_000
+
+
+def frame_cells(
+    table: RecordTable, frame: Sequence[FrameColumn], views: Sequence[Sequence[str]], k: int, most: CellLimits
+) -> Ints:
+    """The cell of each record, 0..m-1. Every cell has k people, if the table has."""
     cells = [np.arange(table.records)]
     for one in frame:
         cells = [part for cell in cells for part in _divided(table, one, cell, k)]
@@ -66,13 +72,19 @@ def _divided(table: RecordTable, one: FrameColumn, cell: Ints, k: int) -> Iterat
 
 
 def _refined(
-    table: RecordTable, order: Sequence[QuasiIdentifier], views: Sequence[Sequence[str]], cell: Ints, k: int, most: int
+    table: RecordTable,
+    order: Sequence[QuasiIdentifier],
+    views: Sequence[Sequence[str]],
+    cell: Ints,
+    k: int,
+    most: CellLimits,
 ) -> Iterator[Ints]:
     waiting = [cell]
     while waiting:
         cell = waiting.pop()
         left = None
-        if _most_classes(table, views, cell, k) > most:
+        people = int(table.weights[cell].sum()) // table.person
+        if people > most.people or _most_classes(table, views, cell, people // k) > most.classes:
             for column in order:
                 codes, weights, least = column.codes[cell], table.weights[cell], k * table.person
                 left = balanced_cut(codes, weights, least) if column.ordered else peeled(codes, weights, least)
@@ -84,8 +96,7 @@ def _refined(
             waiting += [cell[~left], cell[left]]
 
 
-def _most_classes(table: RecordTable, views: Sequence[Sequence[str]], cell: Ints, k: int) -> int:
-    by_people = int(table.weights[cell].sum()) // (k * table.person)
+def _most_classes(table: RecordTable, views: Sequence[Sequence[str]], cell: Ints, by_people: int) -> int:
     number = 0
     for view in views:
         codes = np.stack([table.column(name).codes[cell] for name in view])

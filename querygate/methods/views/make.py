@@ -17,7 +17,7 @@ from querygate.methods.views.atoms import by_atom, distinct_columns
 from querygate.methods.views.balance import Balance, balanced
 from querygate.methods.views.column_frontiers import CellRecords, ColumnFrontiers, find_frontiers
 from querygate.methods.views.crossings import least_crossing, uncrossed
-from querygate.methods.views.frame import FrameColumn, frame_cells
+from querygate.methods.views.frame import CellLimits, FrameColumn, frame_cells
 from querygate.methods.views.frontier import Collapse, Frontier
 from querygate.methods.views.release import CellRelease, ColumnRelease, ViewsRelease, figures_of
 from querygate.methods.views.table import RecordTable, SensitiveColumn
@@ -25,9 +25,6 @@ from querygate.methods.views.tree import Tree, grow
 
 SPANNING = 2
 """Views that are certified together, both coarsened; further ones are inserted."""
-
-MOST_CLASSES = 1_000
-"""About so many classes a frame cell may have; with more it is divided."""
 
 
 class TooFewPeople(ValueError):
@@ -42,7 +39,7 @@ class ViewPlan:
     frame: tuple[FrameColumn, ...]
     k: int
     values: int = 2
-    most_classes: int = MOST_CLASSES
+    most: CellLimits = CellLimits()
 
     def __post_init__(self) -> None:
         if not self.views or not all(self.views) or self.k < 2 or self.values < 2:
@@ -63,7 +60,7 @@ def cell_records(table: RecordTable, plan: ViewPlan) -> list[Ints]:
     """The records of each frame cell."""
     if int(table.weights.sum()) < plan.k * table.person:
         raise TooFewPeople("the table has fewer than k people")
-    cell = frame_cells(table, plan.frame, plan.views, plan.k, plan.most_classes)
+    cell = frame_cells(table, plan.frame, plan.views, plan.k, plan.most)
     order = np.argsort(cell, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(cell[order])) + 1)
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from querygate.core.types import Ints
-from querygate.methods.views import FrameColumn, Measure, QuasiIdentifier, RecordTable, SensitiveColumn, ViewPlan
+from querygate.methods.views import (
+    CellLimits,
+    FrameColumn,
+    Measure,
+    QuasiIdentifier,
+    RecordTable,
+    SensitiveColumn,
+    ViewPlan,
+)
 
 WIDTH = 5
 
@@ -106,7 +114,11 @@ def hostile(seed: int) -> tuple[RecordTable, ViewPlan]:
     frame = (FrameColumn("age", (1, 3, 20)),) if random.random() < 0.5 else ()
     views = 3 if seed % 4 == 0 and records < 150 else 2
     wanted = ViewPlan(
-        VIEWS[:views], frame, int(random.choice([2, 3, 5, 10, 50])), int(random.choice([2, 2, 3])), most_classes=50
+        VIEWS[:views],
+        frame,
+        int(random.choice([2, 3, 5, 10, 50])),
+        int(random.choice([2, 2, 3])),
+        most=CellLimits(classes=50),
     )
     return RecordTable(quasi, sensitive, persons), wanted
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from querygate.methods.views import FrameColumn, QuasiIdentifier, RecordTable
+from querygate.methods.views import CellLimits, FrameColumn, QuasiIdentifier, RecordTable
 from querygate.methods.views.frame import frame_cells
 from querygate.methods.views.frontier import Frontier, collapse_greedily
 from querygate.methods.views.split import balanced_cut, peeled
@@ -93,7 +95,7 @@ def test_a_collapse_never_divides_what_was_collapsed_before() -> None:
     assert kept.is_root
 
 
-def cells_of(table: RecordTable, frame: tuple[FrameColumn, ...], k: int, most: int = 1_000) -> np.ndarray:
+def cells_of(table: RecordTable, frame: tuple[FrameColumn, ...], k: int, most: CellLimits = CellLimits()) -> np.ndarray:
     return frame_cells(table, frame, [("age", "sex")], k, most)
 
 
@@ -121,14 +123,31 @@ def test_a_category_divides_by_its_values() -> None:
 
 def test_a_cell_of_too_many_classes_is_divided_further() -> None:
     table = small_table(np.arange(1_000) % 100)
-    assert cells_of(table, (), 5, most=100).max() == 0
-    cells = cells_of(table, (), 5, most=20)
+    assert cells_of(table, (), 5, most=CellLimits(classes=100)).max() == 0
+    cells = cells_of(table, (), 5, most=CellLimits(classes=20))
     for cell in range(int(cells.max()) + 1):
         ages = table.column("age").codes[cells == cell]
         assert 5 <= np.unique(ages).size <= 20  # as many combinations, as few classes
         assert np.ptp(ages) == np.unique(ages).size - 1  # neighbours
 
 
+def test_a_cell_of_too_many_people_is_divided_further() -> None:
+    table = small_table(np.arange(1_000) % 4)
+    cells = cells_of(table, (), 5, most=CellLimits(people=300))
+    assert np.unique(cells, return_counts=True)[1].tolist() == [250] * 4
+    assert all(np.unique(table.column("age").codes[cells == cell]).size == 1 for cell in range(4))
+
+
+def test_combinations_with_their_numbers_give_the_cells_of_their_records() -> None:
+    records = small_table(np.arange(900) ** 2 % 97)
+    whole = np.stack([column.codes for column in records.quasi])
+    codes, place, times = np.unique(whole, axis=1, return_inverse=True, return_counts=True)
+    quasi = [replace(column, codes=own) for column, own in zip(records.quasi, codes, strict=True)]
+    combined = RecordTable(tuple(quasi), (), shares=(times, 1))
+    frame, most = (FrameColumn("age", (30, 60)),), CellLimits(classes=40, people=200)
+    assert np.array_equal(cells_of(combined, frame, 5, most)[place.reshape(-1)], cells_of(records, frame, 5, most))
+
+
 def test_a_cell_that_nothing_divides_stays() -> None:
     table = RecordTable((QuasiIdentifier("age", np.zeros(500, dtype=np.int64), 1, ordered=True),), ())
-    assert frame_cells(table, (), [("age",)], 2, 0).max() == 0
+    assert frame_cells(table, (), [("age",)], 2, CellLimits(0, 0)).max() == 0
