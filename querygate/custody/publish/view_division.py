@@ -1,7 +1,8 @@
 """The step that makes views: frame cells of all records, and then of each cell classes and figures that are certified.
 
 Combinations of quasi-identifiers, and how many records have each, give the frame. Everything else is read some frame
-cells at a time, and cells are made side by side. What is kept of one is what will be written, and its certificates for the verifier.
+cells at a time, and cells are made side by side. What is kept of one is what will be written, and its certificates for
+the verifier.
 """
 
 from __future__ import annotations

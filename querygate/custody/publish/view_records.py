@@ -1,4 +1,4 @@
-"""Coded records as views are made of them: combinations of quasi-identifiers of all, and everything of some frame cells.
+"""Coded records as views are made of them: combinations of quasi-identifiers, and all columns of some frame cells.
 
 A sensitive column, or a group of linked ones, is a unit. Its bins are what occurs of it; sums are told of its numbers
 where a sum means something and nobody's many rows would make it theirs.

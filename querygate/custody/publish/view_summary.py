@@ -33,8 +33,8 @@ class MarginFigures:
 
 @dataclass(frozen=True, slots=True)
 class ViewFigures:
-    """All margins. `most_classes` is how many classes of counts all views have in one frame cell, at most. `least_cut` is
-    how many people any combination of classes is about, at least: k or more.
+    """All margins. `most_classes` is how many classes of counts all views have in one frame cell together, at most.
+    `least_cut` is how many people any combination of classes is about, at least: k or more.
     """
 
     frame_cells: int

@@ -43,7 +43,6 @@ from querygate.methods.views.checker import (
     unbalanced,
 )
 
-
 T = TypeVar("T")
 
 SEVERAL = 20_000
@@ -122,9 +121,9 @@ def verify_views(
     if policy.views is None:
         raise ValueError("the policy has no views")
     persons = _persons(staging.raw_column, policy) if written.catalog().persons else None
-    read: ReadColumn = cache(staging.raw_column)
+    catalog, read = written.catalog(), staging.raw_column
     with written.margins() as margins:
-        job = _Job(written, margins, policy, policy.views, written.catalog(), read, persons, rows, proposals or {})
+        job = _Job(written, margins, policy, policy.views, catalog, read, cache(read), persons, rows, proposals or {})
         return job.measure()
 
 
@@ -187,6 +186,7 @@ class _Job:
     rules: ViewRules
     catalog: Catalog
     read: ReadColumn
+    read_quasi: ReadColumn  # kept, since every margin asks for some; of sensitive columns one unit is held at a time
     persons: Ints | None
     rows: int
     proposals: Proposals
@@ -199,7 +199,7 @@ class _Job:
         require(self.rows == catalog.rows, "every record is counted once")
         views = _check_margins(catalog, self.margins, self.rules)
         written = [self.read_margin(margins[()]) for margins in views]
-        frame = find_frames(self.written, written, catalog.columns, self.read, self.rows)
+        frame = find_frames(self.written, written, catalog.columns, self.read_quasi, self.rows)
         counts = [self.located(one, frame) for one in written]
         cells = _by_frame(frame)
         least = self.check_combinations(counts, cells)
@@ -230,7 +230,7 @@ class _Job:
 
     def located(self, margin: WrittenMargin, frame: Ints) -> LocatedMargin:
         """Every record in its class, each of which has k people (R1)."""
-        one = locate(self.written, margin, self.catalog.columns, self.read, frame)
+        one = locate(self.written, margin, self.catalog.columns, self.read_quasi, frame)
         people = one.sizes if self.persons is None else people_by_class(one.label, self.persons)
         promise = f"k = {self.policy.k} people in each class of margin {margin.number}"
         require(int(people.min()) >= self.policy.k, promise)
@@ -294,11 +294,12 @@ class _Job:
             require(np.array_equal(first[whole.label], one.label), f"classes of {name} are made of classes of counts")
         columns = [column for key in unit for column in self.catalog.columns if column.name == key]
         policies = {column.name: self.policy.column(column.name) for column in columns}
-        told = read_unit(self.written, columns, margins, self.read, policies, self.rules.sum_cell)
+        read = cache(self.read)
+        told = read_unit(self.written, columns, margins, read, policies, self.rules.sum_cell)
         for number, one in enumerate(margins):
             rows = told.is_told(number)
             if rows.any():
-                measure_margin(self.written, columns, one, told.told[number], self.read, self.policy, self.found.guards)
+                measure_margin(self.written, columns, one, told.told[number], read, self.policy, self.found.guards)
 
         def shown_in(frame: int, records: Ints) -> tuple[int, int]:
             number = self._shown(frame, place, told, records)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.views import CellLimits, FrameColumn, QuasiIdentifier, RecordTable
-from querygate.methods.views.frame import frame_cells
+from querygate.methods.views.frame import USUAL, frame_cells
 from querygate.methods.views.frontier import Frontier, collapse_greedily
 from querygate.methods.views.split import balanced_cut, peeled
 from querygate.methods.views.tree import ROOT, grow
@@ -95,7 +95,7 @@ def test_a_collapse_never_divides_what_was_collapsed_before() -> None:
     assert kept.is_root
 
 
-def cells_of(table: RecordTable, frame: tuple[FrameColumn, ...], k: int, most: CellLimits = CellLimits()) -> np.ndarray:
+def cells_of(table: RecordTable, frame: tuple[FrameColumn, ...], k: int, most: CellLimits = USUAL) -> np.ndarray:
     return frame_cells(table, frame, [("age", "sex")], k, most)
 
 
