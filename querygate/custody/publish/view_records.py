@@ -17,7 +17,17 @@ from querygate.custody.policy.moment_rules import has_moments
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.publish.guarantees import column_guards, person_numbers
 from querygate.custody.publish.publication_state import PublicationState
-from querygate.methods.views import FrameColumn, Measure, QuasiIdentifier, RecordTable, SensitiveColumn, ViewPlan
+from querygate.methods.views import (
+    CellLimits,
+    FrameColumn,
+    Measure,
+    QuasiIdentifier,
+    RecordTable,
+    SensitiveColumn,
+    ViewPlan,
+)
+
+MOST = CellLimits()
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ def tells_sums(state: PublicationState, column: ColumnPolicy) -> bool:
 def make_plan(state: PublicationState) -> ViewPlan:
     rules = rules_of(state.policy)
     frame = (FrameColumn(name, _cuts(state, name, cuts)) for name, cuts in rules.frame)
-    return ViewPlan(rules.views, tuple(frame), state.policy.k, rules.values)
+    return ViewPlan(rules.views, tuple(frame), state.policy.k, rules.values, MOST)
 
 
 def quasi_table(state: PublicationState) -> QuasiTable:

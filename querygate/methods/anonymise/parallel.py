@@ -30,7 +30,8 @@ MOST = 10_000
 def side_by_side(work: Callable[[int], T], number: int) -> Iterator[T]:
     """What `work` makes of 0, 1 ... number - 1, in the order in which it is ready.
 
-    Where there is one processor, or no fork, it is done here; as is whatever a process that died has left undone.
+    Where there is one processor, or no fork is allowed, it is done here; as is whatever a process that died has left
+    undone.
 
     >>> sorted(side_by_side(lambda piece: piece * piece, 4))
     [0, 1, 4, 9]
@@ -54,8 +55,13 @@ def _from_helpers(work: Callable[[int], T], number: int) -> Iterator[tuple[int, 
     try:
         for _ in range(processors):
             ours, theirs = Pipe(duplex=False)
-            helpers[ours] = _forked(work, tickets, theirs)
-            theirs.close()
+            try:
+                helpers[ours] = _forked(work, tickets, theirs)
+            except OSError:  # no more processes are allowed
+                ours.close()
+                break
+            finally:
+                theirs.close()
         waiting = list(helpers)
         while waiting:
             ready = wait(waiting)

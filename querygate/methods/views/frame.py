@@ -34,9 +34,6 @@ class CellLimits:
     people: int = 50_000
 
 
-USUAL = CellLimits()
-
-
 def frame_cells(
     table: RecordTable, frame: Sequence[FrameColumn], views: Sequence[Sequence[str]], k: int, most: CellLimits
 ) -> Ints:

@@ -8,7 +8,7 @@ them, and then one further view after another, each coarsened alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from querygate.methods.views.atoms import by_atom, distinct_columns
 from querygate.methods.views.balance import Balance, balanced
 from querygate.methods.views.column_frontiers import CellRecords, ColumnFrontiers, find_frontiers
 from querygate.methods.views.crossings import least_crossing, uncrossed
-from querygate.methods.views.frame import USUAL, CellLimits, FrameColumn, frame_cells
+from querygate.methods.views.frame import CellLimits, FrameColumn, frame_cells
 from querygate.methods.views.frontier import Collapse, Frontier
 from querygate.methods.views.release import CellRelease, ColumnRelease, ViewsRelease, figures_of
 from querygate.methods.views.table import RecordTable, SensitiveColumn
@@ -39,7 +39,7 @@ class ViewPlan:
     frame: tuple[FrameColumn, ...]
     k: int
     values: int = 2
-    most: CellLimits = USUAL
+    most: CellLimits = field(default_factory=CellLimits)
 
     def __post_init__(self) -> None:
         if not self.views or not all(self.views) or self.k < 2 or self.values < 2:

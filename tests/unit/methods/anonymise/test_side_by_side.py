@@ -47,6 +47,20 @@ def test_what_the_dead_left_is_done_here(end):
     assert sorted(side_by_side(work, 20)) == list(range(20))
 
 
+@pytest.mark.parametrize("allowed", [0, 1])
+def test_it_is_done_here_where_no_more_processes_are_allowed(monkeypatch, allowed):
+    fork, forked = os.fork, []
+
+    def refused() -> int:
+        if len(forked) == allowed:
+            raise BlockingIOError("resource temporarily unavailable")
+        forked.append(1)
+        return fork()
+
+    monkeypatch.setattr(os, "fork", refused)
+    assert sorted(side_by_side(lambda piece: piece, 20)) == list(range(20))
+
+
 def test_a_fault_is_a_fault():
     def work(piece: int) -> float:
         return 1 / (piece - 3)

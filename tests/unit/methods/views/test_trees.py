@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from querygate.methods.views import CellLimits, FrameColumn, QuasiIdentifier, RecordTable
-from querygate.methods.views.frame import USUAL, frame_cells
+from querygate.methods.views.frame import frame_cells
 from querygate.methods.views.frontier import Frontier, collapse_greedily
 from querygate.methods.views.split import balanced_cut, peeled
 from querygate.methods.views.tree import ROOT, grow
@@ -95,8 +95,8 @@ def test_a_collapse_never_divides_what_was_collapsed_before() -> None:
     assert kept.is_root
 
 
-def cells_of(table: RecordTable, frame: tuple[FrameColumn, ...], k: int, most: CellLimits = USUAL) -> np.ndarray:
-    return frame_cells(table, frame, [("age", "sex")], k, most)
+def cells_of(table: RecordTable, frame: tuple[FrameColumn, ...], k: int, most: CellLimits | None = None) -> np.ndarray:
+    return frame_cells(table, frame, [("age", "sex")], k, most or CellLimits())
 
 
 def small_table(ages: np.ndarray) -> RecordTable:
@@ -129,6 +129,23 @@ def test_a_cell_of_too_many_classes_is_divided_further() -> None:
         ages = table.column("age").codes[cells == cell]
         assert 5 <= np.unique(ages).size <= 20  # as many combinations, as few classes
         assert np.ptp(ages) == np.unique(ages).size - 1  # neighbours
+
+
+def test_no_cell_has_more_than_a_thousand_classes_unless_nothing_divides_it() -> None:
+    random = np.random.default_rng(3)
+    codes = {"age": random.integers(0, 100, 30_000), "sex": random.integers(0, 2, 30_000)}
+    codes |= {name: random.integers(0, 60, 30_000) for name in ("town", "job")}
+    quasi = [QuasiIdentifier(name, own, 100, ordered=name == "age") for name, own in codes.items()]
+    views = [("age", "sex", "town"), ("age", "sex", "job")]
+    cells = frame_cells(RecordTable(tuple(quasi), ()), (), views, 5, CellLimits())
+    for cell in range(int(cells.max()) + 1):
+        here = cells == cell
+        pairs = [
+            np.unique(codes["age"][here] * 2_000 + codes["sex"][here] * 100 + codes[name][here]).size
+            for name in ("town", "job")
+        ]
+        assert sum(min(here.sum() // 5, number) for number in pairs) <= 1_000
+    assert cells.max() > 4
 
 
 def test_a_cell_of_too_many_people_is_divided_further() -> None:
