@@ -1,4 +1,4 @@
-"""Which class of a written margin each raw record lies in, by the published boxes alone.
+"""Which class of a written margin each combination of raw quasi-identifiers lies in, by the published boxes alone.
 
 Every quasi-identifier is reduced to kinds: values that no box of the margin tells apart. Combinations of kinds are then
 built up column by column, each with the classes whose boxes admit it, until one class is left for each.
@@ -16,6 +16,7 @@ from querygate.core.block import NO_NULLS
 from querygate.core.types import Array, Arrays, Bools, Column, Ints, Margin
 from querygate.core.vault_ports import RawColumn
 from querygate.custody.verify.promises import MarginReader, Written, require
+from querygate.custody.verify.raw_combinations import RawCombinations
 
 AT_ONCE = 2_000_000
 """Pairs of a combination and a class that are looked at together."""
@@ -71,9 +72,9 @@ def read_margin(margins: MarginReader, margin: Margin, number: int, columns: Seq
 
 
 def find_frames(
-    written: Written, counts: Sequence[WrittenMargin], columns: Sequence[Column], read: ReadColumn, rows: int
+    written: Written, counts: Sequence[WrittenMargin], columns: Sequence[Column], raw: RawCombinations
 ) -> Ints:
-    """The frame cell of each record, by what the classes in it admit together; QG803 where that is not one.
+    """The frame cell of each combination, by what the classes in it admit together; QG803 where that is not one.
 
     Every record is in a class of each margin, so of a column any margin that has it tells what a frame cell admits.
     """
@@ -82,21 +83,23 @@ def find_frames(
     for column in columns:
         one = next((one for one in counts if column.name in one.margin.quasi), None)
         if one is not None:
-            admitted = _admitted(column, one, written, read(column.name))
+            admitted = _admitted(column, one, written, raw.read(column.name))
             cell = np.searchsorted(names, one.frame)[admitted.by]
             pairs = np.unique(admitted.of_kind * names.size + cell)
             found.append(Admitted(admitted.kind, admitted.kinds, pairs // names.size, pairs % names.size))
-    place, is_one = _located(found, names.size, rows)
+    place, is_one = _located(found, names.size, raw.times.size)
     require(is_one, "every record lies in one frame cell")
     return names[place]
 
 
 def locate(
-    written: Written, margin: WrittenMargin, columns: Sequence[Column], read: ReadColumn, frame: Ints
+    written: Written, margin: WrittenMargin, columns: Sequence[Column], raw: RawCombinations, frame: Ints
 ) -> LocatedMargin:
-    """Every record in its class, by frame cell and box; QG803 where that is not one, or not as it is counted."""
+    """Every record in its class, by the frame cell of its combination and box; QG803 where that is not one, or not as
+    it is counted.
+    """
     quasi = [column for column in columns if column.name in margin.margin.quasi]
-    admitted = [_admitted(column, margin, written, read(column.name)) for column in quasi]
+    admitted = [_admitted(column, margin, written, raw.read(column.name)) for column in quasi]
     names, kind = np.unique(frame, return_inverse=True)
     require(bool(np.isin(margin.frame, names).all()), "no frame cell is empty")
     order = np.argsort(margin.frame, kind="stable")
@@ -106,11 +109,10 @@ def locate(
     )
     told = f"margin {margin.number}"
     require(is_one, f"every record lies in one class of {told}")
-    require(
-        np.array_equal(np.bincount(label, minlength=margin.names.size), margin.sizes),
-        f"records in each class of {told}",
-    )
-    return LocatedMargin(**vars(margin), label=label)
+    held = np.zeros(margin.names.size, dtype=np.int64)
+    np.add.at(held, label, raw.times)
+    require(np.array_equal(held, margin.sizes), f"records in each class of {told}")
+    return LocatedMargin(**vars(margin), label=label[raw.place])
 
 
 def _plain(cells: Arrays, name: str, told: str) -> Ints:

@@ -29,6 +29,7 @@ from querygate.custody.verify.margin_records import (
 )
 from querygate.custody.verify.person_check import ClassPeople
 from querygate.custody.verify.promises import MarginReader, Measurement, ViewsMeasured, Written, require
+from querygate.custody.verify.raw_combinations import RawCombinations
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.methods.anonymise.parallel import side_by_side
@@ -123,7 +124,9 @@ def verify_views(
     persons = _persons(staging.raw_column, policy) if written.catalog().persons else None
     catalog, read = written.catalog(), staging.raw_column
     with written.margins() as margins:
-        job = _Job(written, margins, policy, policy.views, catalog, read, cache(read), persons, rows, proposals or {})
+        quasi = [column.name for column in catalog.columns if column.role == "quasi-identifier"]
+        raw = RawCombinations.of(quasi, read, rows)
+        job = _Job(written, margins, policy, policy.views, catalog, read, raw, persons, rows, proposals or {})
         return job.measure()
 
 
@@ -186,7 +189,7 @@ class _Job:
     rules: ViewRules
     catalog: Catalog
     read: ReadColumn
-    read_quasi: ReadColumn  # kept, since every margin asks for some; of sensitive columns one unit is held at a time
+    raw: RawCombinations
     persons: Ints | None
     rows: int
     proposals: Proposals
@@ -199,9 +202,9 @@ class _Job:
         require(self.rows == catalog.rows, "every record is counted once")
         views = _check_margins(catalog, self.margins, self.rules)
         written = [self.read_margin(margins[()]) for margins in views]
-        frame = find_frames(self.written, written, catalog.columns, self.read_quasi, self.rows)
+        frame = find_frames(self.written, written, catalog.columns, self.raw)
         counts = [self.located(one, frame) for one in written]
-        cells = _by_frame(frame)
+        cells = _by_frame(frame[self.raw.place])
         least = self.check_combinations(counts, cells)
         for place, unit in enumerate(list(views[0])[1:]):
             margins = [self.located(self.read_margin(numbers[unit]), frame) for numbers in views]
@@ -229,8 +232,8 @@ class _Job:
         return found
 
     def located(self, margin: WrittenMargin, frame: Ints) -> LocatedMargin:
-        """Every record in its class, each of which has k people (R1)."""
-        one = locate(self.written, margin, self.catalog.columns, self.read_quasi, frame)
+        """Every record in its class, each of which has k people (R1); `frame` is by combination."""
+        one = locate(self.written, margin, self.catalog.columns, self.raw, frame)
         people = one.sizes if self.persons is None else people_by_class(one.label, self.persons)
         promise = f"k = {self.policy.k} people in each class of margin {margin.number}"
         require(int(people.min()) >= self.policy.k, promise)
@@ -294,7 +297,7 @@ class _Job:
             require(np.array_equal(first[whole.label], one.label), f"classes of {name} are made of classes of counts")
         columns = [column for key in unit for column in self.catalog.columns if column.name == key]
         policies = {column.name: self.policy.column(column.name) for column in columns}
-        read = cache(self.read)
+        read = cache(self.read)  # of this unit alone
         told = read_unit(self.written, columns, margins, read, policies, self.rules.sum_cell)
         for number, one in enumerate(margins):
             rows = told.is_told(number)

@@ -121,7 +121,8 @@ def _least_cut(capacity: Ints) -> int:
         for row in capacity:  # paths over this vertex
             (near,) = row.nonzero()
             carried[near[:, None], near] += np.minimum(row[near][:, None], row[near])
-        number, component = connected_components(csr_array(carried >= least), directed=False)
+        inseparable: Bools = carried >= least
+        number, component = connected_components(csr_array(inseparable), directed=False)
         of = component.astype(np.int64)
         if number == len(capacity):
             other, parts = int(np.argmax(carried[0, 1:])) + 1, 1 + least // LARGEST_FLOW

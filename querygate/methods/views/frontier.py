@@ -61,7 +61,8 @@ class Frontier:
     def loss(self) -> Floats:
         """Per node what its collapse would lose: the worth of all splits below it that still stand."""
         before = np.append(0.0, np.cumsum(np.where(self.is_above, self.tree.worth, 0.0)))
-        return before[self.tree.behind] - before[:-1]
+        below: Floats = before[self.tree.behind] - before[:-1]
+        return below
 
     def divides(self, figures: Array) -> Bools:
         """Per row of figures (by class) and per node: has it classes with different figures below it?"""

@@ -114,18 +114,6 @@ class Possible:
         """Everybody can have the bin they have, and those of others in their atom."""
         return cls(holders, values, holders.held[holders.atom] > 0)
 
-    def add_one(self, atoms: Bools, own: int, other: int) -> None:
-        """Holders of one bin in these atoms can have the other."""
-        holds = self.holders.groups_of[own]
-        self.bins[holds, other] |= atoms[self.holders.atom[holds]]
-
-    def lacks(self, own: int, other: int) -> Bools:
-        """Per atom: are its holders of `own` not yet safe, nor known to be able to have the other bin?"""
-        holds = self.holders.groups_of[own]
-        lacking = np.zeros(self.holders.atoms.number, dtype=np.bool_)
-        lacking[self.holders.atom[holds]] = ~self.is_safe()[holds] & ~self.bins[holds, other]
-        return lacking
-
     def is_safe(self) -> Bools:
         """Per group: enough values of every column, and such as span every guard."""
         told, public = self.holders.windows.told, self.holders.windows.public

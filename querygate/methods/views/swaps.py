@@ -48,8 +48,8 @@ def find_swaps(possible: Possible, world: World) -> None:
 
 
 def _add_swaps(possible: Possible, room: Ints, own: Ints, other: Ints, views: tuple[int, int]) -> None:
-    """Per pair of bins: holders whose classes of the two views are strongly connected can have the other bin, by classes
-    that have room and inside one class of every further view.
+    """Per pair of bins: holders can have the other one if their classes of the two views are strongly connected, by
+    classes that have room and inside one class of every further view.
     """
     holders, atoms = possible.holders, possible.holders.atoms
     moved = atoms.labels[views[1]] + atoms.offsets[views[1]]
