@@ -157,8 +157,9 @@ def _sensitive(state: PublicationState, unit: Unit) -> tuple[SensitiveColumn, Un
 
 
 def _codes(state: PublicationState, column: ColumnPolicy) -> Ints:
-    """The code of each record. Every record is a combination by itself."""
-    return state.staging.counts_by_combination(column.name)[1]
+    """The code of each record. Every record is a combination by itself, so its least code is its own."""
+    known = {} if state.combinations is None else state.combinations.low_code
+    return known[column.name] if column.name in known else state.staging.counts_by_combination(column.name)[1]
 
 
 def _measure(state: PublicationState, column: ColumnPolicy, codes: Ints) -> Measure:

@@ -121,8 +121,7 @@ def _least_cut(capacity: Ints) -> int:
         for row in capacity:  # paths over this vertex
             (near,) = row.nonzero()
             carried[near[:, None], near] += np.minimum(row[near][:, None], row[near])
-        inseparable: Bools = carried >= least
-        number, component = connected_components(csr_array(inseparable), directed=False)
+        number, component = connected_components(carried >= least, directed=False)
         of = component.astype(np.int64)
         if number == len(capacity):
             other, parts = int(np.argmax(carried[0, 1:])) + 1, 1 + least // LARGEST_FLOW
