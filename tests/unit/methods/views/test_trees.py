@@ -95,6 +95,18 @@ def test_a_collapse_never_divides_what_was_collapsed_before() -> None:
     assert kept.is_root
 
 
+def test_a_node_and_all_below_it_are_a_range_of_nodes() -> None:
+    table = random_table(4, 300)
+    columns = [table.column(name) for name in VIEWS[0]]
+    tree = grow(columns, np.stack([column.codes for column in columns]), table.weights, 3)
+    frontier = Frontier.finest(tree).collapsed(int(np.flatnonzero(tree.last - tree.first == 2)[0]))
+    standing = np.where(frontier.is_above, tree.worth, 0.0)
+    for node in range(tree.nodes):
+        inside = (tree.first >= tree.first[node]) & (tree.last <= tree.last[node])
+        assert np.array_equal(np.flatnonzero(inside), np.arange(tree.nodes)[tree.below(node)])
+        assert frontier.loss[node] == pytest.approx(standing[inside].sum())
+
+
 def cells_of(table: RecordTable, frame: tuple[FrameColumn, ...], k: int, most: CellLimits | None = None) -> np.ndarray:
     return frame_cells(table, frame, [("age", "sex")], k, most or CellLimits())
 
