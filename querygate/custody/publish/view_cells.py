@@ -132,10 +132,11 @@ def _told(
     label, held = np.nonzero(histogram)
     codes = {column.name: own[held] for column, own in zip(unit.columns, bins.codes, strict=True)}
     sums = []
-    with_sums = [(c, own) for c, own in zip(unit.columns, bins.codes, strict=True) if tells_sums(state, c)]
-    for place, (column, own) in enumerate(with_sums):
-        known = histogram[:, own >= 0].sum(axis=1)
-        sums.append(ClassSums(column.name, known, figures.sum_low[place], figures.sum_high[place]))
+    numbers = [(c, own) for c, own in zip(unit.columns, bins.codes, strict=True) if c.is_numeric]
+    for place, (column, own) in enumerate(numbers):
+        if tells_sums(state, column):
+            known = histogram[:, own >= 0].sum(axis=1)
+            sums.append(ClassSums(column.name, known, figures.sum_low[place], figures.sum_high[place]))
     return MarginCells(boxes, label, histogram[label, held], codes, tuple(sums))
 
 

@@ -85,6 +85,7 @@ class MadeViews:
 def divide_views(state: PublicationState) -> PublicationState:
     """Frame cells to the staging tables, in the place of classes, and views to the state."""
     state.progress.begin(Step.DIVIDE, "making views")
+    _check_persons(state)
     prepare(state)
     plan = make_plan(state)
     whole = quasi_table(state)
@@ -107,6 +108,16 @@ def divide_views(state: PublicationState) -> PublicationState:
     views = MadeViews(tuple(made))
     _check_certified(state, views)
     return replace(state, views=views, classes=views.classes)
+
+
+def _check_persons(state: PublicationState) -> None:
+    """Rows of one person trade values one by one, which does not show that the person could be without a value."""
+    if state.repeated and units_of(state.policy):
+        raise ConfigError(
+            "QG803",
+            "People have several rows, and views cannot show that nobody's value is certain then.",
+            'Publish one row per person, or classes in place of views: views.mode = "none".',
+        )
 
 
 def _made(state: PublicationState, records: FrameRecords, batch: range, plan: ViewPlan, before: int) -> list[FrameCell]:

@@ -150,7 +150,7 @@ def _sensitive(state: PublicationState, unit: Unit) -> tuple[SensitiveColumn, Un
     """The unit with the bins that occur, missing values among them."""
     coded = np.stack([_codes(state, column) for column in unit.columns])
     bins, place = np.unique(coded, axis=1, return_inverse=True)
-    measures = [_measure(state, c, own) for c, own in zip(unit.columns, bins, strict=True) if tells_sums(state, c)]
+    measures = [_measure(state, c, own) for c, own in zip(unit.columns, bins, strict=True) if c.is_numeric]
     guards = [guard for column in unit.columns for guard in column_guards(state, column)]
     made = SensitiveColumn(unit.name, place.reshape(-1), bins.shape[1], tuple(measures), tuple(guards), tuple(bins))
     return made, UnitBins(tuple(bins))
@@ -163,10 +163,7 @@ def _codes(state: PublicationState, column: ColumnPolicy) -> Ints:
 
 
 def _measure(state: PublicationState, column: ColumnPolicy, codes: Ints) -> Measure:
-    """A number in whole units, with its ends in each bin (low above high: missing) and the width of sum cells.
-
-    No bin is narrower than the guard, so rounding down takes nothing from what bins span.
-    """
+    """A number in whole units, with its ends in each bin (low above high: missing) and the width of sum cells."""
     if state.combinations is None:
         raise ValueError("records are read first")
     unit, guard, numbers = value_unit(column), column.guard or 0, state.numbers[column.name]
@@ -175,9 +172,9 @@ def _measure(state: PublicationState, column: ColumnPolicy, codes: Ints) -> Meas
         np.where(known, _floor(end[np.where(known, codes, 0)], unit), 0) for end in (numbers.low, numbers.high)
     )
     span = int(guard // unit) - (0 if column.type in DISCRETE and unit == 1 else 1)
-    step = max(1, int(rules_of(state.policy).sum_cell * guard // unit))
+    step = max(1, int(rules_of(state.policy).sum_cell * guard // unit)) if tells_sums(state, column) else 0
     values = np.where(np.isnan(raw), 0, _floor(np.nan_to_num(raw), unit)).astype(np.int64)
-    return Measure(values, np.where(known, low, 1), np.where(known, high, 0), max(0, span), step)
+    return Measure(values, np.where(known, low, 1), np.where(known, high, 0), max(0, span), step, state.policy.k)
 
 
 def _floor(values: object, unit: int | float) -> Ints:

@@ -7,7 +7,7 @@ domain for every column of the unit, nothing is told of it: it is withheld there
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +19,7 @@ from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.verify.margin_records import LocatedMargin, states
 from querygate.custody.verify.promises import Written, require
-from querygate.methods.views.checker import BinnedNumber
+from querygate.methods.views.checker import BinnedNumber, sum_ends
 
 NOWHERE = -1
 """The bin of a value that no cell has."""
@@ -63,6 +63,7 @@ def read_unit(
     read: Callable[[str], RawColumn],
     wanted: Mapping[str, ColumnPolicy],
     sum_cell: int,
+    k: int,
 ) -> UnitTold:
     """What is told of the unit; QG803 where it is not what raw rows give."""
     raw = {column.name: read(column.name) for column in columns}
@@ -82,10 +83,12 @@ def read_unit(
         _check_histogram(one, is_told, cells, joint[:size], name)
     numbers = []
     for place, column in enumerate(columns):
-        if column.moments != "none":
-            policy = wanted[column.name]
-            number = _number(policy, raw[column.name], bins[place], meant[place], sum_cell)
-            _check_sums(written, column, margins, told, joint[:size], number, policy)
+        if column.is_numeric:
+            policy, has_sums = wanted[column.name], column.moments != "none"
+            step = sum_cell if has_sums else 0
+            number = replace(_number(policy, raw[column.name], bins[place], meant[place], step), fewest=k)
+            if has_sums:
+                _check_sums(written, column, margins, told, joint[:size], number, policy)
             numbers.append(number)
     return UnitTold(tuple(margins), joint[:size], tuple(numbers), tuple(meant), told)
 
@@ -221,7 +224,8 @@ def _number(policy: ColumnPolicy, raw: RawColumn, bins: _Bins, meant: Ints, sum_
     # A value that was rounded down may be a unit less than its bin spans.
     span = int(guard // unit) - (1 if unit != 1 else 0)
     values = np.where(raw.missing, 0, _whole(np.where(raw.missing, 0, raw.values), unit))
-    return BinnedNumber(values, low, high, max(0, span), max(1, int(sum_cell * guard // unit)))
+    step = max(1, int(sum_cell * guard // unit)) if sum_cell else 0
+    return BinnedNumber(values, low, high, max(0, span), step)
 
 
 def _whole(values: Array, unit: int | float) -> Ints:
@@ -251,16 +255,15 @@ def _check_sums(
     for margin, is_told in zip(margins, told, strict=True):
         mine = is_told[margin.label] & number.has_number[bins]
         held = np.bincount(margin.label[mine], minlength=margin.names.size)
-        total = np.zeros(margin.names.size, dtype=np.int64)
-        np.add.at(total, margin.label[mine], number.values[mine])
-        found.append((margin.names[held > 0], held[held > 0], total[held > 0]))
-    name, known, sums = (np.concatenate(part) for part in zip(*found, strict=True))
+        ends = sum_ends(margin.label[mine], bins[mine], replace(number, values=number.values[mine]))
+        found.append((margin.names[held > 0], held[held > 0], np.array(ends, dtype=np.int64).reshape(-1, 2)))
+    name, known, cells = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.argsort(name)
     counted = np.array_equal(label, name[order]) and np.array_equal(n, known[order])
     require(counted, f"sums of {column.name} are told of the classes that have any")
-    low: Ints = sums[order] // number.step * number.step
     unit = value_unit(policy)
-    high = low + number.step - 1 + (n if unit != 1 else 0)
+    low, high = cells[order].T
+    high = high + (n if unit != 1 else 0)
     holds = _are_at(low_end, low, unit, -1) and _are_at(high_end, high, unit, 1)
     require(holds, f"sums of {column.name} in their cells")
 

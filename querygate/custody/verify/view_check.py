@@ -9,7 +9,7 @@ made the views is used: balances and worlds that it found are proposals, and cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Protocol, TypeVar
 
@@ -35,7 +35,6 @@ from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.methods.anonymise.parallel import side_by_side
 from querygate.methods.views.checker import (
     BalanceGiven,
-    BinnedNumber,
     TotalsGiven,
     WitnessCheck,
     least_support,
@@ -298,7 +297,7 @@ class _Job:
         columns = [column for key in unit for column in self.catalog.columns if column.name == key]
         policies = {column.name: self.policy.column(column.name) for column in columns}
         read = cache(self.read)  # of this unit alone
-        told = read_unit(self.written, columns, margins, read, policies, self.rules.sum_cell)
+        told = read_unit(self.written, columns, margins, read, policies, self.rules.sum_cell, self.policy.k)
         for number, one in enumerate(margins):
             rows = told.is_told(number)
             if rows.any():
@@ -317,7 +316,7 @@ class _Job:
         telling = [one for i, one in enumerate(told.margins) if told.told[i][one.label[records[0]]]]
         if not telling:
             return 0
-        numbers = [BinnedNumber(one.values[records], one.low, one.high, one.span, one.step) for one in told.numbers]
+        numbers = [replace(one, values=one.values[records]) for one in told.numbers]
         labels = np.stack([one.label[records] for one in telling])
         check = WitnessCheck(labels, told.bin[records], numbers, self.rules.values, told.meant)
         for world in self._given(frame, place):

@@ -7,7 +7,7 @@ value. Flows where the maker orders vertices, closures where it has components, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 from querygate.core.types import Bools, Ints
 
 LARGEST_FLOW = 2**30
+LARGEST_ROOM = 2**62
 FINEST_SHARE = 720_720
 
 TRIES = (4, 16, None)
@@ -29,13 +30,16 @@ AT_ONCE = 512
 
 @dataclass(frozen=True)
 class BinnedNumber:
-    """A number behind the bins: values by record, ends by bin (low above high: none), guard and width of sum cells."""
+    """A number behind the bins: values by record, ends by bin (low above high: none), guard and width of sum cells
+    (0: no sums are told). Of fewer than `fewest` numbers a sum is told as bins tell it.
+    """
 
     values: Ints
     low: Ints
     high: Ints
     span: int
     step: int
+    fewest: int = 1
 
     @property
     def has_number(self) -> Bools:
@@ -46,6 +50,17 @@ class BinnedNumber:
     def widths(self) -> Ints:
         """Of bins; 0 where there is no number."""
         return np.where(self.has_number, self.high - self.low, 0)
+
+    def cell(self, total: int, least: int, greatest: int, known: int) -> tuple[int, int]:
+        """The cell of the sum of so many numbers, whose bins allow what lies between least and greatest: cells of the
+        width `step` from the least on, what is left over belonging to the last.
+        """
+        if not self.step or known < self.fewest or greatest - least + 1 < 2 * self.step:
+            return least, greatest
+        begin = total - (total - least) % self.step
+        if greatest - begin + 1 < self.step:
+            begin -= self.step
+        return begin, greatest if greatest - begin + 1 < 2 * self.step else begin + self.step - 1
 
 
 @dataclass(frozen=True)
@@ -174,9 +189,10 @@ def histogram(label: Ints, bins: Ints, size: int) -> Ints:
 def sum_ends(label: Ints, bins: Ints, number: BinnedNumber) -> list[tuple[int, int]]:
     """The least and the greatest sum of the published cell of each class in rising order."""
     names, place = np.unique(label, return_inverse=True)
-    totals = _sums(place.reshape(-1), np.where(number.has_number[bins], number.values, 0), names.size)
-    low = totals // number.step * number.step
-    return list(zip(low.tolist(), (low + number.step - 1).tolist(), strict=True))
+    known = number.has_number[bins]
+    parts = (number.values, number.low[bins], number.high[bins], np.ones_like(bins))
+    sums = (_sums(place.reshape(-1), np.where(known, part, 0), names.size).tolist() for part in parts)
+    return [number.cell(*one) for one in zip(*sums, strict=True)]
 
 
 # -- witnesses: R3 -----------------------------------------------------------------------------------------------------
@@ -203,6 +219,7 @@ class WitnessCheck:
         self.totals = [
             _sums(atom, np.where(one.has_number[window], one.values, 0), self.atoms.shape[1]) for one in self.numbers
         ]
+        self.cells = [[sum_ends(row[atom], bins, number) for row in self.classes] for number in numbers]
         self.atom, self.window = np.nonzero(self.held)
         place = np.zeros_like(self.held)
         place[self.atom, self.window] = np.arange(self.atom.size)
@@ -219,16 +236,22 @@ class WitnessCheck:
         if np.shape(world.totals) != (len(self.numbers), len(self.held)):
             return None
         found = []
-        for number, true, totals in zip(self.numbers, self.totals, np.asarray(world.totals), strict=True):
+        for number, told, cells, totals in zip(
+            self.numbers, self.told, self.cells, np.asarray(world.totals), strict=True
+        ):
             low, high = (self.held @ np.where(number.has_number, end, 0) for end in (number.low, number.high))
             if not ((low <= totals) & (totals <= high)).all():
                 return None
+            possible = [self.held @ np.where(told.has_number, end, 0)[self.public] for end in (told.low, told.high)]
             views = []
-            for row in self.classes:
+            for row, ends in zip(self.classes, cells, strict=True):
                 size = int(row.max()) + 1
-                begin = _sums(row, true, size) // number.step * number.step
                 total = _sums(row, totals, size)
-                views.append(np.minimum(total - begin, begin + number.step - 1 - total))
+                least, greatest = (_sums(row, part, size) for part in possible)
+                begin, end = np.array(ends, dtype=np.int64).T
+                # Numbers in their bins never add up to less than the least, nor to more than the greatest.
+                below = np.where(begin == least, LARGEST_ROOM, total - begin)
+                views.append(np.minimum(below, np.where(end == greatest, LARGEST_ROOM, end - total)))
             if min(int(inside.min()) for inside in views) < 0:
                 return None
             found.append(views)
@@ -336,17 +359,17 @@ def _windows(bins: Ints, numbers: Sequence[BinnedNumber]) -> tuple[Ints, Ints, l
     keys = [bins]
     for number in numbers:
         size = max(1, number.step // 6)
-        is_wide = number.high - number.low >= size
+        is_wide = (number.high - number.low >= size) & (number.step > 0)
         keys.append(np.where(is_wide[bins], (number.values - number.low[bins]) // size, 0))
     names, window = _distinct(np.stack(keys))
     public, finer = names[0], []
     for number, parts in zip(numbers, names[1:], strict=True):
         size = max(1, number.step // 6)
         low, high = number.low[public], number.high[public]
-        is_wide = high - low >= size
+        is_wide = (high - low >= size) & (number.step > 0)
         low = np.where(is_wide, low + parts * size, low)
         high = np.where(is_wide, np.minimum(low + size - 1, high), high)
-        finer.append(BinnedNumber(number.values, low, high, number.span, number.step))
+        finer.append(replace(number, low=low, high=high))
     return public, window, finer
 
 

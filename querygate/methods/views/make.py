@@ -94,7 +94,7 @@ def _tree(table: RecordTable, view: Sequence[str], records: Ints, least: int) ->
     columns = [table.column(name) for name in view]
     codes, place = distinct_columns(np.stack([column.codes[records] for column in columns]))
     weights = by_atom(place, table.weights[records], codes.shape[1])
-    return grow(columns, codes, weights, least).over(place)
+    return grow(columns, codes, weights, least, table.person).over(place)
 
 
 def _spanning(

@@ -16,8 +16,8 @@ from querygate.methods.views.atoms import by_atom
 from querygate.methods.views.balance import Balance
 from querygate.methods.views.column_frontiers import ColumnFrontiers
 from querygate.methods.views.frontier import Collapse, Frontier
+from querygate.methods.views.sum_cells import SumCells
 from querygate.methods.views.table import NULL, RecordTable, SensitiveColumn
-from querygate.methods.views.worlds import sum_cells
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,10 @@ def figures_of(
         np.add.at(histogram, (label, bins), 1)
         low, high = (np.zeros((len(column.measures), frontier.classes), dtype=np.int64) for _ in range(2))
         for place, measure in enumerate(column.measures):
-            values = np.where(measure.has_number[bins], measure.values[records], 0)
-            low[place], high[place] = sum_cells(by_atom(label, values, frontier.classes), measure.step)
+            known = measure.has_number[bins]
+            parts = (measure.values[records], *(end[bins] for end in measure.ends), np.ones_like(bins))
+            sums = (by_atom(label, np.where(known, part, 0), frontier.classes) for part in parts)
+            cells = SumCells.of(measure, *sums)
+            low[place], high[place] = cells.low, cells.high
         told.append(ClassFigures(view, frontier.nodes, histogram, low, high))
     return tuple(told)

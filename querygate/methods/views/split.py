@@ -27,7 +27,7 @@ def balanced_cut(codes: Ints, weights: Ints, least: int, allowed: Collection[int
     return below_cut
 
 
-def peeled(codes: Ints, weights: Ints, least: int) -> Bools | None:
+def peeled(codes: Ints, weights: Ints, least: int, person: int = 1) -> Bools | None:
     """Who has the commonest category, or as few of the commonest as are enough.
 
     Categories that too few have leave open how many of each there are among all whom they are with: so they are by
@@ -39,7 +39,8 @@ def peeled(codes: Ints, weights: Ints, least: int) -> Bools | None:
     rare = order[held[order] < least]
     common = order[: order.size - rare.size]
     if rare.size and common.size:
-        left = common if int(held[rare].sum()) >= least else np.append(common[-1:], rare)
+        is_many = int(held[rare].sum()) >= least + (rare.size - 1) * person  # each of them could be k people
+        left = common if is_many else np.append(common[-1:], rare)
         is_enough = int(held[left].sum()) >= least and int(weights.sum() - held[left].sum()) >= least
         return np.isin(codes, values[left]) if is_enough else None
     first = np.cumsum(held[order])

@@ -53,7 +53,8 @@ class Measure:
     """A number behind the bins of a sensitive column: its values, and the least and greatest value of each bin.
 
     `low` above `high` says that records of this bin have no number. A person must keep bins that span `span`; sums are
-    told as the cell of width `step` that holds them.
+    told as the cell of width `step` that holds them, and of fewer than `fewest` numbers as bins tell them. A step of 0:
+    no sums are told.
     """
 
     values: Ints
@@ -61,6 +62,7 @@ class Measure:
     high: Ints
     span: int
     step: int
+    fewest: int = 1
 
     @cached_property
     def has_number(self) -> Bools:
@@ -171,8 +173,8 @@ def _check_codes(name: str, codes: Ints, size: int) -> None:
 def _check_measure(column: SensitiveColumn, measure: Measure) -> None:
     if not measure.low.shape == measure.high.shape == (column.size,) or measure.values.shape != column.codes.shape:
         raise ValueError(f"{column.name}: a measure has one value per record and two ends per bin")
-    if measure.span < 0 or measure.step < 1:
-        raise ValueError(f"{column.name}: a guard is not negative, and sums are rounded to a unit at least")
+    if measure.span < 0 or measure.step < 0:
+        raise ValueError(f"{column.name}: neither a guard nor the width of sums is negative")
     low, high = measure.ends
     reach = int(np.abs(np.concatenate([low, high])).max()) + measure.step
     if reach * (column.codes.size + 1) >= 2**62:

@@ -17,7 +17,7 @@ import numpy as np
 
 from querygate.core.types import Bools, Floats, Ints
 from querygate.methods.views.split import balanced_cut, peeled
-from querygate.methods.views.table import QuasiIdentifier
+from querygate.methods.views.table import NULL, QuasiIdentifier
 
 ROOT = 0
 WANTED, FINE = 4.0, 1.0
@@ -70,14 +70,14 @@ class _Growth:
     worth: list[float]
 
 
-def grow(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int) -> Tree:
-    """The tree over rows with `codes` (columns x rows); `least` is the weight of k people."""
+def grow(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int, person: int = 1) -> Tree:
+    """The tree over rows with `codes` (columns x rows); `least` is the weight of k people, `person` that of one."""
     growth, leaf, leaves = _Growth([], [], [], []), np.zeros(weights.size, dtype=np.int64), 0
     waiting: list[tuple[int, Ints]] = [(-1, np.arange(weights.size))]
     while waiting:
         parent, rows = waiting.pop()
         node = len(growth.parent)
-        split = _split(columns, codes[:, rows], weights[rows], least)
+        split = _split(columns, codes[:, rows], weights[rows], least, person)
         growth.parent.append(parent)
         growth.first.append(leaves)
         growth.worth.append(0.0 if split is None else split[1])
@@ -90,7 +90,9 @@ def grow(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: 
     return Tree(parents, first, _last_leaves(parents, first, leaves), np.array(growth.worth), leaf)
 
 
-def _split(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int) -> tuple[Bools, float] | None:
+def _split(
+    columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least: int, person: int
+) -> tuple[Bools, float] | None:
     """Who goes left, and the worth of the split."""
     total = int(weights.sum())
     if total < 2 * least:
@@ -100,11 +102,25 @@ def _split(columns: Sequence[QuasiIdentifier], codes: Ints, weights: Ints, least
     ]
     wishes += [(column, own, None, FINE) for column, own, _, _ in wishes if column.ordered]
     for column, own, cuts, worth in wishes:
-        left = balanced_cut(own, weights, least, cuts) if column.ordered else peeled(own, weights, least)
-        if left is not None:
+        left = balanced_cut(own, weights, least, cuts) if column.ordered else peeled(own, weights, least, person)
+        if left is not None and all(
+            _hides(columns, codes[:, side], int(weights[side].sum()) - least, person) for side in (left, ~left)
+        ):
             share = int(weights[left].sum()) / least
             return left, worth * share * (total / least - share)
     return None
+
+
+def _hides(columns: Sequence[QuasiIdentifier], codes: Ints, more: int, person: int) -> bool:
+    """Could each value that the class is told to have be that of k people, so many being more than k?
+
+    Every value that is told occurs; of an ordered column these are the two ends.
+    """
+    for column, own in zip(columns, codes, strict=True):
+        told = np.unique(own).size
+        if more < (min(told, 2 + (own.min() == NULL)) if column.ordered else told) * person - person:
+            return False
+    return True
 
 
 def _last_leaves(parent: Ints, first: Ints, leaves: int) -> Ints:

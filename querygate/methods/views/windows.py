@@ -7,11 +7,11 @@ the histograms of windows keeps those of bins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from querygate.core.types import Ints
+from querygate.core.types import Bools, Ints
 from querygate.methods.views.atoms import distinct_columns
 from querygate.methods.views.table import Measure, SensitiveColumn
 
@@ -33,10 +33,9 @@ class Windows:
         bins = told.bins[records]
         keys = [bins]
         for measure in told.measures:
-            width = max(1, measure.step // WINDOWS_IN_CELL)
             low, _ = measure.ends
-            is_wide = measure.has_number[bins] & (measure.widths[bins] >= width)
-            keys.append(np.where(is_wide, (measure.values[records] - low[bins]) // width, 0))
+            inside = (measure.values[records] - low[bins]) // _width(measure)
+            keys.append(np.where(measure.has_number[bins] & _is_wide(measure)[bins], inside, 0))
         found, place = distinct_columns(np.stack(keys))
         measures = [_inside(one, records, found[0], start) for one, start in zip(told.measures, found[1:], strict=True)]
         return cls(told, SensitiveColumn(told.name, place, found.shape[1], tuple(measures)), found[0])
@@ -44,11 +43,20 @@ class Windows:
 
 def _inside(measure: Measure, records: Ints, public: Ints, start: Ints) -> Measure:
     """The measure with the ends of windows; where there is no number, low is above high."""
-    width = max(1, measure.step // WINDOWS_IN_CELL)
+    width = _width(measure)
     ends_low, ends_high = (end[public] for end in measure.ends)
-    is_wide, has_number = measure.widths[public] >= width, measure.has_number[public]
+    is_wide, has_number = _is_wide(measure)[public], measure.has_number[public]
     low = np.where(is_wide, ends_low + start * width, ends_low)
     high = np.where(is_wide, np.minimum(low + width - 1, ends_high), ends_high)
-    return Measure(
-        measure.values[records], np.where(has_number, low, 1), np.where(has_number, high, 0), measure.span, measure.step
-    )
+    low, high = np.where(has_number, low, 1), np.where(has_number, high, 0)
+    return replace(measure, values=measure.values[records], low=low, high=high)
+
+
+def _width(measure: Measure) -> int:
+    return max(1, measure.step // WINDOWS_IN_CELL)
+
+
+def _is_wide(measure: Measure) -> Bools:
+    """By bin; where no sums are told, people swap whatever their numbers."""
+    found: Bools = (measure.widths >= _width(measure)) & (measure.step > 0)
+    return found

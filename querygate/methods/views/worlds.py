@@ -15,9 +15,10 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from querygate.core.types import Ints
-from querygate.methods.views.atoms import Atoms, by_atom
+from querygate.methods.views.atoms import by_atom
 from querygate.methods.views.holders import Holders
 from querygate.methods.views.programme import sums_below
+from querygate.methods.views.sum_cells import SumCells
 from querygate.methods.views.table import Measure
 
 NUDGES = 12
@@ -48,22 +49,17 @@ class World:
         return most
 
 
-def sum_cells(totals: Ints, step: int) -> tuple[Ints, Ints]:
-    """The cell of each sum: its least and its greatest whole number."""
-    low = totals // step * step
-    return low, low + step - 1
-
-
 def roomy_world(holders: Holders, exact: int) -> World:
     """A world with much room in all views but the exact one; that of the data where none is found."""
     totals, margins = [], []
     for number, measure in enumerate(holders.column.measures):
         true = by_atom(holders.atom, holders.totals[number], holders.atoms.number)
-        one = _nudged(holders, measure, true, exact)
-        one = _searched(holders, measure, true, exact) if one is None else one
-        left = _margins(holders.atoms, one, true, measure.step)
+        cells = told_cells(holders, number, true)
+        one = _nudged(holders, measure, true, cells, exact) if measure.step else true
+        one = _searched(holders, measure, true, cells, exact) if one is None else one
+        left = cells.margins(holders.atoms.sums(one), UNLIMITED)
         if (left < 0).any():
-            one, left = true, _margins(holders.atoms, true, true, measure.step)
+            one, left = true, cells.margins(holders.atoms.sums(true), UNLIMITED)
         totals.append(one)
         margins.append(left)
     classes = sum(holders.atoms.sizes)
@@ -80,27 +76,30 @@ def atom_bounds(holders: Holders, measure: Measure) -> tuple[Ints, Ints]:
     return low, high
 
 
-def _margins(atoms: Atoms, totals: Ints, true: Ints, step: int) -> Ints:
-    low, high = sum_cells(atoms.sums(true), step)
-    sums = atoms.sums(totals)
-    left: Ints = np.minimum(sums - low, high - sums)
-    return left
+def told_cells(holders: Holders, number: int, true: Ints) -> SumCells:
+    """What is told of the sums of all classes: by public bins, however windows divide them."""
+    measure, public = holders.windows.told.measures[number], holders.windows.public[holders.bin]
+    parts = (*(end[public] for end in measure.ends), measure.has_number[public].astype(np.int64))
+    least, greatest, known = (
+        holders.atoms.sums(by_atom(holders.atom, holders.count * part, holders.atoms.number)) for part in parts
+    )
+    return SumCells.of(measure, holders.atoms.sums(true), least, greatest, known)
 
 
-def _nudged(holders: Holders, measure: Measure, true: Ints, exact: int) -> Ints | None:
+def _nudged(holders: Holders, measure: Measure, true: Ints, cells: SumCells, exact: int) -> Ints | None:
     """Totals by atom that leave every class its room, found by moving the sums of one view after another inwards; None
     if that leads nowhere soon.
     """
     atoms, begin = holders.atoms, int(holders.atoms.offsets[exact])
     low, high = atom_bounds(holders, measure)
-    cell_low, cell_high = sum_cells(atoms.sums(true), measure.step)
-    enough = np.full(cell_low.size, min(2 * int(measure.widths.max()), (measure.step - 1) // 2))
+    enough = np.full(cells.low.size, min(2 * int(measure.widths.max()), (measure.step - 1) // 2))
     enough[begin : begin + atoms.sizes[exact]] = 0
-    inner = (cell_high - cell_low - 2 * enough) / 4.0
-    least, most = cell_low + enough + inner, cell_high - enough - inner
+    inner = (cells.high - cells.low - 2 * enough) / 4.0
+    least = np.where(cells.is_first, -np.inf, cells.low + enough + inner)
+    most = np.where(cells.is_last, np.inf, cells.high - enough - inner)
     totals, found = true.astype(np.float64), true
     for _ in range(NUDGES):
-        if (_margins(atoms, found, true, measure.step) >= enough).all():
+        if (cells.margins(atoms.sums(found), UNLIMITED) >= enough).all():
             return found
         for labels, offset, size in zip(atoms.labels, atoms.offsets.tolist(), atoms.sizes, strict=True):
             own = slice(offset, offset + size)
@@ -112,11 +111,10 @@ def _nudged(holders: Holders, measure: Measure, true: Ints, exact: int) -> Ints 
     return None
 
 
-def _searched(holders: Holders, measure: Measure, true: Ints, exact: int) -> Ints:
+def _searched(holders: Holders, measure: Measure, true: Ints, cells: SumCells, exact: int) -> Ints:
     """Totals by atom from a programme that makes the sum of margins as large as can be, rounded to whole numbers."""
     atoms, step = holders.atoms, float(measure.step)
     low, high = atom_bounds(holders, measure)
-    cell_low, cell_high = sum_cells(atoms.sums(true), measure.step)
     base = atoms.sums(low)
     wanted = _wanted(holders, measure, exact) / step
     matrix = atoms.incidence
@@ -124,7 +122,11 @@ def _searched(holders: Holders, measure: Measure, true: Ints, exact: int) -> Int
     margins = eye_array(classes)
     above = hstack([-matrix, margins])
     below = hstack([matrix, margins])
-    limits = np.concatenate([(base - cell_low) / step, (cell_high - base) / step])
+    # Beyond the ends of what bins allow is room without end.
+    free = wanted.max(initial=0.0)
+    limits = np.concatenate(
+        [(base - cells.low) / step + cells.is_first * free, (cells.high - base) / step + cells.is_last * free]
+    )
     goal = np.concatenate([np.zeros(number), -np.ones(classes)])
     upper = np.concatenate([(high - low) / step, wanted])
     found = sums_below(goal, csr_array(vstack([above, below])), limits, upper)

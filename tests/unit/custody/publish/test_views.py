@@ -273,16 +273,84 @@ def test_every_class_of_a_column_keeps_its_diversity(tmp_path: Path) -> None:
             assert max(map(values.count, values)) <= 0.9 * len(values)
 
 
-def test_k_counts_people_who_have_several_rows(tmp_path: Path) -> None:
+def test_values_of_people_with_several_rows_are_refused(tmp_path: Path) -> None:
+    """Whoever has most of a class's rows would have its commonest value for certain."""
     rng = random.Random(4)
     rows = people(200) | {"mrn": [f"0{min(rng.randrange(60), rng.randrange(60)):03d}" for _ in range(200)]}
     policy = POLICY.but(person="mrn", columns={"mrn": IDENTIFIER, "ill": diverse("distinct", l=2)})
-    store, report = published(tmp_path, rows, policy)
+    with pytest.raises(ConfigError) as refused:
+        published(tmp_path / "values", rows, policy)
+    assert refused.value.code == "QG803"
+    assert "one row per person" in refused.value.remedy
+    quasi_alone = {"age": quasi("integer", (0, 100), grid=1, cuts=[30, 60]), "sex": quasi("category")}
+    counts = make_policy("t", {"mrn": IDENTIFIER, **quasi_alone}, k=4, person="mrn", views={})
+    store, report = published(tmp_path / "counts", {name: rows[name] for name in ("mrn", "age", "sex")}, counts)
     check(store)
     assert report.persons < report.rows
     for place in range(len(store.catalog.margins)):
         assert all(len({row["mrn"] for row in members}) >= 4 for members in store.members(place).values())
-    assert {column.moments for column in store.catalog.columns} == {"none"}  # one person's many rows would be the sum
+
+
+def test_sums_are_told_no_closer_than_bins_where_few_contribute_and_never_at_an_edge(tmp_path: Path) -> None:
+    """Otherwise a sum at the edge of what bins allow would tell the values of all who are in it."""
+    rng = random.Random(6)
+    rows = people(300)
+    rows["sbp"] = [rng.choice([None, None, None, 65, 85, 49]) for _ in range(300)]
+    store, _ = published(
+        tmp_path, rows, POLICY.but(columns={"sbp": sensitive("integer", (40, 300), guard=10, bins=10)})
+    )
+    check(store)
+    column = next(column for column in store.catalog.columns if column.name == "sbp")
+    bins: dict[int, list[tuple[int, int, int]]] = {}
+    for cell in store.cells:
+        if cell[f"c{column.index}_lo"] is not None and "sbp" in store.catalog.margins[cell["margin"]].columns:
+            bins.setdefault(cell["class"], []).append(
+                (cell["n"], cell[f"c{column.index}_lo"], cell[f"c{column.index}_hi"])
+            )
+    told = [row for row in store.table("class_moment") if row["column_id"] == column.index]
+    assert told
+    for row in told:
+        held = bins[row["class"]]
+        low, high = sum(n * lo for n, lo, _ in held), sum(n * hi for n, _, hi in held)
+        if sum(n for n, _, _ in held) < 4:
+            assert (row["sum_lo"], row["sum_hi"]) == (low, high)
+        assert low <= row["sum_lo"] <= row["sum_hi"] <= high
+        assert row["sum_hi"] - row["sum_lo"] + 1 >= min(30, high - low + 1)
+
+
+def test_dates_keep_their_guard_though_no_sums_are_told(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    days = [dt.date(2000, 1, 1) + dt.timedelta(days=rng.randrange(20)) for _ in range(90)]
+    policy = POLICY.but(columns={"seen": sensitive("date", ("2000-01-01", "2000-12-31"), guard=40, bins=10)})
+    store, _ = published(tmp_path, people(90) | {"seen": days}, policy)
+    check(store)
+    column = next(column for column in store.catalog.columns if column.name == "seen")
+    margins = {place for place, margin in enumerate(store.catalog.margins) if margin.sensitive == ("seen",)}
+    ends = {(c[f"c{column.index}_lo"], c[f"c{column.index}_hi"]) for c in store.cells if c["margin"] in margins}
+    assert ends == {(column.low, column.high)}  # all dates are within twenty days, so nothing is told
+
+
+def test_every_value_that_a_class_is_told_to_have_could_be_that_of_k_people(tmp_path: Path) -> None:
+    rng = random.Random(8)
+    rows = people(200)
+    rows["town"] = [rng.choice(["A"] * 20 + ["B"] * 15 + [f"village {i}" for i in range(5)]) for _ in range(200)]
+    store, _ = published(tmp_path, rows)
+    check(store)
+    frames = {
+        frame: len([row for row in store.rows if row["frame"] == frame]) for frame in {c["frame"] for c in store.cells}
+    }
+    for cell in store.cells:
+        if cell["class_n"] == frames[cell["frame"]]:
+            continue  # the whole frame cell has whom it has
+        for column in store.catalog.columns:
+            if column.name not in store.catalog.margins[cell["margin"]].quasi:
+                continue
+            stem = f"c{column.index}"
+            if column.is_numeric:
+                told = (cell[f"{stem}_lo"] != cell[f"{stem}_hi"]) + 1 + (cell.get(f"{stem}_null") == 1)
+            else:
+                told = len(store.sets[column.index, cell[f"{stem}_set"]])
+            assert cell["class_n"] - told + 1 >= 4
 
 
 def test_views_that_would_have_to_be_coarsened_are_refused_where_the_policy_says_so(tmp_path: Path) -> None:

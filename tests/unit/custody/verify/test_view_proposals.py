@@ -125,6 +125,13 @@ def test_linked_columns_are_uncertain_one_by_one() -> None:
         assert set(check.unsafe().tolist()) == {is_unsafe}
 
 
+@pytest.mark.parametrize(("span", "is_unsafe"), [(20, False), (21, True)])
+def test_numbers_keep_their_guard_where_no_sums_are_told(span: int, is_unsafe: bool) -> None:
+    untold = replace(number([1, 2, 3, 11, 12, 13]), span=span, step=0)
+    check = WitnessCheck(np.zeros_like(LABELS), BINS, [untold], 2)
+    assert set(check.unsafe().tolist()) == {is_unsafe}
+
+
 def test_the_table_itself_is_a_world() -> None:
     check = WitnessCheck(LABELS, BINS, [number([1, 2, 3, 11, 12, 13])], 2)
     world = World(0, np.asarray(check.world(0).totals), np.zeros((1, 4), dtype=np.int64))

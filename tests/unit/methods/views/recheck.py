@@ -82,7 +82,7 @@ def _column(
     bins = column.bins[cell.records]
     labels = np.stack([view.top[cell.leaf[at]] for at, view in zip(one.views, one.safe.views, strict=True)])
     numbers = [
-        BinnedNumber(m.values[cell.records], np.append(m.low, 1), np.append(m.high, 0), m.span, m.step)
+        BinnedNumber(m.values[cell.records], np.append(m.low, 1), np.append(m.high, 0), m.span, m.step, m.fewest)
         for m in column.measures
     ]
     for at, label, told in zip(one.views, labels, one.figures, strict=True):

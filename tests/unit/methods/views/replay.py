@@ -34,8 +34,11 @@ class Cell:
             for name in set(label):
                 members = [i for i, own in enumerate(label) if own == name]
                 entry: list[object] = [sorted(int(self.windows.public[bins[i]]) for i in members)]
-                for measure, value in zip(self.windows.column.measures, values, strict=True):
-                    entry.append(sum(value[i] for i in members if measure.has_number[bins[i]]) // measure.step)
+                for measure, value in zip(self.windows.told.measures, values, strict=True):
+                    known = [i for i in members if measure.has_number[self.windows.public[bins[i]]]]
+                    low, high = (sum(int(e[self.windows.public[bins[i]]]) for i in known) for e in measure.ends)
+                    cells = (high - low + 1) // measure.step if len(known) >= measure.fewest else 1
+                    entry.append(min((sum(value[i] for i in known) - low) // measure.step, max(1, cells) - 1))
                 told[view, name] = entry
         return told
 

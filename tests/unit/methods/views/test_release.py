@@ -160,6 +160,15 @@ def test_linked_columns_keep_joint_bins_and_both_sums() -> None:
     assert any(one.views for cell in release.cells for one in cell.columns)
 
 
+def test_numbers_whose_sums_are_not_told_keep_their_guard() -> None:
+    table = survey_like(600)
+    untold = [replace(c, measures=tuple(replace(m, step=0) for m in c.measures)) for c in table.sensitive]
+    silent = RecordTable(table.quasi, tuple(untold))
+    release = certified_views(silent, SURVEY_PLAN)
+    assert problems(silent, release) == []
+    assert any(one.views for cell in release.cells for one in cell.columns)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_guards_of_the_anonymiser_hold_in_every_class(seed: int) -> None:
     table = random_table(seed, records=60)
