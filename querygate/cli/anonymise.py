@@ -74,4 +74,5 @@ def _explain(body: dict[str, Any], out: Path) -> str:
     for model in body["utility"]["models"]:
         shares = ", ".join(f"{name} {model[name]:.1%}" for name in ("significance", "sign", "outside"))
         lines.append(f"{model['model']}: changed {shares}.")
+    lines += body["beside_views"]["words"] if body["beside_views"] else []
     return "\n".join([*lines, f"See {out / 'report.html'}."])

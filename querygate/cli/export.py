@@ -42,6 +42,10 @@ COMMENTED: dict[Action, str] = {
     "withdraw": "Withdraw your own request before it is approved.",
     "revoke": "Revoke an approval or a release. Nothing can be built or fetched any more.",
 }
+BESIDE_VIEWS = (
+    "Acknowledge that records leave of a dataset that is published as views, beside which they can give away single "
+    "people. It is put on record."
+)
 UNCOMMENTED: dict[Action, str] = {
     "build": "Build the extract of an approved request, in the vault. You can repeat a failed build.",
     "release": "Release somebody else's extract for download. The setting extract_days says for how long.",
@@ -182,10 +186,12 @@ def risk_of_request(request_id: str, out: Path | None, name: str | None, form: s
 def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable[..., None]:
     """The command that does one thing to a request."""
 
-    def act(request_id: str, name: str | None, form: str, site: Path, comment: str = "") -> None:
+    def act(
+        request_id: str, name: str | None, form: str, site: Path, comment: str = "", beside_views: bool = False
+    ) -> None:
         with progress() as tell:
             acting = ExportSession(site, name, tell)
-            after = acting.extracts.act(acting.by, request_id, action, comment)
+            after = acting.extracts.act(acting.by, request_id, action, comment, beside_views=beside_views)
         print_record(after, form, lambda: explain_state(after))
 
     act.__doc__ = help_text
@@ -194,6 +200,8 @@ def make_act(action: Action, help_text: str, *, takes_comment: bool) -> Callable
     if takes_comment:
         command = click.option("--comment", metavar="TEXT", default="", help="Comment to add.")(command)
         example += " --comment 'Why so many columns?'" if action in ("comment", "return", "reject") else ""
+    if action == "approve":
+        command = click.option("--beside-views", is_flag=True, help=BESIDE_VIEWS)(command)
     return cast(
         Callable[..., None],
         export.command(action, example=example)(click.argument("request_id", metavar="ID")(command)),
@@ -308,6 +316,7 @@ def print_request(request: Mapping[str, Any]) -> None:
     fields = {"state": said(request["state"]), "requester": request["requester"], "dataset": request["dataset"]}
     fields |= {name: spec[name] for name in spec if name not in IF_GIVEN or (spec[name] and name != "dataset")}
     fields |= {"approved by": request["approvals"] or f"nobody yet (of {request['reviewers']})"}
+    fields |= {"beside views": "acknowledged"} if request.get("beside_views") else {}
     fields |= {name: request[name] for name in ("expires", "failure", "manifest") if request[name]}
     click.echo(f"{request['id']}, request {request['number']}")
     _print_fields(fields)

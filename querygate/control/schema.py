@@ -249,4 +249,11 @@ REMOVED_USERS: Migration = (
     "ALTER TABLE users ADD COLUMN removed TEXT",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS)
+BESIDE_VIEWS: Migration = (
+    # Whether those who approved a request acknowledged that its records leave beside views.
+    "ALTER TABLE export_request ADD COLUMN beside_views INTEGER NOT NULL DEFAULT 0 CHECK (beside_views IN (0, 1))",
+)
+
+MIGRATIONS: tuple[Migration, ...] = (
+    *(ACCOUNTS, LOG, ARCHIVES, PROJECTS, WATCHES, BUDGETS, EXPORTS, REMOVED_USERS, BESIDE_VIEWS),
+)

@@ -31,10 +31,11 @@ _LIST = """SELECT * FROM export_request
   WHERE (:requester IS NULL OR requester = :requester) AND (:state IS NULL OR state = :state) ORDER BY number DESC"""
 _DUE = "SELECT id FROM export_request WHERE state = 'released' AND expires <= ? ORDER BY expires, number"
 _CREATE = """INSERT INTO export_request
-  (state, wish, changed, expires, approvals, summary, manifest, failure, id, requester, dataset, created)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+  (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views, id, requester, dataset, created)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _UPDATE = """UPDATE export_request
-  SET (state, wish, changed, expires, approvals, summary, manifest, failure) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"""
+  SET (state, wish, changed, expires, approvals, summary, manifest, failure, beside_views)
+    = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?"""
 _EVENT = """INSERT INTO export_event (request, number, time, user, action, before, after, comment)
   VALUES (:request, (SELECT coalesce(max(number), 0) + 1 FROM export_event WHERE request = :request),
           :time, :user, :action, :before, :after, :comment) RETURNING number"""
@@ -181,6 +182,7 @@ def _values(request: ExtractRequest) -> tuple[Any, ...]:
         None if request.summary is None else canonical(request.summary),
         request.manifest,
         request.failure,
+        int(request.beside_views),
     )
 
 
@@ -198,4 +200,5 @@ def _request(row: sqlite3.Row) -> ExtractRequest:
         summary=None if row["summary"] is None else json.loads(row["summary"]),
         manifest=row["manifest"],
         failure=row["failure"],
+        beside_views=bool(row["beside_views"]),
     )

@@ -73,6 +73,7 @@ CODES: dict[str, Code] = {
     "QG605": Code("The extract cannot be made", 422, "22023", 1),
     "QG606": Code("The extract is no longer available", 410, "55000", 1),
     "QG607": Code("The extract differs from what was released", 409, "XX001", 1),
+    "QG608": Code("The extract would stand beside views", 409, "55000", 1),
     "QG801": Code("The policy is not valid", 422, "F0000", 2),
     "QG802": Code("The source cannot be read", 422, "58030", 2),
     "QG803": Code("The publication would break its promise", 422, "F0000", 1),

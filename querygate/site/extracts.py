@@ -36,6 +36,7 @@ from querygate.core.extracts.approval import (
     possible,
     roles_of,
 )
+from querygate.core.extracts.beside_views import check_acknowledged, check_needed
 from querygate.core.extracts.extract_checks import check_wish
 from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog, Principal, folded
@@ -94,30 +95,42 @@ class Extracts:
 
         return self._body(by, self._change(by, request_id, "edit", after, details={"wish": spec.to_dict()}))
 
-    def act(self, by: Principal, request_id: str, action: Action, comment: str = "") -> dict[str, Any]:
-        """Do one of `ACTS`, and tell how the request stands then."""
+    def act(
+        self, by: Principal, request_id: str, action: Action, comment: str = "", *, beside_views: bool = False
+    ) -> dict[str, Any]:
+        """Do one of `ACTS`, and tell how the request stands then. `beside_views` acknowledges, with an approval, that
+        records leave of a dataset that is published as views."""
         self._expire()
+        if beside_views and action != "approve":
+            raise invalid("beside_views", f"'{action}' does not accept it", "approve")
         if action in ("build", "release"):
             if comment:
                 raise invalid("comment", f"'{action}' does not accept a comment")
             request = self._build(by, request_id) if action == "build" else self._release(by, request_id)
         else:
-            request = self._decide(by, request_id, action, comment)
+            request = self._decide(by, request_id, action, comment, beside_views)
         if request.state in FINAL:
             self._files.withdraw(request.id)
         self._notify()
         return self._body(by, request)
 
-    def _decide(self, by: Principal, request_id: str, action: Action, comment: str) -> ExtractRequest:
+    def _decide(
+        self, by: Principal, request_id: str, action: Action, comment: str, beside_views: bool
+    ) -> ExtractRequest:
         """Submit, take, comment, approve, return, reject, withdraw or revoke: what moves a request and nothing else."""
-        self._check(by, request_id, action)
+        request = self._check(by, request_id, action)
         comment = check_comment(action, comment)
+        if action == "approve":
+            catalog = self._catalog(request.spec.dataset)
+            check_acknowledged(request.spec, catalog, beside_views)
+            check_needed(request.spec, catalog, beside_views)
         return self._change(
             by,
             request_id,
             action,
-            lambda request: advance(request, action, by, reviewers=self._reviewers),
+            lambda request: advance(request, action, by, reviewers=self._reviewers, beside_views=beside_views),
             comment=comment,
+            details={"beside_views": True} if beside_views else None,
         )
 
     # -- looking -----------------------------------------------------------------------------------------
@@ -206,10 +219,10 @@ class Extracts:
     def _build(self, by: Principal, request_id: str) -> ExtractRequest:
         """Files first, under a name that nobody reads; then the name, then the state. Whenever a process ends, the
         request is where it was before, or is built."""
-        self._check(by, request_id, "build")
+        self._check_leaving(by, request_id, "build")
         builder = self._builder
         with self._files.locked(request_id):
-            request = self._check(by, request_id, "build")  # another process may have been faster
+            request = self._check_leaving(by, request_id, "build")  # another process may have been faster
             on_record = request.manifest
             try:
                 summary, manifest = self._make(builder, request, by)
@@ -261,8 +274,7 @@ class Extracts:
         self._check(by, request_id, "release")
         self._check_vault()
         with self._files.locked(request_id):
-            request = self._check(by, request_id, "release")
-            self._catalog(request.spec.dataset)  # nothing leaves of a dataset that was withdrawn
+            request = self._check_leaving(by, request_id, "release")
             manifest = self._files.release(request_id, request.manifest)
             expires = stamp_now(self._log.clock, timedelta(days=self._days))
 
@@ -312,6 +324,13 @@ class Extracts:
         """The request, if this may be done to it now by them."""
         request = self._see(by, request_id)
         check_act(request, action, by)
+        return request
+
+    def _check_leaving(self, by: Principal, request_id: str, action: Action) -> ExtractRequest:
+        """The same, where records are about to leave: none do of a dataset that was withdrawn, nor beside views that
+        were published since it was approved."""
+        request = self._check(by, request_id, action)
+        check_acknowledged(request.spec, self._catalog(request.spec.dataset), request.beside_views)
         return request
 
     def _change(
@@ -375,6 +394,8 @@ class Extracts:
             "failure": request.failure if decides else None,
             "may": list(possible(request, by)),
         }
+        if request.beside_views:
+            body["beside_views"] = True
         if events:
             body["events"] = [asdict(event) for event in self._requests.events(request.id)]
         return body

@@ -283,6 +283,14 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Do not use it. Fetch it again. If the site's own copy was changed, a custodian must build it again.",
         "querygate export fetch --verify extract.zip",
     ),
+    "QG608": Explanation(
+        "The dataset is published as views, which are certified together and not with anything else. Records with "
+        "linked sensitive values beside them can give away whole records of single people. Nothing was approved, built "
+        "or released.",
+        "Use statistics or synthetic records. If the recipient may know single people's records, every reviewer "
+        "approves with the acknowledgement `beside_views`, which is on record.",
+        "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
+    ),
     "QG801": Explanation(
         "The policy file has errors. The detail names each one with its key and what is accepted there. Nothing was "
         "published.",

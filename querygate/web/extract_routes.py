@@ -16,7 +16,7 @@ from querygate.web.request_body import check_fields, read_object, read_text
 
 CHUNK = 1 << 18
 SPEC = 'Send {"dataset": "...", "purpose": "...", ...}.'
-COMMENT = 'Send no body, or {"comment": "..."}.'
+COMMENT = 'Send no body, or {"comment": "...", "beside_views": false}.'
 
 
 class Exports:
@@ -40,9 +40,13 @@ class Exports:
 
     def act_on_export(self, principal: Principal, request_id: str, action: str) -> Response:
         body = read_object(COMMENT, optional=True)
-        check_fields(body, "", ("comment",))
+        check_fields(body, "", ("comment", "beside_views"))
         comment = read_text(body, "comment") if "comment" in body else ""
-        return give(self._extracts.act(principal, request_id, cast(Action, action), comment))
+        beside_views = body.get("beside_views", False)
+        if not isinstance(beside_views, bool):
+            raise malformed("beside_views: must be true or false.")
+        given = cast(Action, action)
+        return give(self._extracts.act(principal, request_id, given, comment, beside_views=beside_views))
 
     def fetch_export(self, principal: Principal, request_id: str) -> Response:
         handle = self._extracts.fetch(principal, request_id)

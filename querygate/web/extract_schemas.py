@@ -6,7 +6,7 @@ from typing import get_args
 
 from querygate.core.extracts.approval import ACTIONS, STATES
 from querygate.core.extracts.extract_spec import Format, Kind, Times
-from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, WHOLE, Schema, array, record, ref
+from querygate.web.schema_parts import MAYBE_TEXT, NUMBER, TEXT, TRUTH, WHOLE, Schema, array, record, ref
 
 WISH_EXAMPLE = {
     "dataset": "trial",
@@ -116,6 +116,11 @@ EXPORT: Schema = {
     "expires": MAYBE_TEXT,
     "approvals": array(TEXT),
     "reviewers": {**WHOLE, "description": "Number of approvals needed."},
+    "beside_views": {
+        **TRUTH,
+        "description": "There, and true, if reviewers acknowledged that records leave of a dataset that is published "
+        "as views.",
+    },
     "wish": ref("Wish"),
     "summary": {
         "type": ["object", "null"],
@@ -143,8 +148,14 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
     ),
     "Comment": record(
         "A comment on an action, or no body. Return, reject and comment need one; build and release do not accept one.",
-        {"comment": {**TEXT, "description": "At most 4,000 characters."}},
-        optional=("comment",),
+        {
+            "comment": {**TEXT, "description": "At most 4,000 characters."},
+            "beside_views": {
+                **TRUTH,
+                "description": "With approve: acknowledge that records leave of a dataset that is published as views.",
+            },
+        },
+        optional=("comment", "beside_views"),
         example={"comment": "Why so many columns?"},
     ),
     "ExportEvent": record(
@@ -162,7 +173,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
     "Export": record(
         "A request, as far as you may see it: what is requested, its state, its history, and what you `may` do.",
         EXPORT,
-        optional=("events", "preview"),
+        optional=("events", "preview", "beside_views"),
         example=EXPORT_EXAMPLE,
     ),
     "Exports": record("Requests, newest first.", {"exports": array(ref("Export"))}, example={"exports": [_LISTED]}),

@@ -105,7 +105,7 @@ TABLE: Mapping[tuple[State, Action], ApprovalRule] = {
 @dataclass(frozen=True, slots=True)
 class ExtractRequest:
     """A request as it stands. `summary` and `manifest` (its SHA-256) are of what was built last, `failure` is why the
-    last build came to nothing."""
+    last build came to nothing. `beside_views`: those who approved it know that its records leave beside views."""
 
     id: str
     number: int
@@ -119,6 +119,7 @@ class ExtractRequest:
     summary: Mapping[str, Any] | None = None
     manifest: str | None = None
     failure: str | None = None
+    beside_views: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,15 +209,20 @@ def _has_approved(by: Principal, request: ExtractRequest) -> bool:
     return by.name.lower() in {name.lower() for name in request.approvals}
 
 
-def advance(request: ExtractRequest, action: Action, by: Principal, *, reviewers: int = 1) -> ExtractRequest:
-    """The request after an act. With two reviewers, the first approval leaves it in review; an edit voids approvals."""
+def advance(
+    request: ExtractRequest, action: Action, by: Principal, *, reviewers: int = 1, beside_views: bool = False
+) -> ExtractRequest:
+    """The request after an act. With two reviewers, the first approval leaves it in review; an edit voids approvals
+    and what they acknowledged. What one did not acknowledge is not acknowledged."""
     rule = check_act(request, action, by)
     if action == "edit":
-        return replace(request, state=rule.next, approvals=())
+        return replace(request, state=rule.next, approvals=(), beside_views=False)
     if action != "approve":
         return replace(request, state=rule.next)
+    known = beside_views and (request.beside_views or not request.approvals)
     approvals = (*request.approvals, by.name)
-    return replace(request, approvals=approvals, state=rule.next if len(approvals) >= reviewers else request.state)
+    state = rule.next if len(approvals) >= reviewers else request.state
+    return replace(request, approvals=approvals, beside_views=known, state=state)
 
 
 def has_expired(request: ExtractRequest, now: str) -> bool:

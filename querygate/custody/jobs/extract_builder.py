@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from querygate.core.errors import ConfigError, ExtractRefused, QueryGateError
+from querygate.core.extracts.beside_views import beside_words
 from querygate.core.extracts.extract_checks import check_wish
 from querygate.core.extracts.extract_spec import A_KIND, ExtractSpec
 from querygate.core.json_body import from_json, to_json
@@ -234,6 +235,7 @@ def protect(case: ExtractCase, spec: ExtractSpec, request_id: str) -> Extract:
         "policy_hash": case.catalog.policy_hash,
         "wish": spec.to_dict(),
         **make_figures(protected, policy, spec, case.population, risk, trials),
+        "beside_views": None if case.policy.views is None else {"words": beside_words(spec)},
     }
     return Extract(policy, protected, body)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from querygate.control import stamp_now
+from querygate.control import SqliteRequests, stamp_now
+from querygate.core.count_text import counted
+from querygate.core.extracts.beside_views import is_synthetic
 from querygate.core.interrupts import interrupts_say, uninterrupted
 from querygate.core.json_body import to_json
 from querygate.core.progress import Progress, no_progress
@@ -85,10 +88,25 @@ def publish_to(
                 handling=handling or VersionHandling.by(policy, on_overlap),
                 kept=write_kept_policy(policy, base_dir),
             )
+        report = replace(report, warnings=(*report.warnings, *_extracts_beside(opened, policy)))
         _note_published(opened, policy, report, user, {"reinstated": True} if was_withdrawn else {})
         with suppress(OSError):  # a full disk costs the report on a version that serves, and nothing else
             writer.keep_figures(policy.dataset, report.version, json.dumps(to_json(report)))
     return report
+
+
+def _extracts_beside(opened: OpenSite, policy: Policy) -> Iterator[str]:
+    """What is to be said of records that left before the dataset was published as views."""
+    requests = SqliteRequests(opened.log.database, opened.log, secrets.token_bytes).listed()
+    out = [one for one in requests if one.spec.dataset == policy.dataset and one.expires and not is_synthetic(one.spec)]
+    if policy.views is None or not out:
+        return
+    there = ", ".join(one.id for one in out if one.state == "released")
+    yield (
+        f"{counted(len(out), 'extract was', 'extracts were')} released with records of {policy.dataset}. Whoever has "
+        "one and lays it beside the views may work out whole records of single people."
+        + (f" Revoke what was not fetched yet: {there}." if there else "")
+    )
 
 
 def _note_published(opened: OpenSite, policy: Policy, report: Report, user: str, more: dict[str, Any]) -> None:

@@ -1,0 +1,55 @@
+"""Extracts of a dataset that is published as views.
+
+Views are certified together, and not with anything else. Records in classes over all quasi-identifiers, their sensitive
+values linked, are what may never stand beside views: laid together they fix whole records of single people. So such an
+extract leaves only if every reviewer has acknowledged it, which is on record.
+"""
+
+from __future__ import annotations
+
+from querygate.core.errors import ExtractRefused
+from querygate.core.extracts.extract_spec import ExtractSpec, invalid
+from querygate.core.types import Catalog
+
+RECORDS = (
+    "The dataset is published as views, which are certified together and not with records. An extract has records in "
+    "other classes, with their sensitive values linked: whoever lays it beside answers of the gate may work out whole "
+    "records of single people. k of the extract does not prevent that."
+)
+SYNTHETIC = (
+    "The dataset is published as views, whose certificates say nothing about synthetic records. No record is "
+    "anybody's, but clusters of k records keep their means and covariances, which views do not tell: with both, "
+    "somebody may be guessed better than with either. By how much is not measured."
+)
+
+
+def beside_words(spec: ExtractSpec) -> list[str]:
+    """What those who decide are told of an extract beside views."""
+    return [SYNTHETIC if is_synthetic(spec) else RECORDS]
+
+
+def is_synthetic(spec: ExtractSpec) -> bool:
+    return spec.kind == "condensed"
+
+
+def check_acknowledged(spec: ExtractSpec, catalog: Catalog, acknowledged: bool) -> None:
+    """ExtractRefused QG608 for records of a dataset that is published as views, unless it was acknowledged."""
+    if catalog.margins and not is_synthetic(spec) and not acknowledged:
+        raise ExtractRefused(
+            "QG608",
+            f"{catalog.dataset} is published as views, and records beside views can give away whole records of single "
+            "people.",
+            "Options:\n"
+            "- answer with statistics instead\n"
+            '- ask for synthetic records (kind = "condensed"); the certificates do not cover them either\n'
+            "- publish the dataset as classes, without [views]; answers from the views are still known then\n"
+            "- approve it with --beside-views (beside_views over HTTP), which puts on record that the recipient is "
+            "trusted with single people's records; once approved without, it has to be revoked and requested again.",
+        )
+
+
+def check_needed(spec: ExtractSpec, catalog: Catalog, acknowledged: bool) -> None:
+    """QG604 where something is acknowledged that is not so: it would be on record for later, unread."""
+    if acknowledged and (not catalog.margins or is_synthetic(spec)):
+        why = "its records are synthetic" if catalog.margins else f"{catalog.dataset} is not published as views"
+        raise invalid("beside_views", f"there is nothing to acknowledge, since {why}")
