@@ -9,6 +9,7 @@ import click
 from querygate.cli.command import Command
 from querygate.cli.output import explain_problem, print_record, progress
 from querygate.cli.shared_options import format_option, new_file, open_here, site_option
+from querygate.core.count_text import counted
 from querygate.custody.jobs.publish_with_report import (
     FILES,
     ReportedPublication,
@@ -69,7 +70,7 @@ def explain_body(body: KeptReport, folder: Path) -> str:
         f"  rows      {head['rows']:,}",
         f"  classes   {head['classes']:,}",
         f"  k         {head['k']} (asked: {head['k_asked']})",
-        *(_risks(body["risk"]) if "views" not in body else ()),
+        *(explain_views(body) if "views" in body else _risks(body["risk"])),
         "",
         "Look at this first",
     ]
@@ -98,3 +99,23 @@ def _copy(file: Path, out: Path) -> None:
     with new_file(out) as stream:
         stream.write(data)
     click.echo(f"Wrote {out}.", err=True)
+
+
+def explain_views(body: KeptReport) -> list[str]:
+    """What views bring, and what is believed and exposed; nothing of a report from before it was measured."""
+    if "worth" not in body:
+        return []
+    views, lines = body["views"], ["", "Counts, prevalences and means that could be printed"]
+    for way in body["worth"]["ways"]:
+        printed = "-" if way["printed"] is None else f"{way['printed']:.0%}"
+        lines.append(f"  {printed:>5}  {way['name']}, k = {way['k']:,}")
+    lines += ["", f"Belief in a true value, measured on {counted(views['measured_records'], 'record')}"]
+    for one in views["risk"]:
+        said = "nothing is told" if one["mean"] is None else f"mean {one['mean']:.0%}, highest {one['highest']:.1%}"
+        exposed = "; ".join(
+            f"if {part['share']:.0%} tell their values, {part['exposed']:,} others are not shown safe"
+            for part in one["colluders"]
+            if one["records"]
+        )
+        lines.append(f"  {', '.join(one['unit'])}: {said}{f'; {exposed}' if exposed else ''}")
+    return lines

@@ -14,6 +14,8 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.jobs.publish_version import open_version_writer, publish_to
 from querygate.custody.policy import Policy
+from querygate.custody.publish.view_risk import UnitRisk
+from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question, UsableShare, public_cuts, standing_workload, usable_shares
 from querygate.custody.workload.asked_figures import asked_figures, ranges_of
 from querygate.custody.workload.view_candidates import view_candidates
@@ -22,6 +24,7 @@ from querygate.site.open_gate import open_gate
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.vault.report_rows import ReportRows
+from querygate_adapters.vault.version_writer import WrittenStore
 
 QUESTIONS = 300
 """Of the standing workload, so many are asked of each candidate: all of them are asked the same."""
@@ -62,6 +65,8 @@ class TrialVersion:
     release: PublishedVersion
     native: Native
     rows: ReportRows
+    written: Written
+    risk: tuple[UnitRisk, ...]
 
     def questions(self, number: int) -> tuple[Question, ...]:
         return standing_workload(self.release.catalog, public_cuts(self.policy), most=number)
@@ -76,7 +81,8 @@ def published_on_trial(policy: Policy, source: Source, base_dir: Path = Path()) 
     """A publication as any other, and verified as any other, into a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         opened = open_gate(init_site(Path(folder) / "site"))
-        version = publish_to(opened, policy, source, user="trial", base_dir=base_dir).version
-        store, vault = open_version_writer(opened).files(policy.dataset, version)
+        published = publish_to(opened, policy, source, user="trial", base_dir=base_dir)
+        store, vault = open_version_writer(opened).files(policy.dataset, published.version)
+        risk = published.views.risk if published.views else ()
         with closing(ReportRows(vault)) as rows:
-            yield TrialVersion(policy, DuckDBRelease(store), opened.gate.native, rows)
+            yield TrialVersion(policy, DuckDBRelease(store), opened.gate.native, rows, WrittenStore(store), risk)

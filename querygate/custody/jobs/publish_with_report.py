@@ -18,6 +18,7 @@ from querygate.core.json_body import from_json
 from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.columns.population import read_population
+from querygate.custody.jobs.preview_views import published_on_trial
 from querygate.custody.jobs.publish_version import open_version_writer, publish_to, read_kept_policy
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
@@ -112,6 +113,7 @@ def report_on(
             clock_s=time.perf_counter,
             population=read_population(policy, lambda specification: open_source(specification, base_dir)),
             before=before,
+            on_trial=published_on_trial,
         )
         files = make_files(case, full=full, progress=tell)
     return writer.keep_report(policy.dataset, published.version, files)

@@ -8,7 +8,7 @@ the verifier.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from querygate.core.count_text import counted
 from querygate.core.errors import ConfigError
+from querygate.custody.publish.joined_classes import JoinedClass, joined_classes
 from querygate.custody.publish.partition import prepare
 from querygate.custody.publish.publication_state import PublicationState, Step
 from querygate.custody.publish.view_cells import MarginCells, margin_cells
@@ -30,6 +31,7 @@ from querygate.custody.publish.view_records import (
     rules_of,
     units_of,
 )
+from querygate.custody.publish.view_risk import CellRisk, cell_risk, measured_cells
 from querygate.methods.anonymise.parallel import side_by_side
 from querygate.methods.views import CellRelease, TooFewPeople, ViewPlan, cell_records, certified_cell
 
@@ -59,6 +61,8 @@ class FrameCell:
     certificates: CellCertificates
     least_cut: float  # people that any combination of classes of the first two views is about, at least
     coarsened: Mapping[tuple[int, int, str], int]  # view, unit (-1: counts), reason: nodes
+    joined: tuple[JoinedClass, ...]
+    risk: tuple[CellRisk, ...] | None  # by unit, where it is measured
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class MadeViews:
         total: Counter[tuple[int, int, str]] = Counter()
         for cell in self.cells:
             total.update(cell.coarsened)
-        names = [tuple(column.name for column in unit.columns) for unit in units]
+        names = [unit.names for unit in units]
         return tuple(
             Coarsening(view, names[unit] if unit >= 0 else (), reason, nodes)
             for (view, unit, reason), nodes in sorted(total.items())
@@ -102,9 +106,11 @@ def divide_views(state: PublicationState) -> PublicationState:
     state.staging.seal_classes()
     sizes = np.array([whole.records[rows].sum() for rows in cells])
     del cells
+    measured = measured_cells(sizes)
     made: list[FrameCell] = []
     for batch in in_batches(sizes, AT_ONCE):
-        made += _made(state, frame_records(state, whole, frame, batch), batch, plan, int(sizes[: batch.start].sum()))
+        here = frame_records(state, whole, frame, batch)
+        made += _made(state, here, batch, plan, int(sizes[: batch.start].sum()), measured)
     views = MadeViews(tuple(made))
     _check_certified(state, views)
     return replace(state, views=views, classes=views.classes)
@@ -120,10 +126,17 @@ def _check_persons(state: PublicationState) -> None:
         )
 
 
-def _made(state: PublicationState, records: FrameRecords, batch: range, plan: ViewPlan, before: int) -> list[FrameCell]:
+def _made(
+    state: PublicationState,
+    records: FrameRecords,
+    batch: range,
+    plan: ViewPlan,
+    before: int,
+    measured: Collection[int],
+) -> list[FrameCell]:
     """The frame cells of a batch, in order; so many records were done before."""
     units, done = units_of(state.policy), before
-    work = partial(_one, state=state, records=records, batch=batch, plan=plan, units=units)
+    work = partial(_one, state=state, records=records, batch=batch, plan=plan, units=units, measured=measured)
     found: list[FrameCell] = []
     for cell in side_by_side(work, len(batch)):
         found.append(cell)
@@ -133,7 +146,14 @@ def _made(state: PublicationState, records: FrameRecords, batch: range, plan: Vi
 
 
 def _one(
-    number: int, *, state: PublicationState, records: FrameRecords, batch: range, plan: ViewPlan, units: Sequence[Unit]
+    number: int,
+    *,
+    state: PublicationState,
+    records: FrameRecords,
+    batch: range,
+    plan: ViewPlan,
+    units: Sequence[Unit],
+    measured: Collection[int],
 ) -> FrameCell:
     place = batch[number]
     made = certified_cell(records.table, plan, np.flatnonzero(records.frame == place))
@@ -148,6 +168,8 @@ def _one(
         certificates,
         made.least_cut / records.table.person,
         _coarsened(made),
+        tuple(joined_classes(state, records.table, made, plan.views, [unit.names for unit in units])),
+        cell_risk(records.table, made, plan.values, place) if place in measured else None,
     )
 
 

@@ -40,6 +40,10 @@ class Unit:
     def name(self) -> str:
         return self.columns[0].name
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
 
 @dataclass(frozen=True)
 class UnitBins:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from querygate.custody.publish.joined_classes import JoinedClass, most_people
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.publish.view_cells import ANYTHING, MarginCells, margins_of
 from querygate.custody.publish.view_division import Coarsening, MadeViews
 from querygate.custody.publish.view_records import code_size, units_of
+from querygate.custody.publish.view_risk import UnitRisk, gathered_risk
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class ViewFigures:
     least_cut: float
     margins: tuple[MarginFigures, ...]
     coarsened: tuple[Coarsening, ...]
+    joined: tuple[JoinedClass, ...] = ()
+    """Of the classes that were joined, those with most people."""
+    measured_records: int = 0
+    """Records of the frame cells whose risk was measured."""
+    risk: tuple[UnitRisk, ...] = ()
 
 
 def summarise(state: PublicationState, views: MadeViews) -> ViewFigures:
@@ -75,6 +82,12 @@ def summarise(state: PublicationState, views: MadeViews) -> ViewFigures:
         least_cut=min(cell.least_cut for cell in views.cells),
         margins=tuple(margins),
         coarsened=views.coarsenings(units_of(state.policy)),
+        joined=most_people([one for cell in views.cells for one in cell.joined]),
+        measured_records=sum(cell.records for cell in views.cells if cell.risk is not None),
+        risk=gathered_risk(
+            [unit.names for unit in units_of(state.policy)],
+            [cell.risk for cell in views.cells if cell.risk is not None],
+        ),
     )
 
 

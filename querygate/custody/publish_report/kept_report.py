@@ -16,10 +16,40 @@ class KeptReport(TypedDict):
     policy: dict[str, JsonValue]
     warnings: list[KeptWarning]
     headline: dict[str, float]
-    views: NotRequired[dict[str, JsonValue]]  # of a version of views, which has none of the following
+    views: NotRequired[KeptViews]  # of a version of views, which has none of the following
+    worth: NotRequired[KeptWorth]  # with it
     risk: KeptRisk
     widths: list[KeptWidth]
     statistics: list[KeptStatistic]
+
+
+class KeptViews(TypedDict):
+    measured_records: int
+    risk: list[KeptUnit]
+
+
+class KeptUnit(TypedDict):
+    unit: list[str]
+    records: int
+    mean: float | None
+    highest: float | None
+    colluders: list[KeptColluders]
+
+
+class KeptColluders(TypedDict):
+    share: float
+    people: int
+    exposed: int
+
+
+class KeptWorth(TypedDict):
+    ways: list[KeptWay]
+
+
+class KeptWay(TypedDict):
+    name: str
+    k: int
+    printed: float | None
 
 
 class KeptRisk(TypedDict):

@@ -65,7 +65,7 @@ def make_report(case: ReportCase, progress: Progress = no_progress) -> PublishRe
 def make_files(case: ReportCase, *, full: bool, progress: Progress = no_progress) -> dict[str, bytes]:
     """The files of the report: report.json and, if it is to be full, report.html with its pictures."""
     if case.published.views is not None:
-        return make_view_files(case, case.published.views, full=full)
+        return make_view_files(case, case.published.views, full=full, progress=progress)
     body = make_report(case, progress)
     files = {"report.json": json.dumps(to_json(body), indent=2, ensure_ascii=False, allow_nan=False).encode()}
     if full:

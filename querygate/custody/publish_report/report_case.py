@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -10,13 +11,15 @@ from typing import Protocol
 import numpy as np
 
 from querygate.core.ports import Native, PublishedVersion
-from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints
+from querygate.core.types import Arrays, Bools, Catalog, Column, Floats, Ints, Scalar
 from querygate.core.vault_ports import Source, StagingTables
 from querygate.custody.columns.population import Population
 from querygate.custody.policy import Policy
 from querygate.custody.publish.publish import Report
+from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.custody.verify.verify import Written
+from querygate.custody.workload import Figure, Question
 
 PER_DAY = 86_400e6
 """Microseconds: timestamps are told in days, as dates are."""
@@ -43,6 +46,26 @@ class VersionRows(Protocol):
     def staging(self) -> StagingTables:
         """An empty one that leaves nothing behind."""
 
+    def by_group(self, dataset: str, sql: str) -> Mapping[tuple[Scalar, ...], float | None]: ...
+
+
+class TrialVersion(Protocol):
+    """A version that nobody is served."""
+
+    @property
+    def written(self) -> Written: ...
+
+    @property
+    def risk(self) -> tuple[UnitRisk, ...]:
+        """Of views, what was measured while they were made."""
+
+    def figures(self, questions: Iterable[Question]) -> list[Figure]:
+        """What it answers to questions."""
+
+
+OnTrial = Callable[[Policy, Source], AbstractContextManager[TrialVersion]]
+"""Publishes for as long as the result is looked at."""
+
 
 @dataclass
 class ReportCase:
@@ -57,6 +80,7 @@ class ReportCase:
     clock_s: Callable[[], float]
     population: Population | None = None
     before: KeptReport | None = None
+    on_trial: OnTrial | None = None
 
     @cached_property
     def catalog(self) -> Catalog:

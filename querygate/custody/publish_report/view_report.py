@@ -11,11 +11,15 @@ from dataclasses import dataclass
 
 from querygate.core.count_text import counted
 from querygate.core.json_body import JsonValue, to_json
-from querygate.custody.pages.fill import fill
+from querygate.core.progress import Progress, no_progress
+from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish.view_summary import ViewFigures
+from querygate.custody.publish_report.charts import can_draw, draw
 from querygate.custody.publish_report.earlier_versions import versions
 from querygate.custody.publish_report.report_body import Advice, EarlierVersions
 from querygate.custody.publish_report.report_case import ReportCase
+from querygate.custody.publish_report.view_chart import risk_and_utility
+from querygate.custody.publish_report.view_worth import ViewWorth, view_worth
 
 FORMAT = 2
 """A report on views; 1 is on classes over all quasi-identifiers."""
@@ -51,10 +55,11 @@ class ViewReport:
     warnings: tuple[Advice, ...]
     headline: ViewHeadline
     views: ViewFigures
+    worth: ViewWorth
     versions: EarlierVersions | None
 
 
-def make_view_report(case: ReportCase, figures: ViewFigures) -> ViewReport:
+def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress = no_progress) -> ViewReport:
     published = case.published
     return ViewReport(
         format=FORMAT,
@@ -75,16 +80,23 @@ def make_view_report(case: ReportCase, figures: ViewFigures) -> ViewReport:
             round(published.seconds, 2),
         ),
         views=figures,
+        worth=view_worth(case, figures.risk, progress),
         versions=None if published.versions is None else versions(published.versions),
     )
 
 
-def make_view_files(case: ReportCase, figures: ViewFigures, *, full: bool) -> dict[str, bytes]:
-    """report.json and, if it is to be full, report.html."""
-    body = make_view_report(case, figures)
+def make_view_files(
+    case: ReportCase, figures: ViewFigures, *, full: bool, progress: Progress = no_progress
+) -> dict[str, bytes]:
+    """report.json and, if it is to be full, report.html with its picture."""
+    body = make_view_report(case, figures, progress)
     files = {"report.json": json.dumps(to_json(body), indent=2, ensure_ascii=False, allow_nan=False).encode()}
     if full:
-        files["report.html"] = fill(TEMPLATE, report=body).encode()
+        progress("drawing")
+        figure = risk_and_utility(body.worth.ways) if can_draw() else None
+        drawn = {} if figure is None else {"risk_and_utility": draw(figure)}
+        files |= {f"{name}.png": png for name, png in drawn.items()}
+        files["report.html"] = fill(TEMPLATE, report=body, images=data_uris(drawn), can_draw=can_draw()).encode()
     return files
 
 

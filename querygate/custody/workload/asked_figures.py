@@ -10,7 +10,7 @@ from querygate.core.errors import Refusal
 from querygate.core.ports import Limits, Native, PublishedVersion
 from querygate.core.types import Group, Range, Scalar
 from querygate.custody.workload.standing_workload import Question
-from querygate.custody.workload.usable_share import Figure, usable
+from querygate.custody.workload.usable_share import Figure, relative_width, usable
 from querygate.gate.groups import answer_groups
 from querygate.gate.sheets import fetch_sheets
 from querygate.sql import understand
@@ -58,7 +58,8 @@ def asked_figures(
         spread = deviation(question.columns[0]) if question.kind in ("mean", "median", "sd") else None
         for keys, size in held.items():
             found = None if ranges is None else ranges.get(keys)
-            yield Figure(question, usable(question.kind, found, size, spread))
+            about = (question.kind, found, size, spread)
+            yield Figure(question, usable(*about), relative_width(*about))
 
 
 def ranges_of(question: Question, release: PublishedVersion, native: Native) -> Ranges | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import e
+from math import e, inf, log
 
 from querygate.core.types import Range
 from querygate.custody.workload.standing_workload import Kind, Question
@@ -28,13 +28,25 @@ def usable(kind: Kind, found: Range | None, records: int, deviation: float | Non
         return True
     if kind == "odds ratio":
         return found.low > 0 and found.high <= ODDS * found.low * (1 + ROOM)
-    limits = {
-        "count": COUNT * records,
-        "prevalence": PREVALENCE,
-        "correlation": CORRELATION,
-    }
-    limit = limits.get(kind, DEVIATIONS * (deviation or 0.0))
+    limit = _limit(kind, records, deviation)
     return found.high - found.low <= limit + ROOM * max(1.0, abs(found.low), abs(found.high))
+
+
+def relative_width(kind: Kind, found: Range | None, records: int, deviation: float | None) -> float:
+    """The width in widths that could just be printed; infinite for a refusal, and where there is no such width."""
+    if found is None or ((found.low is None) != (found.high is None)):
+        return inf
+    if found.low is None or found.high is None or found.low == found.high:
+        return 0.0
+    if kind == "odds ratio":
+        return log(found.high / found.low) / log(ODDS) if found.low > 0 else inf
+    limit = _limit(kind, records, deviation)
+    return (found.high - found.low) / limit if limit else inf
+
+
+def _limit(kind: Kind, records: int, deviation: float | None) -> float:
+    limits = {"count": COUNT * records, "prevalence": PREVALENCE, "correlation": CORRELATION}
+    return limits.get(kind, DEVIATIONS * (deviation or 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,8 @@ class Figure:
 
     question: Question
     is_usable: bool
+    width: float = inf
+    """Relative to the greatest that could be printed."""
 
     @property
     def kind(self) -> Kind:

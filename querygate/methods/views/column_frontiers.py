@@ -55,7 +55,7 @@ def find_frontiers(
     while True:
         failed = _failing(column, cell, now, fixed)
         if failed is None:
-            shown, unsafe = _shown(windows, cell.leaf, now, values)
+            shown, unsafe = witnesses(windows, cell.leaf, now, values)
             if not unsafe.any():
                 return ColumnFrontiers(tuple(now), shown.worlds, tuple(done))
             hits, reason = _parents_of_groups(now, shown.holders, unsafe, fixed), WITNESS
@@ -68,12 +68,14 @@ def find_frontiers(
 
 
 @dataclass(frozen=True)
-class _Shown:
+class Witnesses:
+    """What shows that holders can have other values."""
+
     holders: Holders
     worlds: tuple[World, ...]
 
 
-def _shown(windows: Windows, leaf: Ints, views: Sequence[Frontier], values: int) -> tuple[_Shown, Bools]:
+def witnesses(windows: Windows, leaf: Ints, views: Sequence[Frontier], values: int) -> tuple[Witnesses, Bools]:
     """The worlds that show holders safe, and the groups that are not."""
     holders = Holders.of(windows, views, leaf)
     possible = Possible.begin(holders, values)
@@ -84,7 +86,7 @@ def _shown(windows: Windows, leaf: Ints, views: Sequence[Frontier], values: int)
             break
         worlds.append(roomy_world(holders, exact))
         find_swaps(possible, worlds[-1])
-    return _Shown(holders, tuple(worlds)), ~possible.is_safe()
+    return Witnesses(holders, tuple(worlds)), ~possible.is_safe()
 
 
 def _failing(

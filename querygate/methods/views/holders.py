@@ -54,9 +54,10 @@ class Holders:
 
     @cached_property
     def held(self) -> Ints:
-        """Records by atom and bin."""
+        """Records by atom and bin, without those whose value is known."""
         table = np.zeros((self.atoms.number, self.column.size), dtype=np.int64)
         table[self.atom, self.bin] = self.count
+        table[:, self.windows.known] = 0
         return table
 
     @cached_property
@@ -84,7 +85,7 @@ class Holders:
         categories the commonest first.
         """
         public = self.windows.public
-        others = np.flatnonzero(public != public[own])
+        others = np.flatnonzero((public != public[own]) & ~self.windows.known)
         number = self.records_of[others]
         too_near = np.zeros(others.size, dtype=np.bool_)
         beyond = np.zeros(others.size, dtype=np.int64)
@@ -115,7 +116,7 @@ class Possible:
         return cls(holders, values, holders.held[holders.atom] > 0)
 
     def is_safe(self) -> Bools:
-        """Per group: enough values of every column, and such as span every guard."""
+        """Per group: enough values of every column, and such as span every guard. Who is known has nothing to lose."""
         told, public = self.holders.windows.told, self.holders.windows.public
         starts = np.flatnonzero(np.diff(public, prepend=-1))  # windows of one bin are side by side
         can, names = np.logical_or.reduceat(self.bins, starts, axis=1), public[starts]
@@ -132,4 +133,4 @@ class Possible:
             has_own = measure.has_number[public[self.holders.bin]]
             span = np.where(has_own, greatest, 0) - np.where(has_own, least, 0) + 1
             safe &= ~has_own | (span >= measure.span)
-        return safe
+        return safe | self.holders.windows.known[self.holders.bin]

@@ -21,33 +21,41 @@ WINDOWS_IN_CELL = 6
 
 @dataclass(frozen=True)
 class Windows:
-    """`column` has windows for bins, over the records of one cell; `public` is the bin of each in the column `told`."""
+    """`column` has windows for bins, over the records of one cell; `public` is the bin of each in the column `told`.
+
+    `known` are windows of records whose values an attacker knows: one for each value, and nobody swaps with them.
+    """
 
     told: SensitiveColumn
     column: SensitiveColumn
     public: Ints
+    known: Bools
 
     @classmethod
-    def of(cls, told: SensitiveColumn, records: Ints) -> Windows:
-        """Those that occur, in order of bins and values."""
+    def of(cls, told: SensitiveColumn, records: Ints, known: Bools | None = None) -> Windows:
+        """Those that occur, in order of bins and values; `known` says of which records the value is known."""
         bins = told.bins[records]
-        keys = [bins]
+        is_known = np.zeros(records.size, dtype=np.bool_) if known is None else known
+        keys = [bins, is_known.astype(np.int64)]
         for measure in told.measures:
             low, _ = measure.ends
-            inside = (measure.values[records] - low[bins]) // _width(measure)
-            keys.append(np.where(measure.has_number[bins] & _is_wide(measure)[bins], inside, 0))
+            above = np.where(measure.has_number[bins], measure.values[records] - low[bins], 0)
+            keys.append(np.where(is_known, above, np.where(_is_wide(measure)[bins], above // _width(measure), 0)))
         found, place = distinct_columns(np.stack(keys))
-        measures = [_inside(one, records, found[0], start) for one, start in zip(told.measures, found[1:], strict=True)]
-        return cls(told, SensitiveColumn(told.name, place, found.shape[1], tuple(measures)), found[0])
+        public, own = found[0], found[1] > 0
+        measures = [_inside(one, records, public, own, at) for one, at in zip(told.measures, found[2:], strict=True)]
+        return cls(told, SensitiveColumn(told.name, place, found.shape[1], tuple(measures)), public, own)
 
 
-def _inside(measure: Measure, records: Ints, public: Ints, start: Ints) -> Measure:
+def _inside(measure: Measure, records: Ints, public: Ints, known: Bools, start: Ints) -> Measure:
     """The measure with the ends of windows; where there is no number, low is above high."""
     width = _width(measure)
     ends_low, ends_high = (end[public] for end in measure.ends)
     is_wide, has_number = _is_wide(measure)[public], measure.has_number[public]
     low = np.where(is_wide, ends_low + start * width, ends_low)
     high = np.where(is_wide, np.minimum(low + width - 1, ends_high), ends_high)
+    low = np.where(known, ends_low + start, low)
+    high = np.where(known, low, high)
     low, high = np.where(has_number, low, 1), np.where(has_number, high, 0)
     return replace(measure, values=measure.values[records], low=low, high=high)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from querygate.cli.dataset import explain_report
+from querygate.cli.report import explain_body
 from querygate.core.errors import ConfigError
 from querygate.custody.jobs.evidence_reports import report_store, report_users
 from querygate.custody.jobs.publish_with_report import last_report, publish_with_report, read_report, report_again
@@ -44,8 +46,16 @@ def people() -> dict[str, list[Any]]:
     }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_questions() -> Iterator[None]:
+    """Each takes as long as any other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("querygate.custody.publish_report.view_worth.QUESTIONS", {"one view": 10, "others": 4})
+        yield
+
+
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[OpenSite, Path]:
+def place(few_questions: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[OpenSite, Path]:
     folder = tmp_path_factory.mktemp("views")
     opened = new_site(folder)
     source = write_parquet(folder / "people.parquet", people())
@@ -69,6 +79,68 @@ def test_the_report_tells_of_every_margin_and_of_what_was_joined(place: tuple[Op
     page = (folder / "report.html").read_text()
     assert "For the custodian only" in page
     assert "age, sex, job" in page
+    for title in ("What the views bring", "Risk against utility", "What somebody may believe", "If people tell"):
+        assert title in page
+    assert "data:image/png" in page
+
+
+def test_what_views_bring_is_compared_with_classes_and_with_twice_the_k(place: tuple[OpenSite, Path]) -> None:
+    worth: Any = json.loads((place[1] / "report.json").read_text())["worth"]
+    assert [(way["name"], way["k"]) for way in worth["ways"]] == [
+        ("views", 4),
+        ("classes", 4),
+        ("views", 8),
+    ]
+    assert [part["name"] for part in worth["parts"]] == ["one view", "others"]
+    assert all(0 < part["asked"] <= part["questions"] for part in worth["parts"])
+    for way in worth["ways"]:
+        assert all(0 <= part["shares"][0]["share"] <= 1 for part in way["parts"])
+        assert way["printed"] is None or 0 <= way["printed"] <= 1
+    views, classes = worth["ways"][:2]
+    assert [one["unit"] for one in classes["belief"]] == [["sbp"], ["ill"]]
+    own, other = (way["parts"][0]["widths"] for way in (views, classes))
+    assert own.keys() == other.keys()
+    assert any(own[kind] is not None and (other[kind] is None or own[kind] < other[kind]) for kind in own)
+    assert [one["mean"] for one in worth["guess"] if one["unit"] == ["ill"]] == [1.0]  # everybody is
+
+
+def test_belief_and_colluders_are_measured_of_what_is_told(place: tuple[OpenSite, Path]) -> None:
+    views: Any = json.loads((place[1] / "report.json").read_text())["views"]
+    assert views["measured_records"] == NUMBER
+    pressure, ill = views["risk"]
+    assert 0 < pressure["mean"] < pressure["highest"] < 1
+    assert [one["share"] for one in pressure["colluders"]] == [0.01, 0.05]
+    few, some = pressure["colluders"]
+    assert few["people"] <= some["people"] < NUMBER / 5
+    assert 0 <= few["exposed"] <= some["exposed"] < NUMBER
+    assert (ill["unit"], ill["records"], ill["mean"]) == (["ill"], 0, None)  # withheld everywhere
+
+
+def test_joined_classes_are_those_of_the_store(place: tuple[OpenSite, Path], tmp_path: Path) -> None:
+    views: Any = json.loads((place[1] / "report.json").read_text())["views"]
+    assert views["joined"]
+    rows = [dict(zip(people(), row, strict=True)) for row in zip(*people().values(), strict=True)]
+    for one in views["joined"]:
+        tests = [text.split(" ", 1) for text in one["condition"].split(", ")]
+        held = [row for row in rows if all(_meets(row[name], wanted) for name, wanted in tests)]
+        assert len(held) == one["people"] >= 4
+        assert one["classes"] > 1
+        assert (one["rule"] == "R3") == (one["reason"] == "somebody's value would have been certain")
+
+
+def _meets(value: Any, wanted: str) -> bool:
+    if isinstance(value, bool):
+        return str(value).lower() in wanted.split(" or ")
+    low, _, high = wanted.partition(" to ")
+    return int(low) <= value <= int(high or low)
+
+
+def test_the_report_is_told_in_words(place: tuple[OpenSite, Path]) -> None:
+    text = explain_body(read_report(place[1]), place[1])
+    assert "Counts, prevalences and means that could be printed" in text
+    assert "views, k = 4" in text
+    assert "ill: nothing is told" in text
+    assert "if 5% tell their values" in text
 
 
 def test_the_report_can_be_made_again_and_printed(place: tuple[OpenSite, Path]) -> None:
@@ -78,11 +150,19 @@ def test_the_report_can_be_made_again_and_printed(place: tuple[OpenSite, Path]) 
     assert "views" in read_report(folder)
 
 
-def test_nothing_of_it_is_compared_with_a_report_on_classes(place: tuple[OpenSite, Path], tmp_path: Path) -> None:
+def test_nothing_of_it_is_compared_with_a_report_on_classes(
+    place: tuple[OpenSite, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("querygate.custody.publish_report.view_worth.MOST_RECORDS", 0)
     assert last_report(place[0], "t") is None
     opened = new_site(tmp_path)
     source = str(write_parquet(tmp_path / "people.parquet", people()))
-    publish_with_report(opened, VIEWS.parsed(), source, user="tester", kind="json")
+    made = publish_with_report(opened, VIEWS.parsed(), source, user="tester")
+    assert made.file is not None
+    worth = json.loads((made.file.parent / "report.json").read_text())["worth"]
+    assert [way["name"] for way in worth["ways"]] == ["views"]  # the table is too large for a trial
+    assert "on trial" in worth["why_alone"]
+    assert worth["why_alone"] in made.file.read_text()
     done = publish_with_report(opened, CLASSES.parsed(), source, user="tester", kind="json", on_overlap="retire")
     assert done.problem is None
     assert done.published.views is None

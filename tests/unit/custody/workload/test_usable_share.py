@@ -9,6 +9,7 @@ import pytest
 from querygate.core.types import Range
 from querygate.custody.workload import Figure, Question, usable, usable_shares
 from querygate.custody.workload.standing_workload import Ends, Kind
+from querygate.custody.workload.usable_share import relative_width
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,7 @@ from querygate.custody.workload.standing_workload import Ends, Kind
 )
 def test_thresholds(kind: Kind, low: float, high: float, is_usable: bool) -> None:
     assert usable(kind, Range(low, high), records=100, deviation=18.0) is is_usable
+    assert (relative_width(kind, Range(low, high), 100, 18.0) <= 1 + 1e-9) is is_usable
 
 
 def test_a_refusal_is_not_usable_and_what_is_null_for_certain_is() -> None:
