@@ -83,6 +83,14 @@ def bring(call, ident, *steps):
         assert response.status_code == 200, response.text
 
 
+def test_an_acknowledgement_is_true_or_false_and_about_views(call, ident):
+    bring(call, ident, "ann submit", "carl take")
+    for given, code in (("yes", "QG306"), (1, "QG306"), (True, "QG604")):  # the dataset has no views
+        assert act(call, "carl", ident, "approve", beside_views=given).json["code"] == code
+    approved = act(call, "carl", ident, "approve", beside_views=False).json
+    assert (approved["state"], "beside_views" in approved) == ("approved", False)
+
+
 APPROVED = ("ann submit", "carl take", "carl approve")
 RELEASED = (*APPROVED, "carl build", "dora release")
 

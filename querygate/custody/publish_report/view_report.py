@@ -60,7 +60,7 @@ class ViewReport:
 
 
 def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress = no_progress) -> ViewReport:
-    published = case.published
+    published, worth = case.published, view_worth(case, figures.risk, progress)
     return ViewReport(
         format=FORMAT,
         dataset=case.catalog.dataset,
@@ -69,7 +69,7 @@ def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress 
         published=case.catalog.published,
         policy_hash=case.catalog.policy_hash,
         policy=json.loads(case.policy.canonical()),
-        warnings=tuple(_warnings(case, figures)),
+        warnings=(*_warnings(case, figures), *_better_as_classes(worth)),
         headline=ViewHeadline(
             published.rows,
             published.persons,
@@ -80,7 +80,7 @@ def make_view_report(case: ReportCase, figures: ViewFigures, progress: Progress 
             round(published.seconds, 2),
         ),
         views=figures,
-        worth=view_worth(case, figures.risk, progress),
+        worth=worth,
         versions=None if published.versions is None else versions(published.versions),
     )
 
@@ -115,4 +115,15 @@ def _warnings(case: ReportCase, figures: ViewFigures) -> Iterator[Advice]:
                 f"The view over {', '.join(margin.quasi)} has one class in each of {counted(margin.classes, 'cell')} "
                 "of the frame, so it tells little.",
                 "Take fewer columns into it, or lower k.",
+            )
+
+
+def _better_as_classes(worth: ViewWorth) -> Iterator[Advice]:
+    own = worth.ways[0].printed
+    for way in worth.ways[1:]:
+        if way.name == "classes" and own is not None and way.printed is not None and way.printed > own:
+            yield Advice(
+                f"With classes in the place of views, {way.printed:.0%} of counts, prevalences and means could be "
+                f"printed, with these views {own:.0%}.",
+                "Put columns that are asked about together into one view, or publish classes: remove [views].",
             )

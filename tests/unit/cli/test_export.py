@@ -75,6 +75,13 @@ def test_the_whole_way_and_a_tampered_copy(run, site, ident, tmp_path):
     assert site.log.verify().entries == len(list(site.log.events()))
 
 
+def test_only_an_approval_takes_an_acknowledgement_and_only_where_there_are_views(run, ident):
+    bring(run, ident, "ann submit", "carl take")
+    refused = run("export", "approve", ident, "--as", "carl", "--beside-views")
+    assert (refused.exit_code, refused.stderr.split()[0]) == (1, "QG604")
+    assert run("export", "reject", ident, "--as", "carl", "--beside-views").exit_code == 2
+
+
 @pytest.mark.parametrize("name", [["--as", "ann"], []])
 def test_the_command_that_is_advised_works(run, site, name):
     advised = run("export", "request", *name, *ASK).stdout.split("`")[1]

@@ -139,6 +139,16 @@ def test_an_edit_voids_approvals_and_sending_it_again_does_not():
     assert advance(replace(ASKED, state="in_review"), "approve", carl).approvals == ("carl",)
 
 
+def test_what_is_acknowledged_is_acknowledged_by_all_and_an_edit_voids_it():
+    carl, dora = Principal("carl", "custodian"), Principal("dora", "admin")
+    for first, second in ((True, True), (True, False), (False, True)):
+        once = advance(replace(ASKED, state="in_review"), "approve", carl, reviewers=2, beside_views=first)
+        twice = advance(once, "approve", dora, reviewers=2, beside_views=second)
+        assert (twice.state, twice.beside_views) == ("approved", first and second)
+    known = replace(ASKED, state="returned", beside_views=True)
+    assert not advance(known, "edit", Principal("ann", "researcher")).beside_views
+
+
 def test_time_ends_what_was_released_and_nothing_else():
     released = replace(ASKED, state="released", expires="2026-03-02")
     assert not has_expired(released, "2026-03-01")
