@@ -39,8 +39,10 @@ class CellRisk:
 
 @dataclass(frozen=True, slots=True)
 class Colluders:
+    """A share of all records is told to an attacker, `telling` of them; so many others are not shown safe any more."""
+
     share: float
-    people: int
+    telling: int
     exposed: int
 
 

@@ -38,7 +38,7 @@ class KeptUnit(TypedDict):
 
 class KeptColluders(TypedDict):
     share: float
-    people: int
+    telling: int
     exposed: int
 
 
