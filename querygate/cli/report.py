@@ -113,7 +113,7 @@ def explain_views(body: KeptReport) -> list[str]:
     for one in views["risk"]:
         said = "nothing is told" if one["mean"] is None else f"mean {one['mean']:.0%}, highest {one['highest']:.1%}"
         exposed = "; ".join(
-            f"if {part['share']:.0%} tell their values, {part['exposed']:,} others are not shown safe"
+            f"if {part['share']:.0%} tell their values, {part['exposed']:g} others are not shown safe"
             for part in one["colluders"]
             if one["records"]
         )

@@ -23,27 +23,33 @@ SEED = 20060627
 TELLING = (0.01, 0.05)
 """Shares of people who tell their values."""
 
+DRAWS = 4
+"""Who tells is drawn so many times: it makes a great difference who does."""
+
 
 @dataclass(frozen=True, slots=True)
 class CellRisk:
     """One unit in one frame cell: over its records the sum and the greatest belief in the true bin; and by share of
-    people who tell how many there are, and how many others are not shown safe any more.
+    people who tell, and by draw, how many there are, and how many others are not shown safe any more.
     """
 
     records: int
     belief: float
     highest: float
-    telling: tuple[int, ...]
-    exposed: tuple[int, ...]
+    telling: tuple[tuple[int, ...], ...]
+    exposed: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Colluders:
-    """A share of all records is told to an attacker, `telling` of them; so many others are not shown safe any more."""
+    """A share of all records is told to an attacker, `telling` of them; so many others are not shown safe any more, the
+    mean of several draws and the most.
+    """
 
     share: float
-    telling: int
-    exposed: int
+    telling: float
+    exposed: float
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +75,20 @@ def measured_cells(sizes: Ints) -> frozenset[int]:
 
 def cell_risk(table: RecordTable, made: CellRelease, values: int, place: int) -> tuple[CellRisk, ...]:
     """Of each unit; the same people tell of all."""
-    drawn = np.random.default_rng([SEED, place]).random(made.records.size)
+    drawn = np.random.default_rng([SEED, place]).random((DRAWS, made.records.size))
     return tuple(_unit(column, made, values, drawn) for column in table.sensitive)
 
 
 def _unit(column: SensitiveColumn, made: CellRelease, values: int, drawn: Floats) -> CellRisk:
     labels = [label for view in range(len(made.counts)) if (label := made.labels(view, column.name)) is not None]
-    telling = tuple(int((drawn < share).sum()) for share in TELLING)
     if not labels:
-        return CellRisk(0, 0.0, 0.0, telling, (0,) * len(telling))
+        return CellRisk(0, 0.0, 0.0, (), ())
     found = beliefs(np.stack(labels), column.bins[made.records])
-    exposed = [int(not_shown_safe(column, made, values, drawn < share).sum()) for share in TELLING]
-    return CellRisk(drawn.size, float(found.sum()), float(found.max()), telling, tuple(exposed))
+    telling = tuple(tuple((drawn < share).sum(axis=1).tolist()) for share in TELLING)
+    exposed = tuple(
+        tuple(int(not_shown_safe(column, made, values, one < share).sum()) for one in drawn) for share in TELLING
+    )
+    return CellRisk(made.records.size, float(found.sum()), float(found.max()), telling, exposed)
 
 
 def gathered_risk(units: Sequence[tuple[str, ...]], cells: Sequence[tuple[CellRisk, ...]]) -> tuple[UnitRisk, ...]:
@@ -91,10 +99,14 @@ def gathered_risk(units: Sequence[tuple[str, ...]], cells: Sequence[tuple[CellRi
 def _gathered(unit: tuple[str, ...], cells: Sequence[CellRisk]) -> UnitRisk:
     told = [cell for cell in cells if cell.records]
     records = sum(cell.records for cell in told)
-    colluders = [
-        Colluders(share, sum(cell.telling[place] for cell in told), sum(cell.exposed[place] for cell in told))
-        for place, share in enumerate(TELLING)
-    ]
+    colluders = []
+    for place, share in enumerate(TELLING):
+        telling, exposed = (
+            [sum(draw) for draw in zip(*parts, strict=True)] or [0]
+            for parts in ([cell.telling[place] for cell in told], [cell.exposed[place] for cell in told])
+        )
+        mean = sum(exposed) / len(exposed)
+        colluders.append(Colluders(share, sum(telling) / len(telling), mean, max(exposed)))
     return UnitRisk(
         unit,
         records,

@@ -38,8 +38,9 @@ class KeptUnit(TypedDict):
 
 class KeptColluders(TypedDict):
     share: float
-    telling: int
-    exposed: int
+    telling: float
+    exposed: float
+    most: int
 
 
 class KeptWorth(TypedDict):

@@ -115,7 +115,7 @@ def test_belief_and_colluders_are_measured_of_what_is_told(place: tuple[OpenSite
     assert [one["share"] for one in pressure["colluders"]] == [0.01, 0.05]
     few, some = pressure["colluders"]
     assert few["telling"] <= some["telling"] < NUMBER / 5
-    assert 0 <= few["exposed"] <= some["exposed"] < NUMBER
+    assert 0 <= few["exposed"] <= some["exposed"] <= some["most"] < NUMBER
     assert (ill["unit"], ill["records"], ill["mean"]) == (["ill"], 0, None)  # withheld everywhere
 
 
