@@ -80,19 +80,21 @@ PAPER: frozenset[Kind] = frozenset({"count", "prevalence", "mean"})
 """What views are made for: every other kind needs more than counts and sums."""
 
 PARTS: tuple[tuple[str, Callable[[Figure], bool]], ...] = (
-    ("all", lambda figure: True),
-    ("aligned", lambda figure: not figure.is_free),
-    ("free", lambda figure: figure.is_free),
-    ("counts, prevalences and means", lambda figure: figure.kind in PAPER),
-    ("counts, prevalences and means, aligned", lambda figure: figure.kind in PAPER and not figure.is_free),
+    ("counts, prevalences and means", lambda figure: True),
+    ("counts, prevalences and means, aligned", lambda figure: not figure.is_free),
+    ("counts, prevalences and means, free", lambda figure: figure.is_free),
 )
 KINDS: tuple[Kind, ...] = ("count", "prevalence", "mean", "median", "sd", "correlation", "odds ratio")
 
 
 def usable_shares(figures: Iterable[Figure]) -> tuple[UsableShare, ...]:
-    """For all, for those with aligned and with free ends, and by kind. No condition at all is aligned."""
+    """Of counts, prevalences and means, all and those with aligned and with free ends (no condition at all is aligned);
+    and by kind. What is told of two columns at once is in no total: views refuse most of it, and classes tell little
+    else.
+    """
     found = list(figures)
-    parts = [(name, [figure for figure in found if belongs(figure)]) for name, belongs in PARTS]
+    paper = [figure for figure in found if figure.kind in PAPER]
+    parts = [(name, [figure for figure in paper if belongs(figure)]) for name, belongs in PARTS]
     parts += [(kind, [figure for figure in found if figure.kind == kind]) for kind in KINDS]
     return tuple(UsableShare(name, len(part), _share(part)) for name, part in parts)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import Policy, ViewRules
-from querygate.custody.policy.view_rules import spanning_views
+from querygate.custody.policy.view_rules import FEW_VALUES, ONE_VIEW, frame_cuts, spanning_views, usual_frame
 
 CLASSES = 'mode = "none"'
 
@@ -21,31 +21,59 @@ class Candidate:
     policy: Policy
 
 
-def view_candidates(policy: Policy) -> tuple[Candidate, ...]:
-    """The policy's own views first, classes in their place, and views by other categories; none twice."""
+def view_candidates(policy: Policy, *, is_small: bool = False) -> tuple[Candidate, ...]:
+    """The policy's own views first, classes in their place, views by other categories and views in other frames; none
+    twice. Of a small table all records may be one frame cell.
+    """
     if policy.views is None:
         raise ConfigError(
             "QG801",
             "The policy has no table [views], so there are no views to compare.",
             'Add the lines `[views]` and `mode = "auto"`.',
         )
-    ways: dict[frozenset[frozenset[str]], ViewRules] = {}
-    for views in (policy.views.spanning, *_others(policy, policy.views)):
-        ways.setdefault(frozenset(map(frozenset, views)), replace(policy.views, spanning=views))
-    own, *others = (Candidate(_name(rules), replace(policy, views=rules)) for rules in ways.values())
-    return own, Candidate(CLASSES, replace(policy, views=None)), *others
+    own = policy.views
+    found = [own, *_other_views(policy, own), *_other_frames(policy, own)]
+    if is_small:
+        found.append(replace(own, frame=()))
+    ways: dict[object, ViewRules] = {}
+    for rules in found:
+        ways.setdefault((frozenset(map(frozenset, rules.told)), rules.frame), rules)
+    first, *others = (Candidate(_name(rules, own), replace(policy, views=rules)) for rules in ways.values())
+    return first, Candidate(CLASSES, replace(policy, views=None)), *others
 
 
-def _others(policy: Policy, rules: ViewRules) -> Iterator[tuple[tuple[str, ...], ...]]:
+def _other_views(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
     """Two views that share each category in turn; and the first view with all columns."""
     quasi = policy.named("quasi-identifier")
     frame = rules.frame[0][0] if rules.frame else ""
     for shared in (column for column in quasi if not column.is_numeric):
-        yield spanning_views([shared, *(column for column in quasi if column != shared)], frame)
+        others = [column for column in quasi if column != shared]
+        yield replace(rules, spanning=spanning_views([shared, *others], frame))
     views = spanning_views(quasi, frame)
     if len(views) == 2:
-        yield tuple(dict.fromkeys((*views[0], *views[1]))), views[1]
+        yield replace(rules, spanning=(tuple(dict.fromkeys((*views[0], *views[1]))), views[1]))
 
 
-def _name(rules: ViewRules) -> str:
-    return f"spanning = {json.dumps(rules.spanning, ensure_ascii=False)}"
+def _other_frames(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
+    """The frame that the schema gives; and each category of few values, so that its rare values are told in total.
+    Views share that and nothing else.
+    """
+    quasi = policy.named("quasi-identifier")
+    usual, prefer = usual_frame(quasi), dict(rules.prefer)
+    if usual != tuple(name for name, _ in rules.frame):
+        cuts = tuple((name, frame_cuts(policy.column(name), prefer.get(name, ()))) for name in usual)
+        yield replace(rules, frame=cuts, spanning=spanning_views(quasi, usual[0] if usual else ""))
+    for column in quasi:
+        few = 2 if column.type == "boolean" else len(column.groups or column.values)
+        if not column.is_numeric and 0 < few <= FEW_VALUES:
+            rest = [other.name for other in quasi if other != column]
+            half = (len(rest) + 1) // 2 if len(quasi) > ONE_VIEW else len(rest)
+            views = tuple((column.name, *part) for part in (rest[:half], rest[half:]) if part)
+            yield replace(rules, frame=((column.name, ()),), spanning=views or ((column.name,),))
+
+
+def _name(rules: ViewRules, own: ViewRules) -> str:
+    """What the table says; of the frame only where it is another."""
+    spanning = f"spanning = {json.dumps(rules.spanning, ensure_ascii=False)}"
+    frame = json.dumps([name for name, _ in rules.frame], ensure_ascii=False)
+    return spanning if rules.frame == own.frame else f"frame = {frame}, {spanning}"

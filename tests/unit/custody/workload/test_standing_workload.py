@@ -11,6 +11,8 @@ import pytest
 
 from querygate.core.types import Catalog, Column
 from querygate.custody.workload import Question, public_cuts, standing_workload
+from querygate.custody.workload.standing_workload import of_each_kind
+from querygate.custody.workload.usable_share import KINDS
 from tests.policies import AGE, SEX, make_policy, quasi, sensitive
 
 DAY = (dt.date(2020, 1, 1) - dt.date(1970, 1, 1)).days
@@ -68,6 +70,15 @@ def test_a_fixed_category_is_never_one_of_the_keys() -> None:
         assert not any(f"{key} = " in q.sql for key in q.keys)
         assert q.quasi == {name for name in ("age", "sex", "race") if re.search(rf"\b{name}\b", q.sql)}
     assert any("race = 'a''b'" in q.sql for q in asked(AGES, SEXES, RACES))
+
+
+def test_as_many_of_each_kind_whatever_there_is_most_of() -> None:
+    everything = asked(AGES, SEXES, RACES, PRESSURE, WEIGHT, SMOKES, ILL, HEALTH)
+    some = of_each_kind(everything, 35)
+    assert Counter(q.kind for q in some) == dict.fromkeys(KINDS, 5)
+    assert [q for q in everything if q in set(some)] == list(some)
+    assert of_each_kind(everything, 10**6) == everything
+    assert of_each_kind((), 5) == ()
 
 
 def test_more_questions_than_wanted_are_drawn_from() -> None:

@@ -52,20 +52,21 @@ def figure(kind: Kind, ends: Ends, is_usable: bool) -> Figure:
     return Figure(Question(kind, (), (), frozenset(), ends, "", ""), is_usable)
 
 
-def test_shares_for_all_by_ends_and_by_kind() -> None:
+def test_shares_of_what_papers_print_by_ends_and_of_each_kind() -> None:
     figures = [
         figure("count", "none", True),
         figure("count", "free", False),
         figure("mean", "aligned", True),
         figure("median", "aligned", False),
+        *(figure("odds ratio", "free", True) for _ in range(50)),
     ]
     found = {part.name: (part.figures, part.share) for part in usable_shares(figures)}
-    assert found["all"] == (4, 0.5)
-    assert found["aligned"] == (3, 2 / 3)
-    assert found["free"] == (1, 0.0)
+    assert next(iter(found)) == "counts, prevalences and means"
     assert found["counts, prevalences and means"] == (3, 2 / 3)
     assert found["counts, prevalences and means, aligned"] == (2, 1.0)
+    assert found["counts, prevalences and means, free"] == (1, 0.0)
     assert found["count"] == (2, 0.5)
+    assert found["odds ratio"] == (50, 1.0)
     assert found["sd"] == (0, None)
 
 

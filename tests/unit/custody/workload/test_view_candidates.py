@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from querygate.core.errors import ConfigError
@@ -12,7 +14,7 @@ CATEGORIES = {name: quasi("category", values=["a", "b"]) for name in ("sex", "ra
 POLICY = make_policy("t", {"age": AGE, **CATEGORIES, "sbp": SBP | {"bins": 10, "guard": 10}}, views={"mode": "auto"})
 
 
-def test_the_policys_own_come_first_then_classes_then_others_by_each_category() -> None:
+def test_the_policys_own_come_first_then_classes_then_others_by_each_category_and_in_its_frame() -> None:
     own, classes, *others = view_candidates(POLICY.parsed())
     assert own.policy == POLICY.parsed()
     assert classes.name == CLASSES
@@ -21,19 +23,49 @@ def test_the_policys_own_come_first_then_classes_then_others_by_each_category() 
         'spanning = [["age", "race", "sex"], ["age", "race", "school"]]',
         'spanning = [["age", "school", "sex"], ["age", "school", "race"]]',
         'spanning = [["age", "sex", "race", "school"], ["age", "sex", "school"]]',
+        'frame = ["sex"], spanning = [["sex", "age", "race"], ["sex", "school"]]',
+        'frame = ["race"], spanning = [["race", "age", "sex"], ["race", "school"]]',
+        'frame = ["school"], spanning = [["school", "age", "sex"], ["school", "race"]]',
     ]
 
 
+def test_only_a_small_table_may_be_one_frame_cell() -> None:
+    *others, last = view_candidates(POLICY.parsed(), is_small=True)
+    assert tuple(others) == view_candidates(POLICY.parsed())
+    assert last.name == 'frame = [], spanning = [["age", "sex", "race"], ["age", "sex", "school"]]'
+    assert last.policy.views is not None
+    assert last.policy.views.frame == ()
+
+
+def test_the_frame_of_the_schema_is_tried_where_the_policy_has_another() -> None:
+    rules = {"frame": ["sex"], "spanning": [["sex", "age", "race"], ["sex", "school"]], "mode": None}
+    found = view_candidates(POLICY.but(views=rules).parsed())
+    assert found[0].name == 'spanning = [["sex", "age", "race"], ["sex", "school"]]'
+    (usual,) = [one for one in found if one.name.startswith('frame = ["age"]')]
+    assert usual.policy.views == POLICY.parsed().views
+
+
+def test_a_category_of_many_or_unknown_values_is_no_frame() -> None:
+    many = quasi("category", values=[str(number) for number in range(13)])
+    found = view_candidates(POLICY.but(columns={"race": many, "school": {"values": None}}).parsed())
+    named = [one.name for one in found if one.name.startswith("frame")]
+    assert named == ['frame = ["sex"], spanning = [["sex", "age", "race"], ["sex", "school"]]']
+
+
 def test_every_candidate_is_a_policy_that_the_file_could_say() -> None:
-    for one in view_candidates(POLICY.parsed()):
+    for one in view_candidates(POLICY.parsed(), is_small=True):
         if one.policy.views is not None:
-            views = {"mode": "spanning", "spanning": [list(view) for view in one.policy.views.spanning]}
-            assert POLICY.but(views=views).parsed().views == one.policy.views
+            said = tomllib.loads(one.name.replace(", spanning", "\nspanning"))
+            assert POLICY.but(views={"mode": "spanning", **said}).parsed().views == one.policy.views
 
 
 def test_few_quasi_identifiers_leave_one_view_and_no_category_none_beside_it() -> None:
     few = POLICY.but(columns={"race": None, "school": None}).parsed()
-    assert [one.name for one in view_candidates(few)] == ['spanning = [["age", "sex"]]', CLASSES]
+    assert [one.name for one in view_candidates(few)] == [
+        'spanning = [["age", "sex"]]',
+        CLASSES,
+        'frame = ["sex"], spanning = [["sex", "age"]]',
+    ]
     ages = POLICY.but(columns=dict.fromkeys(CATEGORIES)).parsed()
     assert [one.name for one in view_candidates(ages)] == ['spanning = [["age"]]', CLASSES]
 
