@@ -48,6 +48,7 @@ from querygate.custody.publish.republication_guard import (
     make_keeping,
     measure,
 )
+from querygate.custody.publish.untold_columns import untold_warnings
 from querygate.custody.publish.view_division import divide_views
 from querygate.custody.publish.view_summary import ViewFigures, summarise
 from querygate.custody.publish.view_versions import check_same, concerns_views, stand_alone
@@ -280,7 +281,7 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
         state.number_of_cells,
         state.measured,
         state.loss,
-        state.policy.warnings,
+        (*state.policy.warnings, *untold_warnings(state)),
         seconds,
         state.staging.matched,
         {table.name: table.hash for table in state.references},

@@ -26,9 +26,6 @@ FORMAT = 2
 
 TEMPLATE = "view_report.html"
 
-MUCH = 0.2
-"""Of the records of a margin: a share that is withheld and worth a word."""
-
 
 @dataclass(frozen=True, slots=True)
 class ViewHeadline:
@@ -104,12 +101,6 @@ def _warnings(case: ReportCase, figures: ViewFigures) -> Iterator[Advice]:
     for text in case.published.warnings:
         yield Advice(text, "")
     for margin in figures.margins:
-        if margin.withheld > MUCH:
-            yield Advice(
-                f"The view over {', '.join(margin.quasi)} tells nothing of {', '.join(margin.sensitive)} for "
-                f"{margin.withheld:.0%} of the records.",
-                "Lower views.values or k, widen its bins, or take a coarser frame.",
-            )
         if margin.classes == figures.frame_cells and not margin.sensitive and len(margin.quasi) > 1:
             yield Advice(
                 f"The view over {', '.join(margin.quasi)} has one class in each of {counted(margin.classes, 'cell')} "

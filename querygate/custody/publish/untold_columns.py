@@ -1,0 +1,39 @@
+"""Sensitive columns of which views tell nothing for many records: the custodian should not learn that from researchers.
+
+A column that is the same for everybody cannot be told at all, since nobody's value may be certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from querygate.custody.policy.toml_reader import dotted
+from querygate.custody.publish.publication_state import PublicationState
+
+MUCH = 0.1
+"""Of the records, from which on it is worth a warning."""
+
+
+def untold_warnings(state: PublicationState) -> Iterator[str]:
+    """A warning for each such column, in the words of a policy's; never with a value."""
+    untold: dict[tuple[str, ...], float] = {}
+    for margin in state.view_figures.margins if state.view_figures is not None else ():
+        untold[margin.sensitive] = min(margin.withheld, untold.get(margin.sensitive, 1.0))
+    for unit, share in untold.items():
+        same = [name for name in unit if _is_constant(state, name)]
+        for name in (same or unit) if share > MUCH else ():
+            yield f"{dotted(('columns', name))}: {_reason(name, share, is_constant=bool(same))}"
+
+
+def _reason(name: str, share: float, *, is_constant: bool) -> str:
+    if is_constant:
+        return f"the same in every record, so that every view tells nothing of {name}: withhold it"
+    return (
+        f"every view tells nothing of {name} for {share:.0%} of the records, where too few people have another value: "
+        "take a coarser frame, fewer columns into a view, or a lower k"
+    )
+
+
+def _is_constant(state: PublicationState, column: str) -> bool:
+    profile = state.profiles[column]
+    return len(profile.values) + bool(profile.missing) <= 1
