@@ -28,7 +28,7 @@ from querygate.custody.policy.model import (
 )
 from querygate.custody.policy.moment_rules import check_moments, moments_warnings
 from querygate.custody.policy.noise_rules import read_noise
-from querygate.custody.policy.public_edges import bin_edges, grid_edges
+from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
 from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
 from querygate.custody.policy.text_columns import SEQUENCE_METHODS
@@ -241,5 +241,7 @@ def _column_warnings(column: ColumnPolicy, *, has_views: bool) -> Iterator[tuple
         yield "missing", "not applicable: a class may tell of all its members that they have no value"
     if column.guard == 0:
         yield "guard", "0 is off: a class may reveal the values of its members as closely as one bin or one grid step"
+    if has_views and column.guard and column.bins == column.grid and exact(column.grid or 0) > exact(column.guard):
+        yield "guard", "narrower than the bins, which are a step of the grid: set grid, or bins, for narrower answers"
     if column.carry == "bins" and len(bin_edges(column)) == 2:
         yield "bins", "one bin covers the whole domain: nothing but the domain is published about this column"

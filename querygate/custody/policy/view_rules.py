@@ -10,9 +10,10 @@ No value of the data has a part in it. What views cannot keep is refused here, b
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +28,9 @@ ONE_VIEW = 3
 """Up to so many quasi-identifiers are all in one view: two views of two each would answer fewer questions (on the demo
 survey 14 % of figures are usable in place of 24 %), since no view has both categories.
 """
+
+TOGETHER = 2
+"""At most so many views are certified together; others are inserted after them."""
 
 FRAME_CELLS = 10
 """About so many cells a frame column has by default. Fewer people are in each of more cells, and less is told."""
@@ -81,16 +85,14 @@ class _Reader:
         if by_schema:
             spanning = spanning_views(list(self.quasi.values()), frame[0][0] if frame else "")
         else:
-            spanning = self._groups("spanning", self.quasi, "one or two lists of quasi-identifiers", most=2)
+            spanning = self._spanning()
         extra = self._groups("extra", self.quasi, "lists of quasi-identifiers, views that are inserted in this order")
-        left_out = set(self.quasi) - {name for view in (*spanning, *extra) for name in view}
-        if spanning and left_out:
-            key = "extra" if by_schema else "spanning"
-            self.table.fail(key, f"leaves out {listed(sorted(left_out))}", "every quasi-identifier in some view")
+        if spanning is not None and extra is not None:
+            self._check_all_told((*spanning, *extra))
         return ViewRules(
-            spanning,
+            spanning or (),
             frame,
-            extra,
+            extra or (),
             prefer,
             self._linked(),
             int(self.table.number("values", Bound(least=2, whole=True)) or 2),
@@ -98,11 +100,26 @@ class _Reader:
             self.table.word("on_uncertified", "coarsen"),
         )
 
+    def _spanning(self) -> tuple[tuple[str, ...], ...] | None:
+        accepted = "one or two lists of quasi-identifiers"
+        views = self._groups("spanning", self.quasi, accepted)
+        if views is not None and not 1 <= len(views) <= TOGETHER:
+            what = f"has {len(views)} lists" if views else "is empty" if "spanning" in self.table else "is missing"
+            self.table.fail("spanning", what, f"{accepted}; more of them go to extra" if views else accepted)
+            return None
+        return views
+
+    def _check_all_told(self, views: Iterable[tuple[str, ...]]) -> None:
+        left_out = set(self.quasi) - {name for view in views for name in view}
+        if left_out:
+            what = f"leaves out {listed(sorted(left_out))}"
+            self.table.fail("spanning", what, "every quasi-identifier in some list of spanning or of extra")
+
     def _frame(self, prefer: dict[str, tuple[Number, ...]]) -> tuple[tuple[str, tuple[Number, ...]], ...]:
         if "frame" not in self.table:
             names = usual_frame(list(self.quasi.values()))
         else:
-            names = self._names("frame", self.table.raw["frame"], self.quasi, "a list of quasi-identifiers")
+            names = self._names("frame", self.table.raw["frame"], self.quasi, "a list of quasi-identifiers") or ()
         return tuple((name, frame_cuts(self.quasi[name], prefer.get(name, ()))) for name in names)
 
     def _prefer(self) -> tuple[tuple[str, tuple[Number, ...]], ...]:
@@ -127,38 +144,48 @@ class _Reader:
 
     def _linked(self) -> tuple[tuple[str, ...], ...]:
         accepted = "lists of two or more sensitive columns, each column in one of them at most"
-        groups = self._groups("linked", self.sensitive, accepted, least=2)
+        groups = self._groups("linked", self.sensitive, accepted, least=2) or ()
         twice = [name for name, times in Counter(name for group in groups for name in group).items() if times > 1]
         if twice:
             self.table.fail("linked", f"has {listed(twice)} in several groups, which would link all of these", accepted)
         return groups
 
     def _groups(
-        self, key: str, known: dict[str, ColumnPolicy], accepted: str, *, least: int = 1, most: int | None = None
-    ) -> tuple[tuple[str, ...], ...]:
+        self, key: str, known: dict[str, ColumnPolicy], accepted: str, *, least: int = 1
+    ) -> tuple[tuple[str, ...], ...] | None:
+        """Lists of columns; None where something is wrong with them, which is told once."""
         raw = self.table.raw.get(key, [])
-        is_list = isinstance(raw, list) and (most is None or 1 <= len(raw) <= most)
-        if not is_list:
-            self.table.fail(key, "is not a list of that form" if key in self.table else "is missing", accepted)
-            return ()
+        if not isinstance(raw, list) or not all(isinstance(group, list) for group in raw):
+            more = f", such as [{json.dumps(raw)}]" if _is_flat(raw, known) else ""
+            self.table.fail(key, "is not a list of lists", accepted + more)
+            return None
         found = [self._names(key, group, known, accepted, least) for group in raw]
-        if len(set(map(frozenset, found))) < len(found):
+        groups = tuple(group for group in found if group is not None)
+        if len(groups) < len(found):
+            return None
+        if len(set(map(frozenset, groups))) < len(groups):
             self.table.fail(key, "names the same columns twice", accepted)
-        return tuple(group for group in found if group)
+            return None
+        return groups
 
     def _names(
         self, key: str, raw: Any, known: dict[str, ColumnPolicy], accepted: str, least: int = 0
-    ) -> tuple[str, ...]:
+    ) -> tuple[str, ...] | None:
         if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw) or len(raw) < least:
             self.table.fail(key, "is not a list of that form", accepted)
-            return ()
+            return None
         strange = [name for name in raw if name not in known]
         if strange or len(set(raw)) < len(raw):
             kind = "quasi-identifier" if known is self.quasi else "sensitive column"
             what = f"names {listed(strange)}, but that is not a {kind}" if strange else "names a column twice"
             self.table.fail(key, what, f"distinct names from {listed(known)}")
-            return ()
+            return None
         return tuple(raw)
+
+
+def _is_flat(raw: object, known: Collection[str]) -> bool:
+    """A list of columns in the place of a list of such lists."""
+    return isinstance(raw, list) and bool(raw) and all(isinstance(name, str) and name in known for name in raw)
 
 
 def not_of_views(what: str, instead: str) -> ConfigError:

@@ -119,6 +119,15 @@ def test_nobody_is_warned_of_classes_of_one_value_where_none_is_certain() -> Non
     assert AUTO.parsed().warnings == ()
 
 
+def test_a_guard_that_the_usual_grid_is_too_coarse_for_is_a_warning() -> None:
+    crp = sensitive("number", (0, 600), guard=2)
+    (warning,) = AUTO.but(columns={"crp": crp}).parsed().warnings
+    assert warning.startswith("columns.crp.guard: narrower than the bins")
+    assert "set grid" in warning
+    for enough in ({"grid": 0.5}, {"bins": 1.0}, {"guard": 40}):
+        assert AUTO.but(columns={"crp": crp | enough}).parsed().warnings == ()
+
+
 # -- refused -------------------------------------------------------------------------------------------------------
 
 
@@ -159,6 +168,37 @@ def test_classes_beside_views_are_refused_with_the_reason() -> None:
 )
 def test_a_wrong_table_is_refused_by_its_key(views: dict[str, object], key: str) -> None:
     assert key in problems(SURVEY.but(views=views))
+
+
+@pytest.mark.parametrize(
+    ("views", "said"),
+    [
+        (
+            {"spanning": [["age", "sex", "sbp"], ["age", "race"]]},
+            "views.spanning: names sbp, but that is not a quasi-identifier",
+        ),
+        (
+            {"spanning": [["age", "sex", "race", "education"]], "extra": [["age", "ghost"]]},
+            "views.extra: names ghost, but that is not a quasi-identifier",
+        ),
+        ({"linked": ["sbp", "bmi"]}, "views.linked: is not a list of lists"),
+        ({"spanning": ["age", "sex"]}, "views.spanning: is not a list of lists"),
+        ({"spanning": [["age"], ["sex"], ["race", "education"]]}, "views.spanning: has 3 lists"),
+        ({"spanning": []}, "views.spanning: is empty"),
+        ({"mode": "spanning"}, "views.spanning: is missing"),
+        ({"spanning": [["age", "sex"], ["age", "ghost"], ["race"]]}, "views.spanning: names ghost"),
+    ],
+)
+def test_only_the_real_mistake_is_told_and_once(views: dict[str, object], said: str) -> None:
+    (line,) = [line for line in problems(SURVEY.but(views=views)).splitlines() if "views." in line]
+    assert said in line
+
+
+def test_what_to_write_instead_of_a_wrong_list() -> None:
+    assert 'such as [["sbp", "bmi"]]' in problems(SURVEY.but(views={"linked": ["sbp", "bmi"]}))
+    three = problems(SURVEY.but(views={"spanning": [["age"], ["sex"], ["race", "education"]]}))
+    assert "one or two lists of quasi-identifiers; more of them go to extra" in three
+    assert "in some list of spanning or of extra" in problems(SURVEY.but(views={"spanning": [["age", "sex"]]}))
 
 
 def test_a_table_that_is_none_is_refused() -> None:
