@@ -7,6 +7,7 @@ words of `words_of`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from querygate.custody.policy.identifier_signs import words_of
 
@@ -14,7 +15,8 @@ _AGE = r"((patient|subject|person|anchor|copy|current|entry|baseline) )?age( (yr
 _WHEN = r"(date|dt|time|day|year|month|place|country)"
 
 QUASI = (
-    rf"^({_AGE})$|(^|(?<!same) )sex( (cd|code|ident( cd)?|at birth))?$|\b(gender|gendr|races?|race[0-9]|ethnic(ity)?)\b"
+    rf"^({_AGE})$|(^|(?<!same) )sex( (cd|code|ident( cd)?|at birth))?$|\b(gender|gendr|geschlecht|sexe|sexo)\b"
+    r"|\b(races?|race[0-9]|ethnic(ity)?)\b"
     r"|\b(skin|religion|language|nationality|citizen(ship)?|marital|married|relationship|veteran|military)\b"
     r"|\b(zip|zipcode|zip[35]|post ?code|postal|plz|city|town|county|state|region|province|district|country|nation)\b"
     rf"|\b(dob|born|birth|birthday|birthplace)\b|\b(death|admission|admit|admsn|discharge|dschrg|visit) {_WHEN}\b"
@@ -46,6 +48,7 @@ CODE = (
     r"|\b(state|county|region|province|district|country|races?|ethnic\w*|gender|sex|marital|education|occupation)\b"
 )
 AMOUNT = r"\b(number|num|n|count|days?|hours|hrs|times|score|size|siz|rooms|age|mons?|months?|hhsiz)\b"
+REMARKS = r"\b(remarks?|comments?|notes?|memo|free ?text|narrative|description|letter|bemerkung(en)?)\b"
 FINER_AGE = r"\bage\b.*\b(months?|mons?|days|weeks)\b|\b(months?|days) old\b"
 
 QUANTITIES: tuple[tuple[str, float, float], ...] = (
@@ -59,6 +62,20 @@ QUANTITIES: tuple[tuple[str, float, float], ...] = (
     (r"\b(hba1c|a1c)\b", 2, 25),
 )
 """Quantities whose usual range is public knowledge, in the usual unit. They are taken where the data fits in."""
+
+
+_SEXES = frozenset(
+    {"f", "m", "w", "female", "male", "woman", "man", "women", "men", "weiblich", "männlich", "frau", "mann"}
+)
+
+
+def are_sexes(values: Iterable[str]) -> bool:
+    """Do values say the sex of people, whatever the column is called?
+
+    >>> are_sexes(["F", "M"]), are_sexes(["no", "yes"])
+    (True, False)
+    """
+    return {value.strip().lower() for value in values} <= _SEXES
 
 
 def says(pattern: str, name: str) -> bool:

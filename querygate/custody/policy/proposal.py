@@ -41,6 +41,7 @@ WELL_KNOWN, NAMED, UNSURE = range(3)
 
 MISSED = "Missing in most records. Every class would need enough records that have it, so classes would be large."
 ALIKE = "Most records have the same value. Every class would need others, so classes would be large."
+REPEATS = "Texts repeat: if they are categories and name nobody, give it type category and list them in `values`."
 AGAIN = "Another column already gives the {once}, and the two together would reveal more."
 OVER = f"Left out: {MOST_QUASI} quasi-identifiers and {MOST_SENSITIVE} sensitive columns are enough to start with."
 
@@ -132,14 +133,20 @@ def _date(c: ColumnFigures, k: int) -> Proposal | None:
 
 
 def _free_text(c: ColumnFigures, k: int) -> Proposal | None:
+    """Texts of many words; those that many records share too, unless the name says what categories they are."""
     found = [f"{sign.share:.1%} of the values contain {_article(sign.kind)}" for sign in traces(c.contains)]
-    if c.words < WORDY or (c.distinct <= FEW and not found) or c.all_are("number") or c.all_are("timestamp"):
+    is_named = column_names.says(column_names.QUASI, c.name) or column_names.says(column_names.SENSITIVE, c.name)
+    repeats, several = c.distinct <= FEW, c.words > 1
+    is_text = c.words >= WORDY and not (repeats and is_named)
+    is_text |= several and (bool(found) or column_names.says(column_names.REMARKS, c.name))
+    if not is_text or c.all_are("number") or c.all_are("timestamp"):
         return None
     why = [
         f"Free text ({c.words:.0f} words on average): it can contain anything about anybody, so queries cannot reach "
         "it.",
         "To release it in extracts that name it, with names, dates and numbers removed, give it role note.",
     ]
+    why += [REPEATS] if repeats else []
     reasons = (*why, *(f"{text}." for text in found))
     return Proposal(c.name, "withheld", why=reasons, warning="free text", offer="note")
 
@@ -194,7 +201,8 @@ def _age(c: ColumnFigures, k: int) -> Proposal | None:
 def _boolean(c: ColumnFigures, k: int) -> Proposal | None:
     if not c.all_are("boolean") or c.distinct != 2:
         return None
-    return _published(c, "boolean", {}, ["Two values that mean false and true."], "quasi-identifier")
+    why = ["Two values that mean false and true."]
+    return _unless_alike(_published(c, "boolean", {}, why, "sensitive"), c)
 
 
 def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:
@@ -263,9 +271,13 @@ def _category(c: ColumnFigures, k: int) -> Proposal:
         )
     if c.all_are("integer"):
         why.append("Whole numbers with few values, probably codes: if they measure something, set type and domain.")
-    found = _published(c, "category", keys, why, "quasi-identifier")
+    is_finding = c.distinct == 2 and not column_names.are_sexes(value for value, _ in c.values)
+    return _unless_alike(_published(c, "category", keys, why, "sensitive" if is_finding else "quasi-identifier"), c)
+
+
+def _unless_alike(found: Proposal, c: ColumnFigures) -> Proposal:
     if found.role == "sensitive" and max(c.largest, c.missing) > NEARLY_ALL * c.rows:
-        return replace(found, role="withheld", offer="sensitive", why=(*why, ALIKE))
+        return replace(found, role="withheld", offer="sensitive", why=(*found.why, ALIKE))
     return found
 
 

@@ -14,6 +14,13 @@ from querygate.custody.policy.toml_reader import dotted
 
 WIDTH = 110
 
+VIEWS = (
+    "For counts, prevalences and means by a few columns at a time, publish views in place of classes: answers are much "
+    "narrower at the same k. What is lost: statistics about two sensitive columns at once, unless `linked` names them "
+    "(see certified views). `querygate policy preview` compares both."
+)
+"""Of the other way to publish, which is one edit away."""
+
 
 def dataset_name(source: str) -> str:
     """A name for the dataset, from that of its source.
@@ -31,6 +38,7 @@ def write_policy(dataset: str, rows: int, proposals: Sequence[Proposal], k: int,
     lines = [*_head(rows, proposals), f"dataset = {toml_text(dataset)}", f"k = {k}", *person_lines(person, rows)]
     for proposal in proposals:
         lines += ["", *_column(proposal)]
+    lines += ["", *_comment(VIEWS), "# [views]", '# mode = "auto"']
     return "\n".join(lines) + "\n"
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import re
 import tomllib
 
 import pytest
 
 from querygate.core.column_figures import ColumnFigures
 from querygate.custody.policy import parse_policy
+from querygate.custody.policy.identifier_signs import PATTERNS
 from querygate.custody.policy.proposal import MOST_QUASI, choose_k, propose
 from querygate.custody.policy.proposal_domains import date_keys, rounded_outward, toml_text
 from querygate.custody.policy.proposal_file import dataset_name, write_policy
@@ -80,6 +82,12 @@ def test_values_of_few_records_are_not_written():
         (figures("cost", kind="number", distinct=300, low=0.0, high=3e4, largest=950), "withheld"),
         (figures("survey weight", kind="number", distinct=ROWS, low=3e3, high=1.5e5), "sensitive"),
         (figures("diabetes", kind="boolean", values=[("No", 800), ("Yes", 200)]), "sensitive"),
+        (figures("hypertension", kind="boolean", values=[("no", 700), ("yes", 300)]), "sensitive"),
+        (figures("mgus", values=[("absent", 700), ("present", 300)]), "sensitive"),
+        (figures("mi", kind="boolean", values=[("no", 970), ("yes", 30)]), "withheld"),
+        (figures("patient_gender", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
+        (figures("q1", values=[("Männlich", 480), ("weiblich", 520)]), "quasi-identifier"),
+        (figures("married", kind="boolean", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
         (figures("visit_date", kind="date", low=14_000, high=14_900), "quasi-identifier"),
         (figures("zip", kind="integer", distinct=300, low=1001, high=99_950), "quasi-identifier"),
         (figures("dx1", distinct=450, matches={"icd10cm": 1.0}), "quasi-identifier"),
@@ -110,6 +118,50 @@ def test_lists_of_codes_are_proposed():
     assert policy.column("dx").codes.separator == "|"
 
 
+REPEATED = [("see letter", 500), ("tel 044 123 45 67; patient's daughter", 500)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        figures("remarks", values=REPEATED, words=4.5),
+        figures("remarks", values=REPEATED, words=1.5),
+        figures("x7", values=REPEATED, words=4.5),
+        figures("region", values=REPEATED, words=3.0, contains={"telephone or fax number": 0.5}),
+    ],
+)
+def test_texts_that_many_records_share_are_not_written(column):
+    found = only(column)
+    assert (found.role, found.offer) == ("withheld", "note")
+    assert "daughter" not in write_policy("t", ROWS, (found,), 10, PersonProposal("", ROWS))
+    assert any("list them in `values`" in reason for reason in found.why)
+
+
+def test_categories_of_many_words_whose_name_says_what_they_are_stay():
+    wordy = figures("education", values=[("High school or less than that", 500), ("Some college", 500)], words=4.2)
+    assert "values" in only(wordy).keys
+
+
+@pytest.mark.parametrize(
+    "text", ["tel 044 123 45 67", "+41 44 123 45 67", "call 030/1234 56", "01 23 45 67 89", "(212) 555-0123"]
+)
+def test_telephone_numbers_of_other_countries_are_found_in_texts(text):
+    assert re.search(PATTERNS["telephone or fax number"], text)
+
+
+@pytest.mark.parametrize("text", ["2021-03-04 10:15", "12.5", "0.05", "10 20 30", "E11.9", "0000100"])
+def test_other_figures_are_no_telephone_numbers(text):
+    assert not re.search(PATTERNS["telephone or fax number"], text)
+
+
+def test_the_file_says_how_to_publish_views_and_is_a_policy_with_them():
+    columns = propose([SEX, AGE, figures("sbp", kind="integer", distinct=120, low=76, high=226)], 10)
+    text = write_policy("t", ROWS, columns, 10, PersonProposal("", ROWS))
+    assert parse_policy(text).views is None
+    assert parse_policy(text.replace("# [views]", "[views]").replace("# mode", "mode")).views is not None
+    assert "two sensitive columns at once" in text.replace("\n# ", " ")
+
+
 def test_identifiers_inside_texts_are_told():
     found = only(figures("note", distinct=900, words=12.0, contains={"telephone or fax number": 0.031}))
     assert (found.warning, found.offer) == ("free text", "note")
@@ -125,7 +177,7 @@ def test_age_is_published_once():
 
 
 def test_not_more_is_published_than_can_be_published_well():
-    many = [figures(f"x{i}", values=[("a", 500), ("b", 500)]) for i in range(20)]
+    many = [figures(f"x{i}", values=[("a", 500), ("b", 300), ("c", 200)]) for i in range(20)]
     found = propose([*many, SEX], 10)
     published = [p.name for p in found if p.role == "quasi-identifier"]
     assert len(published) == MOST_QUASI
