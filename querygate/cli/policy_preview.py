@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.output import print_records, progress
+from querygate.cli.output import plain, print_records, progress
 from querygate.cli.shared_options import format_option
 from querygate.custody.jobs.preview_views import QUESTIONS, PreviewRow, preview
 from querygate.custody.policy import load_policy
@@ -59,10 +59,10 @@ def preview_policy(policy_file: Path, source: str, questions: int, candidates: i
         )
     print_records([_record(row) for row in found], form, columns=SHOWN)
     if form == "table":
-        click.echo(LEGEND, nl=False)
+        click.echo(LEGEND)
         for row in found:
             if row.problem:
-                click.echo(f"\n{row.views} cannot be published: {row.problem}")
+                click.echo(plain(f"{row.views} cannot be published: {row.problem}"))
 
 
 def _record(row: PreviewRow) -> dict[str, Any]:

@@ -202,7 +202,8 @@ def _boolean(c: ColumnFigures, k: int) -> Proposal | None:
     if not c.all_are("boolean") or c.distinct != 2:
         return None
     why = ["Two values that mean false and true."]
-    return _unless_alike(_published(c, "boolean", {}, why, "sensitive"), c)
+    found = _published(c, "boolean", {}, why, "sensitive")
+    return _unless_alike(found, c) if found.rank[0] == UNSURE else found
 
 
 def _diagnosis(c: ColumnFigures, k: int) -> Proposal | None:

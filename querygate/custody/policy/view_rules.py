@@ -82,10 +82,8 @@ class _Reader:
     def read(self, by_schema: bool) -> ViewRules:
         prefer = self._prefer()
         frame = self._frame(dict(prefer))
-        if by_schema:
-            spanning = spanning_views(list(self.quasi.values()), frame[0][0] if frame else "")
-        else:
-            spanning = self._spanning()
+        by_default = spanning_views(list(self.quasi.values()), frame[0][0] if frame else "")
+        spanning = by_default if by_schema else self._spanning()
         extra = self._groups("extra", self.quasi, "lists of quasi-identifiers, views that are inserted in this order")
         if spanning is not None and extra is not None:
             self._check_all_told((*spanning, *extra))

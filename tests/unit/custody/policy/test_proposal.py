@@ -85,6 +85,7 @@ def test_values_of_few_records_are_not_written():
         (figures("hypertension", kind="boolean", values=[("no", 700), ("yes", 300)]), "sensitive"),
         (figures("mgus", values=[("absent", 700), ("present", 300)]), "sensitive"),
         (figures("mi", kind="boolean", values=[("no", 970), ("yes", 30)]), "withheld"),
+        (figures("hiv", kind="boolean", values=[("no", 970), ("yes", 30)]), "sensitive"),
         (figures("patient_gender", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
         (figures("q1", values=[("Männlich", 480), ("weiblich", 520)]), "quasi-identifier"),
         (figures("married", kind="boolean", values=[("no", 480), ("yes", 520)]), "quasi-identifier"),
