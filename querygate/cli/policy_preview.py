@@ -57,12 +57,18 @@ def preview_policy(policy_file: Path, source: str, questions: int, candidates: i
             candidates=candidates,
             progress=tell,
         )
-    print_records([_record(row) for row in found], form, columns=SHOWN)
-    if form == "table":
-        click.echo(LEGEND)
-        for row in found:
-            if row.problem:
-                click.echo(plain(f"{row.views} cannot be published: {row.problem}"))
+    if form != "table":
+        print_records([_record(row) for row in found], form, columns=SHOWN)
+        return
+    print_records([_record(row) | {"views": _named(row)} for row in found], form, columns=SHOWN)
+    click.echo(LEGEND)
+    for row in found:
+        if row.problem:
+            click.echo(plain(f"{row.views} cannot be published: {row.problem}"))
+
+
+def _named(row: PreviewRow) -> str:
+    return f"{row.views} (cannot be published, see below)" if row.problem else row.views
 
 
 def _record(row: PreviewRow) -> dict[str, Any]:

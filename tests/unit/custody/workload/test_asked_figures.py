@@ -124,4 +124,5 @@ def test_a_candidate_that_cannot_be_published_is_a_line_and_the_others_are_told(
     assert told[1]["printable"] is None
     shown = previewed(source, constant, "--candidates", "2").stdout
     assert f'mode = "none" cannot be published: {told[1]["problem"]}' in shown
+    assert 'mode = "none" (cannot be published, see below)' in shown
     assert "narrow enough to print" in shown
