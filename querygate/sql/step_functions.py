@@ -1,7 +1,8 @@
 """Step functions of one continuous column, as tables: FLOOR(bmi / 5) * 5, WIDTH_BUCKET, CASE WHEN bmi < 30 ...
 
-Where such a function steps is found by asking the database, by bisection among the doubles. So its table is exactly the
-database's own, which no arithmetic with rounded ends would be: groups made of it are cut where the database cuts them.
+Where such a function steps is found by asking the database, in ever narrower gaps between doubles. So its table is
+exactly the database's own, which no arithmetic with rounded ends would be: groups made of it are cut where the database
+cuts them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -24,6 +26,9 @@ from querygate.sql.restatement import wording_over_x
 MOST_STEPS = 6_000
 GRID = 513
 """Points at which a function is looked at first."""
+
+HALVINGS = 2
+"""How often a gap is halved before the database is asked again: a question costs more than its values do."""
 
 Ask: TypeAlias = Callable[[Ints], Sequence[SqlValue]]
 _STEPS = frozenset({"floor", "ceil", "trunc", "round", "whole", "sign"})
@@ -140,8 +145,8 @@ def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, SqlV
 
     In doubles too every function of a chain is monotone, because rounding to nearest is: between two arguments with one
     result there is no other result, unless a cut lies between them. First a grid, and the cuts; then every gap between
-    two results is divided in the middle and at the simplest decimal in it, which is where people let things step: one
-    question finds most steps, and bisection the others. All gaps are divided at once.
+    two results is divided into equal parts and at the simplest decimal in it, which is where people let things step:
+    one question finds most steps, and narrower gaps the others. All gaps are divided at once.
     """
     numbers: dict[SqlValue, int] = {}
     values: list[SqlValue] = []
@@ -172,10 +177,9 @@ def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, SqlV
         begin, end = begin[~near], end[~near]
         known = results[steps][~near], results[steps + 1][~near]
         simple = _places(_simplest(_doubles(begin), _doubles(end)))
-        middle = (begin & end) + ((begin ^ end) >> 1)  # the mean, without a sum that is too large
         gap = np.arange(begin.size)
-        inside = np.concatenate([simple - 1, simple, middle])
-        which = np.concatenate([gap, gap, gap])
+        between = [simple - 1, simple, *_between(begin, end)]
+        inside, which = np.concatenate(between), np.tile(gap, len(between))
         kept = (begin[which] < inside) & (inside < end[which])
         inside, which = inside[kept], which[kept]
         all_points = np.concatenate([begin, inside, end])
@@ -183,6 +187,15 @@ def _find_steps(low: float, high: float, cuts: Ints, ask: Ask) -> dict[int, SqlV
         all_gaps = np.concatenate([gap, which, gap])
         order = np.lexsort((all_points, all_gaps))
         points, results, gap_of = all_points[order], all_results[order], all_gaps[order]
+
+
+def _between(begin: Ints, end: Ints) -> list[Ints]:
+    """Places that divide each gap into equal parts; in a narrow one some of them are the same."""
+    ends = [begin, end]
+    for _ in range(HALVINGS):
+        # the mean, without a sum that is too large
+        ends = [begin, *(place for a, b in pairwise(ends) for place in ((a & b) + ((a ^ b) >> 1), b))]
+    return ends[1:-1]
 
 
 def _simplest(a: Floats, b: Floats) -> Floats:

@@ -1,8 +1,8 @@
 """A publisher is killed at any moment, or its disk is full: the old version serves on, or the new one does, whole.
 
 The publishers are children of one process that has imported everything and opened nothing, so that a publication
-costs no more than itself. A child kills itself at the n-th thing it does to the site's files (Python tells its audit
-hooks of each), or is killed from outside after a while.
+costs no more than itself. A child copies the site before each thing it does to the site's files (Python tells its audit
+hooks of each), or kills itself at the n-th, or is killed from outside after a while.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OLD = {"age": [20, 21, 22, 40, 41, 42], "ward": list("aabbab")}
 NEW = {"age": OLD["age"] + list(range(50, 84)), "ward": OLD["ward"] + (list("abcd") * 9)[:34]}
 
 ACT = """
-import os, resource, signal, sys
+import os, resource, signal, subprocess, sys
 from pathlib import Path
 from querygate.custody.publish import partition
 from querygate.custody.policy import parse_policy
@@ -50,6 +50,8 @@ def act(folder, policy, source, how, number):
             seen += 1
             if how == "step" and seen == number:
                 os.kill(os.getpid(), signal.SIGKILL)
+            if how == "copies":  # by another process, which drops no locks of this one, with its hard links
+                subprocess.run(["cp", "-a", folder, f"{folder}-{seen}"], check=True)
     sys.addaudithook(hook)
     if how == "parts":  # as if ten combinations filled the memory
         partition.BYTES = 2**29
@@ -125,22 +127,39 @@ def assert_mended(folder: Path) -> None:
     assert left == {f"v{version:05d}.duckdb" for version in opened.store.versions("t")}
 
 
-def test_killed_at_every_step_of_the_switch(publishers: Publishers, template: Path, tmp_path: Path) -> None:
-    served = {}
-    step = 1
-    while True:
-        folder = copy_of(template, tmp_path / str(step))
-        ended = publishers.run(folder, "step", step)
-        served[step] = assert_whole(folder)
-        if ended == 0:
-            break
-        assert ended == -signal.SIGKILL
-        if step % 3 == 0:
-            assert_mended(folder)
-        step += 1
+@pytest.fixture(scope="module")
+def left(publishers: Publishers, template: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The site before each step of a publication, and at its end: what a kill at that instant leaves, as whatever was
+    written stays and locks go with their holder.
+    """
+    folder = copy_of(template, tmp_path_factory.mktemp("steps") / "site")
+    assert publishers.run(folder, "copies", 0) == 0
+    steps = len(list(folder.parent.iterdir()))
+    return [*(folder.with_name(f"site-{step}") for step in range(1, steps)), folder]
 
-    versions = list(served.values())
-    assert len(versions) > 10  # steps there are to be killed at
+
+def names(folder: Path) -> list[tuple[str, int]]:
+    """The files of both planes, and how many names each has."""
+    files = [path for plane in ("store", "vault") for path in (folder / plane).rglob("*") if path.is_file()]
+    return sorted((str(path.relative_to(folder)), path.stat().st_nlink) for path in files)
+
+
+def test_a_kill_leaves_what_was_there(publishers: Publishers, template: Path, left: list[Path], tmp_path: Path) -> None:
+    """So the copies stand for kills."""
+    for step in range(1, len(left), max(1, len(left) // 4)):
+        folder = copy_of(template, tmp_path / str(step))
+        assert publishers.run(folder, "step", step) == -signal.SIGKILL
+        assert names(folder) == names(left[step - 1])
+
+
+def test_cut_off_at_every_step_of_the_switch(left: list[Path]) -> None:
+    versions = []
+    for step, folder in enumerate(left):
+        versions.append(assert_whole(folder))
+        if step % 3 == 2:
+            assert_mended(folder)
+
+    assert len(versions) > 10  # steps there are to be cut off at
     assert versions == sorted(versions)  # old, old ... then new
     assert versions[0] == 1
     assert versions[-1] == 2

@@ -8,7 +8,8 @@ Adapters are found through the entry-point group `querygate.adapters`, so anothe
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path, PurePath
 
 from querygate.core.errors import ConfigError
@@ -24,8 +25,8 @@ def open_source(specification: str, beside: Path = Path()) -> Source:
 
     `beside` is the folder that the path of a file is relative to.
     """
-    available = {point.name: point for point in entry_points(group=GROUP)}
     name, location = _split(specification)
+    available = _available()
     if name not in available:
         raise ConfigError(
             "QG802",
@@ -43,6 +44,12 @@ def open_source(specification: str, beside: Path = Path()) -> Source:
         ) from None
     source: Source = adapter(str(beside / location) if name in FILES else location)
     return source
+
+
+@cache
+def _available() -> dict[str, EntryPoint]:
+    """The adapters that are installed. To look for them reads the metadata of every package there is."""
+    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def _split(specification: str) -> tuple[str, str]:

@@ -89,12 +89,14 @@ class DuckDBPublication:
         tables = {**tables, **write_code_sets(catalog, codes or {})}
         database = connect(self._staged_store, read_only=False)
         try:
+            database.begin()
             for name, table in tables.items():
                 database.register("given", table)
                 database.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
                 database.unregister("given")
             database.execute("CREATE TABLE catalog (body VARCHAR)")
             database.execute("INSERT INTO catalog VALUES (?)", [catalog_to_json(catalog)])
+            database.commit()
             database.execute("CHECKPOINT")
         finally:
             database.close()
