@@ -8,7 +8,8 @@ Proof: docs/explanation/proofs/membership.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -102,12 +103,20 @@ def code_status(test: HasAny, column: CodeColumn) -> tuple[Bools, Bools]:
     them is suppressed. Proof: docs/explanation/proofs/codes.md.
     """
     told = column.dictionary
-    wanted = np.fromiter((*(code in test.codes for code in told.codes), False), np.bool_)  # MISSING is the last
+    places = _places(told.codes)
+    wanted = np.zeros(len(told.codes) + 1, dtype=np.bool_)  # MISSING is the last
+    wanted[[places[code] for code in test.codes if code in places]] = True
     sizes = told.sizes
     hits = np.bincount(told.entry_item[wanted[told.entry_code]], minlength=len(sizes))
     surely = _any_member(hits == sizes, told)
     maybe = _any_member(hits > 0, told) | bool(told.suppressed[wanted[:-1]].any())
     return (~maybe, ~surely) if test.negated else (surely, maybe)
+
+
+@lru_cache(maxsize=16)
+def _places(codes: tuple[str, ...]) -> Mapping[str, int]:
+    """Where each code is. There may be ten thousands, and a test is of few."""
+    return {code: place for place, code in enumerate(codes)}
 
 
 def _any_member(of_item: Bools, told: CodeSets) -> Bools:

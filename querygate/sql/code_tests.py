@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -89,9 +90,7 @@ def codes_under(column: Column, group: str) -> frozenset[str]:
     if not column.parents:
         plain = _plain(group)
         return frozenset(code for code in column.values if plain and _plain(code).startswith(plain))
-    below: dict[str, list[str]] = {}
-    for child, parent in column.parents:
-        below.setdefault(parent, []).append(child)
+    below = _below(column.parents)
     found: set[str] = set()
     waiting = [group]
     while waiting:
@@ -100,6 +99,15 @@ def codes_under(column: Column, group: str) -> frozenset[str]:
             found.add(node)
             waiting += below.get(node, ())
     return frozenset(found).intersection(column.values)
+
+
+@lru_cache(maxsize=16)
+def _below(parents: tuple[tuple[str, str], ...]) -> Mapping[str, list[str]]:
+    """What belongs to each group. A system has ten thousands of codes, and every test of a statement looks there."""
+    below: dict[str, list[str]] = {}
+    for child, parent in parents:
+        below.setdefault(parent, []).append(child)
+    return below
 
 
 def _plain(code: str) -> str:

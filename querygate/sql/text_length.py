@@ -7,6 +7,7 @@ database that nothing can interrupt. So lengths are bounded from the tree alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -77,4 +78,9 @@ def _refers(node: exp.RegexpReplace) -> bool:
 
 
 def _of_column(column: Column) -> int:
-    return max((len(value) for value in column.values), default=_PLAIN)
+    return _of_values(column.values)
+
+
+@lru_cache(maxsize=64)
+def _of_values(values: tuple[str, ...]) -> int:
+    return max(map(len, values), default=_PLAIN)

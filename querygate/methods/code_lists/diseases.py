@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 
 
@@ -25,6 +26,12 @@ def gwas_diseases(codes: Sequence[str]) -> tuple[Disease, ...]:
     """Eighteen diseases of genome-wide association studies, those of Loukides et al. (PNAS 2010), over ICD-9-CM codes
     in their official spelling. Which codes make each is our choice: data/gwas_diseases.csv.
     """
+    return _gwas_diseases(tuple(codes))
+
+
+@lru_cache(maxsize=4)
+def _gwas_diseases(codes: tuple[str, ...]) -> tuple[Disease, ...]:
+    """A publication asks several times for those of one long list."""
     text = files("querygate.methods.code_lists").joinpath("data", "gwas_diseases.csv").read_text(encoding="utf-8")
     rows = (line.split(";") for line in text.splitlines()[1:])
     return tuple(Disease(name, codes_in(wanted.split(), codes)) for name, wanted in rows)
@@ -44,8 +51,9 @@ def codes_in(patterns: Iterable[str], codes: Sequence[str]) -> tuple[int, ...]:
 def _within(code: str, low: str, high: str) -> bool:
     """A code begins with one of the texts from low to high, which are of one length; a category ends before its dot."""
     start = code[: len(low)]
-    if len(start) < len(low) or ("." not in low and code[len(low) : len(low) + 1] not in ("", ".")):
-        return False
     if "?" in low:
-        return all(want in ("?", have) for want, have in zip(low, start, strict=True))
-    return low <= start <= high
+        if len(start) < len(low) or any(want not in ("?", have) for want, have in zip(low, start, strict=True)):
+            return False
+    elif not low <= start <= high:
+        return False
+    return len(start) == len(low) and ("." in low or code[len(low) : len(low) + 1] in ("", "."))
