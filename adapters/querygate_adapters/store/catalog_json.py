@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 from querygate.core.block import Block
@@ -29,7 +29,7 @@ people who have several rows or a name for rare values (7), views (8) is of the 
 
 def catalog_to_json(catalog: Catalog) -> str:
     """As older programs read it too, unless there is something that they do not know."""
-    body = asdict(catalog)
+    body = _fields(catalog) | {"columns": [_fields(column) for column in catalog.columns]}
     for column in body["columns"]:
         if not column["parents"]:
             del column["parents"]
@@ -62,7 +62,12 @@ def catalog_to_json(catalog: Catalog) -> str:
         body["format"] = 8
     else:
         del body["margins"]
-    return json.dumps(body, ensure_ascii=False)
+    return json.dumps(body, ensure_ascii=False, default=_fields)
+
+
+def _fields(of: Any) -> dict[str, Any]:
+    """A dataclass as it is written. Nothing in it is copied: a list of codes is long."""
+    return {field.name: getattr(of, field.name) for field in fields(of)}
 
 
 def catalog_from_json(text: str) -> Catalog:
@@ -82,7 +87,9 @@ def _with_tuples(body: JsonValue) -> Any:
     """JSON has lists where the catalog has tuples, at any depth."""
     if isinstance(body, dict):
         return {key: _with_tuples(value) for key, value in body.items()}
-    return tuple(map(_with_tuples, body)) if isinstance(body, list) else body
+    if isinstance(body, list):
+        return tuple(_with_tuples(value) if isinstance(value, list | dict) else value for value in body)
+    return body
 
 
 Names: TypeAlias = tuple[str, ...]

@@ -24,6 +24,9 @@ from querygate.methods.anonymise import Infeasible, ncp
 from querygate.methods.risk import attack
 
 FACTORS = (0.5, 1, 2, 5, 10)
+LEAST = 2
+"""The smallest k that is tried."""
+
 MOST_RECORDS = 50_000
 """With more, a sample of so many is divided."""
 
@@ -54,13 +57,28 @@ def sweep(case: ReportCase, progress: Progress) -> Sweep:
     """Points of the map. On a sample all classes are wider than they would be: compare points with each other only."""
     name, k = published_method(case)
     most = most_records(name)
-    points: list[SweepPoint] = []
-    for factor in FACTORS:
-        wanted = max(2, round(k * factor))
-        if wanted <= min(case.rows.rows, most) and wanted not in [point.k for point in points]:
-            progress(f"dividing for k = {wanted:,}")
-            points += _point(case, name, wanted, most)
+    staging = case.rows.staging()
+    try:
+        points = _points(case, PublicationState(_divided_for(case, LEAST), staging, StepProgress()), progress)
+    finally:
+        staging.close()
     return Sweep(name, min(case.rows.rows, most), case.rows.rows > most, k, tuple(points))
+
+
+def _points(case: ReportCase, state: PublicationState, progress: Progress) -> list[SweepPoint]:
+    """All points, of rows that are read once."""
+    name, k = published_method(case)
+    try:
+        state = load(state, case.rows.source(most_records(name)))
+    except ConfigError:
+        return []
+    points: list[SweepPoint] = []
+    for wanted in dict.fromkeys(max(LEAST, round(k * factor)) for factor in FACTORS):
+        if wanted <= state.persons:
+            progress(f"dividing for k = {wanted:,}")
+            points += _point(case, replace(state, policy=_divided_for(case, wanted)), name)
+            state.staging.forget_classes()
+    return points
 
 
 def published_method(case: ReportCase) -> tuple[str, int]:
@@ -76,24 +94,24 @@ def most_records(method: str) -> int:
     return MOST_SLOW if method in SLOW else MOST_RECORDS
 
 
-def _point(case: ReportCase, name: str, k: int, most: int) -> list[SweepPoint]:
+def _point(case: ReportCase, state: PublicationState, name: str) -> list[SweepPoint]:
     """One point; none where the guarantees cannot be kept with this k."""
-    policy = divided_alone(replace(case.policy, k=k))
-    state = PublicationState(policy, case.rows.staging(), StepProgress())
     try:
-        state = code(load(state, case.rows.source(most)))
+        state = code(state)
         state = partition(state, again(state, name), case.population, case.clock_s)
         if state.table is None:
             return []
-        widths = ExpectedWidths(state, statistics_of(policy)).widths(state.table, state.labels)
+        widths = ExpectedWidths(state, statistics_of(state.policy)).widths(state.table, state.labels)
         loss = ncp(state.table, state.labels)
     except (ConfigError, Infeasible):
         return []
-    finally:
-        state.staging.close()
     found = attack(np.bincount(state.labels, state.table.counts).astype(np.int64)).prosecutor
     finite = {statistic: width if np.isfinite(width) else None for statistic, width in widths.items()}
-    return [SweepPoint(k, int(state.labels.max()) + 1, loss, found.greatest, found.average, finite)]
+    return [SweepPoint(state.policy.k, int(state.labels.max()) + 1, loss, found.greatest, found.average, finite)]
+
+
+def _divided_for(case: ReportCase, k: int) -> Policy:
+    return divided_alone(replace(case.policy, k=k))
 
 
 def divided_alone(policy: Policy) -> Policy:

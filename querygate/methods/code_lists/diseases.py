@@ -45,15 +45,19 @@ def codes_in(patterns: Iterable[str], codes: Sequence[str]) -> tuple[int, ...]:
     (1, 2, 3, 4)
     """
     ends = [(low, high or low) for low, _, high in (pattern.partition("-") for pattern in patterns)]
-    return tuple(i for i, code in enumerate(codes) if any(_within(code, low, high) for low, high in ends))
+    found: set[int] = set()
+    for low, high in ends:
+        first, last = (end.partition("?")[0] for end in (low, high))
+        near = [i for i, code in enumerate(codes) if first <= code[: len(first)] <= last]  # a few of very many
+        found.update(i for i in near if _within(codes[i], low, high))
+    return tuple(sorted(found))
 
 
 def _within(code: str, low: str, high: str) -> bool:
     """A code begins with one of the texts from low to high, which are of one length; a category ends before its dot."""
     start = code[: len(low)]
-    if "?" in low:
-        if len(start) < len(low) or any(want not in ("?", have) for want, have in zip(low, start, strict=True)):
-            return False
-    elif not low <= start <= high:
+    if len(start) < len(low) or ("." not in low and code[len(low) : len(low) + 1] not in ("", ".")):
         return False
-    return len(start) == len(low) and ("." in low or code[len(low) : len(low) + 1] in ("", "."))
+    if "?" in low:
+        return all(want in ("?", have) for want, have in zip(low, start, strict=True))
+    return low <= start <= high
