@@ -92,10 +92,15 @@ def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
 
 def _edited(sql: str, limits: Limits) -> exp.Expr | None:
     """The tree that suggestions are edits of."""
+    if len(sql) > LONGEST_EDITED:
+        return None
     try:
-        return parse(sql, max_nesting=limits.max_nesting) if len(sql) <= LONGEST_EDITED else None
+        tree = parse(sql, max_nesting=limits.max_nesting)
     except Refusal:
         return None
+    for node in tree.walk():
+        node._meta = None  # where it stands in the text: of no use here, and most of what a copy costs
+    return tree
 
 
 def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
+from operator import add, mul
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +37,9 @@ EXACT = 2**53
 
 INT64_SAFE = 2**62
 GRID = 1024  # doubles that are multiples of 1/1024 are treated as whole numbers of that unit
+
+_FEW, _SMALL = 8, 64
+"""So few doubles numpy adds one after the other, and so few whole numbers are added sooner without it."""
 
 _ROW = 128
 _PIECE = 8192
@@ -102,6 +107,8 @@ def pieces(size: int) -> Iterator[slice]:
 
 def tree_sum(values: Floats) -> tuple[float, int]:
     """The sum, and a height that its evaluation did not exceed."""
+    if values.size < _FEW:
+        return reduce(add, values.tolist(), 0.0), max(values.size - 1, 0)
     height = 0
     with np.errstate(over="ignore", invalid="ignore"):
         while values.size > _ROW:
@@ -152,8 +159,8 @@ def dot_bounds(weights: Ints, values: Floats, roundings: int = 0) -> RealBounds:
 
 def exact_dot(weights: Ints, values: Ints) -> int:
     """sum(weights * values) without any rounding, however large."""
-    if not values.size:
-        return 0
+    if values.size < _SMALL:
+        return sum(map(mul, weights.tolist(), values.tolist()))
     reach = max(abs(int(values.max())), abs(int(values.min()))) * exact_sum(np.abs(weights))
     if reach < INT64_SAFE:
         return int(np.add.reduce(weights * values))
@@ -162,7 +169,9 @@ def exact_dot(weights: Ints, values: Ints) -> int:
 
 def exact_sum(values: Ints) -> int:
     """The sum without overflow."""
-    if values.size and max(abs(int(values.max())), abs(int(values.min()))) * values.size >= INT64_SAFE:
+    if values.size < _SMALL:
+        return sum(values.tolist())
+    if max(abs(int(values.max())), abs(int(values.min()))) * values.size >= INT64_SAFE:
         return sum(values.tolist())
     return int(np.add.reduce(values))
 

@@ -23,8 +23,8 @@ from tests.property.grammar_values import Field
 from tests.property.tally import Tally, constructs, try_table
 
 PARTS = 4
-ANSWERED = 20
-PER_TABLE = 10
+ANSWERED = 16
+PER_TABLE = 8
 FIRST_SEED = 500_000
 
 UNWRITTEN = {exp.Join}

@@ -14,8 +14,8 @@ from tests.property.tally import Tally
 from tests.property.view_cases import try_views
 
 PARTS = 4
-ANSWERED = 40
-PER_TABLE = 25
+ANSWERED = 24
+PER_TABLE = 12
 
 
 @pytest.mark.parametrize("part", range(PARTS))
