@@ -39,15 +39,17 @@ def open_gate(site: Site) -> OpenSite:
     log = Log(database, now)
     limits = site.settings.limits
     store = open_store(site)
-    gate = Gate(
-        store, log, _native(os.getpid()), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits
-    )
+    gate = Gate(store, log, shared_native(), lambda: new_query_id(now, secrets.token_bytes), time.perf_counter, limits)
     return OpenSite(site, gate, log, Accounts(database, now, secrets.token_bytes), store)
+
+
+def shared_native() -> DuckDBNative:
+    """One for the whole process: it holds nothing but what is public, and slow to open. A fork needs its own."""
+    return _native(os.getpid())
 
 
 @cache
 def _native(process: int) -> DuckDBNative:
-    """One for the whole process: it holds nothing but what is public, and slow to open. A fork needs its own."""
     return DuckDBNative()
 
 

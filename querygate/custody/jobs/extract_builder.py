@@ -51,10 +51,9 @@ from querygate.custody.jobs.risk_assessment import assess_extract
 from querygate.custody.jobs.scratch_vault import scratch_rows
 from querygate.custody.jobs.vault_keys import vault_key
 from querygate.custody.policy import Policy
-from querygate.site.open_gate import OpenSite
+from querygate.site.open_gate import OpenSite, shared_native
 from querygate.sql.extract_condition import read_condition
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.store.duckdb_native import DuckDBNative
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.report_rows import ReportRows
 
@@ -126,7 +125,7 @@ def make_extract(
 ) -> dict[str, Any]:
     """One extract of a source, without a site: the raw rows are put into a vault that is gone afterwards."""
     with scratch_rows(policy, source, base_dir, memory_mb=memory_mb, progress=progress) as rows:
-        case = open_case(policy, base_dir, spec, rows, make_catalog(policy), DuckDBNative(), secret, progress)
+        case = open_case(policy, base_dir, spec, rows, make_catalog(policy), shared_native(), secret, progress)
         extract = protect(case, spec, "anonymise")
         write(case, extract, spec, folder)
         return extract.body

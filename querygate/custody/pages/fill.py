@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -23,6 +24,12 @@ def data_uris(pictures: Mapping[str, bytes]) -> dict[str, str]:
 
 def fill(template: str, **values: object) -> str:
     """A template of this folder with its values. What is not there is a mistake, and not an empty place."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    """It keeps the templates that it has read: to read one takes longer than to fill it."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -31,7 +38,7 @@ def fill(template: str, **values: object) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(figure=figure, whole=whole, percent=percent, value=value, counted=counted)
-    return environment.get_template(template).render(**values)
+    return environment
 
 
 def figure(number: float | None) -> str:
