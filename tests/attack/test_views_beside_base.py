@@ -20,20 +20,22 @@ from tests.attack.view_attacks import certain_records
 from tests.policies import make_policy, quasi, sensitive
 
 LINKED = {
-    "demo study": ("smoked", "systolic"),
-    "NHANES": ("high", "sbp"),
-    "made-up survey": ("smoker", "sbp"),
+    "demo study": (0, ("smoked", "systolic")),
+    "NHANES": (0, ("high", "sbp")),
+    "made-up survey": (3, ("bmi", "sbp")),
 }
+"""The frame cell that is attacked, and the columns that classes link."""
 
 
 @cache
 def published(name: str) -> tuple[list[Ints], list[Ints], Ints]:
-    """In the first frame cell: of each linked column its classes in certified views and its bins; and the classes of a
+    """In one frame cell: of each linked column its classes in certified views and its bins; and the classes of a
     release over all quasi-identifiers in which these values stay linked.
     """
     table, release = made(name)
-    cell = release.cells[0]
-    columns = [column for column in table.sensitive if column.name in LINKED[name]]
+    place, names = LINKED[name]
+    cell = release.cells[place]
+    columns = [column for column in table.sensitive if column.name in names]
     bins = [column.bins for column in columns]
     _, joint = np.unique(np.stack(bins), axis=1, return_inverse=True)
     linked = SensitiveColumn("record", joint.reshape(-1)[cell.records], int(joint.max()) + 1)

@@ -1,7 +1,8 @@
 """The table [views]: which views a dataset is published as, resolved; by the schema alone where the file is silent.
 
     mode = "auto"       two views that share the frame column and the first category, and divide the other
-                        quasi-identifiers between them in the order of the file; one view where there are three or fewer
+                        quasi-identifiers between them in the order of the file (one view where there are three or
+                        fewer), and further ones of two categories each that neither has together
     mode = "spanning"   as `spanning` says
     mode = "none"       classes over all quasi-identifiers, as without the table
 
@@ -14,7 +15,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 from querygate.core.errors import ConfigError
@@ -31,6 +32,9 @@ survey 14 % of figures are usable in place of 24 %), since no view has both cate
 
 TOGETHER = 2
 """At most so many views are certified together; others are inserted after them."""
+
+MOST_CROSSING = 3
+"""So many pairs of categories have a view of their own by default: each takes its time at publication."""
 
 FRAME_CELLS = 10
 """About so many cells a frame column has by default. Fewer people are in each of more cells, and less is told."""
@@ -85,6 +89,8 @@ class _Reader:
         by_default = spanning_views(list(self.quasi.values()), frame[0][0] if frame else "")
         spanning = by_default if by_schema else self._spanning()
         extra = self._groups("extra", self.quasi, "lists of quasi-identifiers, views that are inserted in this order")
+        if by_schema and "extra" not in self.table:
+            extra = crossing_views(list(self.quasi.values()), by_default)
         if spanning is not None and extra is not None:
             self._check_all_told((*spanning, *extra))
         return ViewRules(
@@ -218,6 +224,19 @@ def spanning_views(quasi: Sequence[ColumnPolicy], frame: str) -> tuple[tuple[str
         return ((*shared, *rest),)
     half = (len(rest) + 1) // 2
     return (*shared, *rest[:half]), (*shared, *rest[half:])
+
+
+def crossing_views(quasi: Sequence[ColumnPolicy], spanning: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Further views of two categories each, which no spanning view has together; the first few pairs of the file.
+
+    >>> from querygate.custody.policy import ColumnPolicy
+    >>> columns = [ColumnPolicy(name, "quasi-identifier", "category") for name in ("sex", "race", "education")]
+    >>> crossing_views(columns, [("age", "sex", "race"), ("age", "sex", "education")])
+    (('race', 'education'),)
+    """
+    names = [column.name for column in quasi if has_few_values(column)]
+    pairs = (pair for pair in combinations(names, 2) if not any(set(pair) <= set(view) for view in spanning))
+    return tuple(islice(pairs, MOST_CROSSING))
 
 
 def has_few_values(column: ColumnPolicy) -> bool:

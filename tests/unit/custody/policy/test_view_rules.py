@@ -99,7 +99,7 @@ def test_what_is_written_out_means_the_same() -> None:
             "prefer": {"age": [25, 45, 65]},
             "values": 2,
             "sum_cell": 3,
-            "extra": [],
+            "extra": [["race", "education"]],
             "linked": [],
         }
     )
