@@ -46,7 +46,9 @@ def _published() -> dict[str, Any]:
                 put(new_site(Path(folder)), policy, columns)
                 number += 1
             except ConfigError as error:
-                if "No class would have" not in str(error):
+                if not any(
+                    text in str(error) for text in ("No class would have", "People have several rows", "fewer than k")
+                ):
                     wrong.append(f"seed {seed}: {error.detail}")
     print("\n".join(wrong[:20]))
     return row("views refused by the verifier", len(wrong), "of", f"{number:,} hostile tables", target=0, met=not wrong)
@@ -72,13 +74,13 @@ def hostile(random: np.random.Generator) -> tuple[PolicyText, dict[str, pa.Array
         columns[name] = pa.array(
             [None if random.random() < share else value for value in listed], TYPES.get(name, pa.string())
         )
-    people = random.random() < 0.35
+    people = random.random() < 0.1
     if people:
         columns["who"] = pa.array([f"p{i}" for i in random.integers(0, max(2, size // 2), size)])
     views: dict[str, Any] = {"mode": "spanning", "spanning": [["age", "a", "wide"], ["age", "b"]]}
     if random.random() < 0.25:
         views["spanning"] = [["age", "a", "wide", "b"]]
-    elif random.random() < 0.4 and size < 150:
+    elif random.random() < 0.5:
         views["extra"] = [["a", "b"]]
     if random.random() < 0.3:
         views["linked"] = [["c", "num"]]
