@@ -7,7 +7,7 @@ decides a range is here, once, for every engine.
 from querygate.bounds.class_sums import moment_columns
 from querygate.bounds.evaluate import expression_bounds
 from querygate.bounds.expand import spread
-from querygate.bounds.frechet import JointFloors
+from querygate.bounds.frechet import JointLimits
 from querygate.bounds.gather import ROW, gather
 from querygate.bounds.membership import Membership, count_bounds
 from querygate.bounds.readings import Readings, read
@@ -22,7 +22,7 @@ __all__ = [
     "moment_columns",
     "value_bounds",
     "spread",
-    "JointFloors",
+    "JointLimits",
     "Readings",
     "read",
 ]

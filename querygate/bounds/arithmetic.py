@@ -1,14 +1,14 @@
 """Interval arithmetic on arrays: the hull of a function over boxes, never too narrow.
 
 Whole numbers stay whole and exact; results that 64 bits might not hold are refused, as the database would fail on
-them. Results in doubles are moved one double outwards: the database rounds to nearest, which is monotone, so what it
-computes from values inside the operands lies inside. Where each column occurs once the hull is the exact range (Moore
-1966); otherwise it is an outer bound.
+them. Results in doubles that may have been rounded are moved one double outwards: the database rounds to nearest, which
+is monotone, so what it computes from values inside the operands lies inside. Where each column occurs once the hull is
+the exact range (Moore 1966); otherwise it is an outer bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ from querygate.core.types import Array, Bools, Floats
 
 Ends: TypeAlias = Array
 LARGEST = 2**62
+_PARTS = 1024  # a quotient in whole parts of this size, times a whole number, is not rounded
 LIBRARY = 8
 """Doubles by which two mathematical libraries may differ in EXP, LN, LOG and POWER (each is within 4 of the truth)."""
 
@@ -42,10 +43,24 @@ def as_doubles(box: Box) -> Box:
     return Box(np.where(big, np.nextafter(low, -np.inf), low), np.where(big, np.nextafter(high, np.inf), high))
 
 
-def _outward(low: Floats, high: Floats) -> Box:
+def _hull(results: Sequence[Floats], exact: Sequence[Bools]) -> Box:
+    """The least and the largest of results in doubles, each moved outwards unless it is exact: 0 stays 0."""
+    low, high = np.minimum.reduce(results) + 0.0, np.maximum.reduce(results) + 0.0  # no negative zero
     if np.isnan(low).any() or np.isnan(high).any():
         raise _unbounded("Values in this expression may become too large.")
-    return Box(np.nextafter(low, -np.inf), np.nextafter(high, np.inf))
+    low_rounded, high_rounded = (
+        np.logical_or.reduce([(result == end) & ~sure for result, sure in zip(results, exact, strict=True)])
+        for end in (low, high)
+    )
+    return Box(
+        np.where(low_rounded, np.nextafter(low, -np.inf), low), np.where(high_rounded, np.nextafter(high, np.inf), high)
+    )
+
+
+def _are_whole(*numbers: Floats) -> Bools:
+    """Whole numbers that doubles hold without rounding, and the numbers beside them too."""
+    found: Bools = np.logical_and.reduce([(np.floor(x) == x) & (np.abs(x) < 2.0**53) for x in numbers])
+    return found
 
 
 def _whole(low: Ends, high: Ends, reach: Floats) -> Box:
@@ -71,7 +86,9 @@ def add(a: Box, b: Box) -> Box:
         return _whole(a.low + b.low, a.high + b.high, _size(a) + _size(b))
     a, b = as_doubles(a), as_doubles(b)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _outward(a.low + b.low, a.high + b.high)
+        sums = [a.low + b.low, a.high + b.high]
+    exact = [(x == 0) | (y == 0) | _are_whole(x, y, total) for x, y, total in zip(a, b, sums, strict=True)]
+    return _hull(sums, exact)
 
 
 def neg(a: Box) -> Box:
@@ -88,10 +105,16 @@ def mul(a: Box, b: Box) -> Box:
         _whole(a.low, a.high, _size(a) * _size(b))
     else:
         a, b = as_doubles(a), as_doubles(b)
+    corners = [(x, y) for x in a for y in b]
     with np.errstate(over="ignore", invalid="ignore"):
-        products = [x * y for x in a for y in b]
-    low, high = np.minimum.reduce(products), np.maximum.reduce(products)
-    return Box(low, high) if whole else _outward(low, high)
+        products = [x * y for x, y in corners]
+    if whole:
+        return Box(np.minimum.reduce(products), np.maximum.reduce(products))
+    exact = [
+        (x == 0) | (y == 0) | (np.abs(x) == 1) | (np.abs(y) == 1) | _are_whole(x, y, product)
+        for (x, y), product in zip(corners, products, strict=True)
+    ]
+    return _hull(products, exact)
 
 
 def div(a: Box, b: Box) -> Box:
@@ -105,9 +128,14 @@ def div(a: Box, b: Box) -> Box:
         )
     none = b.low > b.high  # a row without a value holds an arbitrary one, and not zero
     b = Box(np.where(none, 1.0, b.low), np.where(none, 1.0, b.high))
+    corners = [(x, y) for x in a for y in b]
     with np.errstate(over="ignore", invalid="ignore"):
-        quotients = [x / y for x in a for y in b]
-    return _outward(np.minimum.reduce(quotients), np.maximum.reduce(quotients))
+        quotients = [x / y for x, y in corners]
+        exact = [
+            (x == 0) | (np.abs(y) == 1) | (_are_whole(x * _PARTS, y, quotient * _PARTS) & (quotient * y == x))
+            for (x, y), quotient in zip(corners, quotients, strict=True)
+        ]
+    return _hull(quotients, exact)
 
 
 def absolute(a: Box) -> Box:
@@ -208,7 +236,8 @@ def power(a: Box, exponent: Box) -> Box:
     low, high = np.minimum(*ends), np.maximum(*ends)
     for _ in range(LIBRARY):
         low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
-    return _outward(low, high)
+    rounded = np.zeros(low.shape, dtype=np.bool_)
+    return _hull([low, high], [rounded, rounded])
 
 
 FUNCTIONS: dict[str, Callable[..., Box]] = {

@@ -1,4 +1,7 @@
-"""How many records a condition selects at least, where no margin has all its columns: bounds after Fréchet.
+"""How many records of each frame cell a group has, by margins that do not tell of all that is asked of them.
+
+Where a margin has some of the columns only, those who meet what it can tell of are at least as many. Where no margin
+has all columns there is a number below as well, after Fréchet.
 
 If each of V conditions holds for n_v records of a frame cell, and all of them only where S does, which is so for at
 most s records, then all of them hold at once for at least n_1 + ... + n_V - (V - 1) s. Each n_v comes from a margin
@@ -25,6 +28,8 @@ from querygate.core.types import Ints, Scalar
 _MOST_COVERS = 6
 """Collections of margins that are tried; each costs a reading of its margins."""
 
+_NO_LIMIT = 2**62
+
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
@@ -49,22 +54,29 @@ class _Asked:
 
 
 @dataclass
-class JointFloors:
-    """Numbers of records by frame cell that groups of a plan have at least; `known` are the columns of each margin."""
+class JointLimits:
+    """Numbers of records by frame cell that groups of a plan have at least and at most, by several margins together;
+    `known` are the columns of each. The first `read` margins are those that the groups themselves are read from."""
 
     plan: Plan
     blocks: Sequence[Block]
     known: Sequence[frozenset[str]]
+    read: int
     check: Callable[[], None]
     _read: dict[tuple[int, _Asked], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
 
-    def of(self, group: FetchedGroup, measure: Measure) -> Ints | None:
-        """For one group and selection; None where one margin has all columns, so that its own count says as much."""
+    def of(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
+        """For one group and selection; None where its own margins say as much."""
         asked = _Asked(_parts(measure.where), tuple(i for i in group.chosen if _tells_apart(self.plan.keys[i])))
-        if any(asked.within(self.plan, known) == asked for known in self.known):
+        held = [asked.within(self.plan, known) for known in self.known]
+        around = [(each == asked, *self._counts(i, each, group)) for i, each in enumerate(held) if i >= self.read]
+        floors = [least for has_all, least, _ in around if has_all]
+        if asked not in held:
+            floors = [self._floor(group, asked, cover) for cover in self._covers(asked)]
+        if not around and not floors:
             return None
-        floors = [self._floor(group, asked, cover) for cover in self._covers(asked)]
-        return np.maximum.reduce(floors) if floors else None
+        nobody, no_limit = np.zeros(self._frames, dtype=np.int64), np.full(self._frames, _NO_LIMIT)
+        return np.maximum.reduce([nobody, *floors]), np.minimum.reduce([no_limit, *(most for *_, most in around)])
 
     def _covers(self, asked: _Asked) -> Iterator[tuple[int, ...]]:
         """The smallest collections of margins that have as much as all of them together."""

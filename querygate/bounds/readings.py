@@ -30,9 +30,10 @@ class Readings:
     others: tuple[MeasureCells, ...]
 
 
-def read(parts: Sequence[MeasureCells], floor: Ints | None = None) -> Readings:
-    """The readings of a measure in a group; `floor` is a number of records by frame cell that it selects at least."""
-    if len(parts) == 1:
+def read(parts: Sequence[MeasureCells], limits: tuple[Ints, Ints] | None = None) -> Readings:
+    """The readings of a measure in a group; `limits` are numbers of records by frame cell that it selects at least and
+    at most."""
+    if limits is None and len(parts) == 1:
         return Readings(None, False, tuple(parts))
     frames = 1 + max(int(frame_of(part).max(initial=-1)) for part in parts)
     best = _best(parts, frames)
@@ -42,11 +43,12 @@ def read(parts: Sequence[MeasureCells], floor: Ints | None = None) -> Readings:
     if parts[0].splits:
         return Readings(None, False, (*mosaic, *parts))
     met, alike = _met(parts, chosen, frames)
-    if floor is not None and not parts[0].values and not parts[0].sets:
-        met = replace(met, least=np.maximum(met.least, floor[frame_of(met)]))
+    others: tuple[MeasureCells, ...] = (*mosaic, *parts)
+    if limits is not None:
+        met, others = _limited(met, *limits), tuple(_limited(part, *limits) for part in others)
     if (met.least > met.most).any():
         raise ValueError("margins of this version contradict each other: the store is damaged")
-    return Readings(met, alike, (*mosaic, *parts))
+    return Readings(met, alike, others)
 
 
 def frame_of(cells: MeasureCells) -> Ints:
@@ -168,7 +170,18 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     if not mixed.any():
         return comparable, True
     rest = [rows & mixed[frame_of(part)] for part, rows in zip(parts, chosen, strict=True)]
-    return _joined([*bare, comparable], [*rest, np.ones(comparable.least.size, dtype=np.bool_)]), False
+    return _merged(_joined([*bare, comparable], [*rest, np.ones(comparable.least.size, dtype=np.bool_)])), False
+
+
+def _merged(cells: MeasureCells) -> MeasureCells:
+    """Rows of the same frame cell and values as one: they allow the same data sets."""
+    frame = frame_of(cells)
+    key, _ = _keys(cells, frame, 1 + int(frame.max(initial=-1)))
+    boxes, first, box = np.unique(key, axis=1, return_index=True, return_inverse=True)
+    counts = np.zeros((2, boxes.shape[1]), dtype=np.int64)
+    for summed, told in zip(counts, (cells.least, cells.most), strict=True):
+        np.add.at(summed, box.reshape(-1), told)
+    return _rows(cells, first, counts[0], counts[1])
 
 
 def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[Ints, Bools]:
@@ -189,6 +202,19 @@ def _keys(cells: MeasureCells, frame: Ints, frames: int) -> tuple[Ints, Bools]:
         held = Counter((cell, value) for cell, values in found for value in values)
         mixed[[cell for (cell, _), sets in held.items() if sets > 1]] = True
     return np.stack(key), mixed
+
+
+def _limited(cells: MeasureCells, least: Ints, most: Ints) -> MeasureCells:
+    """Rows that leave room for no more records of a frame cell than there are, and for all that must be there."""
+    frame = frame_of(cells)
+    sums = np.zeros((2, least.size), dtype=np.int64)
+    for summed, told in zip(sums, (cells.least, cells.most), strict=True):
+        np.add.at(summed, frame, told)
+    others_least, others_most = sums[0][frame] - cells.least, sums[1][frame] - cells.most
+    at_least = np.maximum(cells.least, least[frame] - others_most)
+    at_most = np.minimum(cells.most, most[frame] - others_least)
+    values = tuple(replace(value, least=at_least, most=at_most) for value in cells.values)
+    return replace(cells, least=at_least, most=at_most, values=values)
 
 
 def _rows(cells: MeasureCells, rows: Ints, least: Ints, most: Ints) -> MeasureCells:

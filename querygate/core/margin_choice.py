@@ -20,12 +20,15 @@ from querygate.core.types import Catalog
 class MarginChoice:
     """Aggregates of a plan that are answered from the same margins, by their places in it and in the catalog.
 
-    `plan` is the plan with no other aggregates, and no measure that none of them needs but the first.
+    `plan` is the plan with no other aggregates, and no measure that none of them needs but the first. `around` are
+    margins that have fewer of its columns, and may still tell more narrowly how many records there are: the counts, of
+    which sensitive ones are a part, and the other views of the unit.
     """
 
     plan: Plan
     places: tuple[int, ...]
     margins: tuple[int, ...]
+    around: tuple[int, ...] = ()
 
 
 def choose_margins(plan: Plan, catalog: Catalog) -> tuple[MarginChoice, ...]:
@@ -35,7 +38,7 @@ def choose_margins(plan: Plan, catalog: Catalog) -> tuple[MarginChoice, ...]:
     found: dict[tuple[int, ...], list[int]] = {_margins_of(part_of(plan, ()), catalog): []}
     for place in range(len(plan.aggregates)):
         found.setdefault(_margins_of(part_of(plan, (place,)), catalog), []).append(place)
-    return tuple(MarginChoice(part_of(plan, places), tuple(places), margins) for margins, places in found.items())
+    return tuple(_choice(part_of(plan, places), tuple(places), margins, catalog) for margins, places in found.items())
 
 
 def check_linked(plan: Plan, catalog: Catalog) -> None:
@@ -60,6 +63,14 @@ def part_of(plan: Plan, places: Sequence[int]) -> Plan:
         for aggregate in kept
     )
     return replace(plan, measures=tuple(plan.measures[measure] for measure in used), aggregates=aggregates)
+
+
+def _choice(part: Plan, places: tuple[int, ...], chosen: tuple[int, ...], catalog: Catalog) -> MarginChoice:
+    unit = catalog.margins[chosen[0]].sensitive
+    if not unit:
+        return MarginChoice(part, places, chosen)
+    around = (i for i, margin in enumerate(catalog.margins) if margin.sensitive in ((), unit) and i not in chosen)
+    return MarginChoice(part, places, chosen, tuple(around))
 
 
 def _margins_of(part: Plan, catalog: Catalog) -> tuple[int, ...]:

@@ -71,7 +71,8 @@ class Aggregate:
     `id` is its name as a column of the groups; it is equal for equal aggregates. `empty` tells what a quotient is when
     there is nothing to divide by: refused, NULL, or impossible because the group would not be there. `may_vanish` is
     the selection without whose records it is NULL: of a quotient's numerator, or where COUNT_IF's condition is told.
-    `sides` are the measures of the two groups that a comparison compares, each by itself.
+    `sides` are the measures of the two groups that a comparison compares, or of the two counts of a quotient, each by
+    itself.
     """
 
     id: str

@@ -71,7 +71,7 @@ def _rounded_value(low: float, high: float) -> str | None:
 
 def _exactly(value: float) -> str:
     """The shortest text that is read back as this very double."""
-    return repr(value).removesuffix(".0")
+    return repr(value + 0).removesuffix(".0")  # no negative zero
 
 
 def _end(value: float, power: int, towards: Callable[[Fraction], int]) -> str:
@@ -83,7 +83,7 @@ def _end(value: float, power: int, towards: Callable[[Fraction], int]) -> str:
         return _exactly(value)
     if value and abs(Decimal(value)) < Decimal(1).scaleb(power):
         power = Decimal(value).adjusted() - 1
-    own = Decimal(repr(value))
+    own = Decimal(repr(value + 0))
     if own == own.quantize(Decimal(1).scaleb(power), context=_WIDE):
         return _text(own)
     return _text(Decimal(towards(Fraction(value) / Fraction(10) ** power)).scaleb(power, _WIDE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from querygate.stats.distinct import count_distinct_of_sets, distinct_cells
 from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells
 from querygate.stats.knowledge.class_pairs import CLASS_PAIR_STATISTICS, ToldPair
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
+from querygate.stats.numerics import enclose
 
 BY_ENDS = frozenset(
     {
@@ -38,7 +40,7 @@ def make_range(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
     cells = measures[aggregate.measure]
     found = _FAMILIES[aggregate.family](aggregate, measures)
     if aggregate.statistic == "ratio_of_sums":
-        found = _told_of_quotient(aggregate, found, measures)
+        found = _told_of_counts(aggregate, _told_of_quotient(aggregate, found, measures), measures)
     elif aggregate.may_vanish is not None:
         found = _told_of_count(found, measures[aggregate.may_vanish])
     exact = cells.free if aggregate.statistic in BY_ENDS else cells.solid
@@ -144,6 +146,18 @@ def _told_of_count(found: Range, told: MeasureCells) -> Range:
     if not told.most.any():
         return Range.null()
     return found if told.least.any() else replace(found, may_be_null=True)
+
+
+def _told_of_counts(aggregate: Aggregate, found: Range, measures: Sequence[MeasureCells]) -> Range:
+    """What margins tell of each count of a quotient: one may know more of the part, another of the whole."""
+    if not aggregate.sides or measures[aggregate.measure].frame is None:
+        return found
+    over, under = (count_range(measures[side]) for side in aggregate.sides)
+    if not under.low or over.low is None:
+        return found
+    low, high = Fraction(over.low) / Fraction(under.high or 0), Fraction(over.high or 0) / Fraction(under.low)
+    quotient = Range(enclose(low).low, enclose(high).high, sharp=False, may_be_null=found.may_be_null)
+    return meet(found, quotient)
 
 
 def _told_of_quotient(aggregate: Aggregate, found: Range, measures: Sequence[MeasureCells]) -> Range:

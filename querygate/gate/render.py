@@ -69,7 +69,7 @@ def _end(value: int | float | None, column_type: str) -> int | float | str | Non
         return dt.date.fromordinal(int(value) + _EPOCH).isoformat()
     if column_type == "timestamp":
         return moment_text(int(value))
-    return value if math.isfinite(value) else str(value)  # JSON has no infinity
+    return value + 0 if math.isfinite(value) else str(value)  # no negative zero; and JSON has no infinity
 
 
 def key_value(key: Scalar, column_type: str) -> Scalar:

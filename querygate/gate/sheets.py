@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from querygate.bounds import JointFloors, Readings, gather, moment_columns, read
+from querygate.bounds import JointLimits, Readings, gather, moment_columns, read
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.margin_choice import choose_margins
@@ -33,13 +33,15 @@ def too_large() -> UnsupportedSQL:
 class Sheet:
     """Aggregates of a plan, by their places in it, and the blocks that tell of them: the plan without the others.
 
-    Of margins, `known` are the columns of each; a block that is no margin's has all.
+    Of margins, `known` are the columns of each; a block that is no margin's has all. `around` are blocks of margins
+    that have fewer of the plan's columns, with these, and limit how many records there are.
     """
 
     plan: Plan
     places: tuple[int, ...]
     blocks: tuple[Block, ...]
     known: tuple[frozenset[str], ...] = ()
+    around: tuple[tuple[Block, frozenset[str]], ...] = ()
 
     @classmethod
     def whole(cls, plan: Plan, block: Block) -> Sheet:
@@ -70,7 +72,11 @@ def fetch_sheets(plan: Plan, release: PublishedVersion, limits: Limits) -> tuple
         names, moments = choice.plan.columns, moment_columns(choice.plan, catalog)
         blocks = tuple(release.project(names, limits, moments, margin) for margin in choice.margins)
         known = tuple(catalog.margins[margin].columns for margin in choice.margins)
-        sheets.append(Sheet(choice.plan, choice.places, blocks, known))
+        around = tuple(
+            (release.project(names, limits, frozenset(), margin), catalog.margins[margin].columns)
+            for margin in choice.around
+        )
+        sheets.append(Sheet(choice.plan, choice.places, blocks, known, around))
     return tuple(sheets)
 
 
@@ -87,7 +93,7 @@ def range_groups(
         check()
         told = [sheet.readings(group) for sheet in read_sheets]
         count = _count(told[0][0])
-        if count.high == 0 and not group.always and len(sheets[0].blocks) > 1:
+        if count.high == 0 and not group.always:
             continue  # in each frame cell another margin says that nobody is there
         ranges: dict[int, Range] = {}
         for sheet, readings in zip(sheets, told, strict=True):
@@ -107,7 +113,9 @@ class _ReadSheet:
         listed = [gather(sheet.plan, block, check, exists=exists) for block in sheet.blocks]
         self.groups = listed[0]
         self._found = [{(group.chosen, group.keys): group for group in groups} for groups in listed]
-        self._floors = JointFloors(sheet.plan, sheet.blocks, sheet.known, check) if len(listed) > 1 else None
+        margins = [*zip(sheet.blocks, sheet.known, strict=False), *sheet.around]
+        blocks, known = [block for block, _ in margins], [columns for _, columns in margins]
+        self._limits = JointLimits(sheet.plan, blocks, known, len(listed), check) if len(margins) > 1 else None
 
     def has(self, group: FetchedGroup) -> bool:
         """Can somebody be in it, by every block?"""
@@ -116,13 +124,11 @@ class _ReadSheet:
     def readings(self, group: FetchedGroup) -> list[Readings]:
         """What the blocks say of each measure of the sheet's plan in this group."""
         parts = zip(*(found[group.chosen, group.keys].cells for found in self._found), strict=True)
-        floors = (self._floor(group, measure) for measure in self._plan.measures)
-        return [read(cells, floor) for cells, floor in zip(parts, floors, strict=True)]
+        limits = (self._limited(group, measure) for measure in self._plan.measures)
+        return [read(cells, limit) for cells, limit in zip(parts, limits, strict=True)]
 
-    def _floor(self, group: FetchedGroup, measure: Measure) -> Ints | None:
-        if self._floors is None or measure.values or measure.splits:
-            return None
-        return self._floors.of(group, measure)
+    def _limited(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
+        return None if self._limits is None or measure.splits else self._limits.of(group, measure)
 
 
 # -- ranges that all readings allow ------------------------------------------------------------------------------------

@@ -233,7 +233,9 @@ class Measures:
         with_it = n_told is not None and self._alike(self.measures[n_told].where, d_where)  # both are NULL, or neither
         vanish = None if with_it else n_told
         empty: Empty = "exists" if exists else "null" if null or with_it else "refuse"
-        return self.add("pair", "ratio_of_sums", measure, "number", empty=empty, may_vanish=vanish)
+        counts = n_value == d_value == ONE
+        sides = (self.measure(n_where), self.measure(d_where)) if counts else ()
+        return self.add("pair", "ratio_of_sums", measure, "number", empty=empty, may_vanish=vanish, sides=sides)
 
     def _summed(self, node: exp.Expr) -> tuple[Predicate, Expression, int | None] | None:
         """Selection, value of each record, and the measure without whose records it is NULL."""

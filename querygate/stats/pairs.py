@@ -16,6 +16,7 @@ from querygate.core.types import Cells, Floats, Ints, Range
 from querygate.stats.cells import selectable
 from querygate.stats.numerics import SQUARABLE, UNIT, are_within, dot_bounds, exact_sum, gamma, tree_sum, up
 from querygate.stats.registry import PROOFS
+from querygate.stats.sums_and_means import avg
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +93,18 @@ def ratio_of_sums(cells: PairCells) -> Range:
     Requires: y > 0, or the sum of y may vanish; ends below 10^140. Otherwise there is no bound.
     Ensures:  every computed ratio is in the range; both ends attained up to rounding.
     """
+    if cells.whole and (cells.y_low == 1).all() and (cells.y_high == 1).all():
+        return avg(replace(cells.x, integer=True))
     y_low, y_high = cells.y_low.astype(np.float64), cells.y_high.astype(np.float64)
     if np.any(y_low <= 0.0) or not are_within(SQUARABLE, cells.x_low, cells.x_high, y_high):
         return Range(-math.inf, math.inf, None, None, sharp=False, may_be_null=True)
     x_low, x_high = cells.x_low.astype(np.float64), cells.x_high.astype(np.float64)
     high = _largest_ratio(x_high, y_low, y_high, cells.least, cells.most)
     low = _largest_ratio(-x_low, y_low, y_high, cells.least, cells.most)
-    return Range(-low[0], high[0], -low[1], high[1], sharp=math.isfinite(low[0]) and math.isfinite(high[0]))
+    bound_low = max(-low[0], 0.0) if x_low.min() >= 0.0 else -low[0]  # sums of one sign have it, however rounded
+    bound_high = min(high[0], 0.0) if x_high.max() <= 0.0 else high[0]
+    sharp = math.isfinite(low[0]) and math.isfinite(high[0])
+    return Range(bound_low, bound_high, -low[1], high[1], sharp=sharp)
 
 
 def _largest_ratio(x: Floats, y_low: Floats, y_high: Floats, least: Ints, most: Ints) -> tuple[float, float]:

@@ -106,7 +106,7 @@ def test_a_mosaic_keeps_what_is_told_of_whole_classes() -> None:
 
 def test_a_floor_raises_what_is_certain() -> None:
     one, two = cells([(0, 0, 0, 0, 5)], values=False), cells([(0, 0, 0, 0, 9)], values=False)
-    met = read([one, two], np.array([3])).met
+    met = read([one, two], (np.array([3]), np.array([9]))).met
     assert met is not None
     assert rows_of(met) == [(0, 0, 0, 3, 5)]
 

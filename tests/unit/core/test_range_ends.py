@@ -25,6 +25,10 @@ def random_ranges(seed: int, number: int = 3000) -> list[tuple[float, float]]:
     return found
 
 
+def test_zero_has_no_sign() -> None:
+    assert (shown(-0.0, 0.25), in_words(-0.0, 9.0), in_words(-0.0, 0.0)) == (("0", "0.25"), "0 .. 9", "0 exactly")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_printed_ends_hold_the_range(seed: int) -> None:
     for low, high in random_ranges(seed):

@@ -124,6 +124,65 @@ def test_each_aggregate_has_views_of_its_own(study: Case) -> None:
     assert list(both) == alone
 
 
+@pytest.fixture(scope="module")
+def screening(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """10 women and 50 men, 12 of whom are ill and 40 of whom smoke. Of the illness only the view of race tells; the
+    view of sex tells of smoking, without telling women from men."""
+    sex = ["F"] * 10 + ["M"] * 50
+    ill = ["yes" if i % 5 == 0 else "no" for i in range(60)]
+    smoker = ["no" if i % 3 == 0 else "yes" for i in range(60)]
+    race = ["a" if i % 2 else "b" for i in range(60)]
+    columns = [
+        RawColumn("age", "quasi-identifier", "integer", [25] * 60, edges=[20, 30]),
+        RawColumn("sex", "quasi-identifier", "category", sex, tuple(SEX)),
+        RawColumn("race", "quasi-identifier", "category", race, tuple(RACE)),
+        RawColumn("ill", "sensitive", "category", ill, ILL),
+        RawColumn("smoker", "sensitive", "category", smoker, ILL),
+    ]
+    everybody, nobody = ["all"] * 60, [None] * 60
+    labels: dict = {
+        (0, ()): sex, (0, ("ill",)): nobody, (0, ("smoker",)): everybody,
+        (1, ()): race, (1, ("ill",)): race, (1, ("smoker",)): race,
+    }  # fmt: skip
+    design = Design([("age", "sex"), ("age", "race")], [("ill",), ("smoker",)], [0] * 60, labels)
+    return publish_margins(columns, design, tmp_path_factory.mktemp("screening"))
+
+
+def test_a_part_is_never_larger_than_the_whole(screening: Case) -> None:
+    """There are 10 women, so not 40 who smoke; and no more ill men than ill people."""
+    groups = asked(
+        screening, "SELECT sex, COUNT(*), COUNT_IF(smoker = 'yes'), COUNT_IF(ill = 'yes') FROM t GROUP BY sex"
+    )
+    assert [[r.high for r in group.ranges] for group in groups] == [[10, 10, 10], [50, 40, 12]]
+    assert not any(r.sharp for group in groups for r in group.ranges[1:])
+    by_condition = asked(screening, "SELECT COUNT(*) FROM t WHERE sex = 'F' AND smoker = 'yes'")[0]
+    assert (by_condition.ranges[0].high, by_condition.count.high) == (10, 10)
+    by_key = asked(screening, "SELECT smoker, sex, COUNT(*) FROM t GROUP BY ALL")
+    assert {group.keys: group.ranges[0].high for group in by_key} == {
+        ("no", "F"): 10, ("no", "M"): 20, ("yes", "F"): 10, ("yes", "M"): 40
+    }  # fmt: skip
+
+
+def test_a_prevalence_uses_who_is_there_by_other_views(screening: Case) -> None:
+    """12 ill people at most among 50 men; among 10 women it may be all."""
+    share = "100.0 * COUNT(*) FILTER (WHERE ill = 'yes') / COUNT(*)"
+    women, men = asked(screening, f"SELECT sex, {share} FROM t GROUP BY sex")
+    assert (women.ranges[0].low, women.ranges[0].high) == (0, 100)
+    assert men.ranges[0].low == 0
+    assert men.ranges[0].high == pytest.approx(24, abs=1e-9)
+
+
+def test_answers_that_other_views_limit_hold_the_truth(screening: Case) -> None:
+    for statement in (
+        "SELECT sex, race, COUNT_IF(ill = 'yes') AS n, COUNT_IF(ill = 'no') AS m FROM t GROUP BY ROLLUP (sex, race)",
+        "SELECT sex, COUNT(*) AS n FROM t WHERE ill = 'yes' AND race = 'a' GROUP BY sex",
+        "SELECT sex, AVG(age) AS a, COUNT(DISTINCT smoker) AS d FROM t WHERE smoker = 'no' GROUP BY sex",
+        "SELECT GROUPING(sex) AS g, sex, smoker, COUNT(*) AS n FROM t GROUP BY CUBE (sex, smoker)",
+        "SELECT race, sex, 100.0 * COUNT(*) FILTER (WHERE ill = 'yes') / COUNT(*) AS p FROM t GROUP BY race, sex",
+    ):
+        assert violations(screening, statement) == []
+
+
 REFUSED = {
     "SELECT AVG(sbp) FROM t WHERE ill = 'yes'": "SELECT AVG(sbp) FROM t",
     "SELECT ill, AVG(sbp) FROM t GROUP BY ill": "SELECT AVG(sbp) FROM t",
