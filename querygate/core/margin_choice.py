@@ -8,7 +8,7 @@ from the statement and the catalog: a refusal here does not depend on data.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from querygate.core.errors import UnsupportedSQL
@@ -35,9 +35,14 @@ def choose_margins(plan: Plan, catalog: Catalog) -> tuple[MarginChoice, ...]:
     """The margins of all aggregates, those that count the groups first. Refuses columns that are not linked."""
     if plan.inner is not None:
         return choose_margins(plan.inner, catalog)
-    found: dict[tuple[int, ...], list[int]] = {_margins_of(part_of(plan, ()), catalog): []}
-    for place in range(len(plan.aggregates)):
-        found.setdefault(_margins_of(part_of(plan, (place,)), catalog), []).append(place)
+    parts = [part_of(plan, ()), *(part_of(plan, (place,)) for place in range(len(plan.aggregates)))]
+    margins = [_margins_of(part, catalog) for part in parts]
+    if not all(margins):
+        apart = [_sensitive(part, catalog) for part, told in zip(parts, margins, strict=True) if not told]
+        raise _not_linked(apart, catalog)
+    found: dict[tuple[int, ...], list[int]] = {margins[0]: []}
+    for place, told in enumerate(margins[1:]):
+        found.setdefault(told, []).append(place)
     return tuple(_choice(part_of(plan, places), tuple(places), margins, catalog) for margins, places in found.items())
 
 
@@ -73,25 +78,52 @@ def _choice(part: Plan, places: tuple[int, ...], chosen: tuple[int, ...], catalo
     return MarginChoice(part, places, chosen, tuple(around))
 
 
+def _sensitive(part: Plan, catalog: Catalog) -> frozenset[str]:
+    return part.columns - frozenset[str]().union(*(margin.quasi for margin in catalog.margins))
+
+
 def _margins_of(part: Plan, catalog: Catalog) -> tuple[int, ...]:
-    quasi = frozenset[str]().union(*(margin.quasi for margin in catalog.margins))
-    sensitive = part.columns - quasi
+    """By their places in the catalog; none where no unit has all its sensitive columns."""
+    sensitive = _sensitive(part, catalog)
     linked = [i for i, margin in enumerate(catalog.margins) if sensitive <= frozenset(margin.sensitive)]
     if not sensitive:  # classes of counts are never coarser than those of a unit
         linked = [i for i in linked if not catalog.margins[i].sensitive]
-    if not linked:
-        raise _not_linked([column.name for column in catalog.columns if column.name in sensitive], catalog)
     whole = [i for i in linked if part.columns <= catalog.margins[i].columns]
     return tuple(whole or linked)
 
 
-def _not_linked(names: Sequence[str], catalog: Catalog) -> UnsupportedSQL:
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    if len(names) == 1:
-        return UnsupportedSQL("QG217", f"No view tells of {listed}.", "Ask about other columns.")
+def _not_linked(apart: Sequence[frozenset[str]], catalog: Catalog) -> UnsupportedSQL:
+    """The refusal of aggregates that need these columns together, each by itself."""
+    alone = [name for names in apart if len(names) == 1 for name in names]
+    if alone:
+        return UnsupportedSQL("QG217", f"No view tells of {alone[0]}.", "Ask about other columns.")
+    held = [set(names) for names in catalog.linked]
+    needed = _joined([*map(set, apart), *held])
+    wanted = [_in_order(names, catalog) for names in needed if names not in held]
+    asked = [_in_order(names, catalog) for names in _joined([*map(set, apart)])]
+    replaced = [_in_order(names, catalog) for names in held if names not in needed]
+    instead = f", in place of {json.dumps(replaced, ensure_ascii=False)[1:-1]}" if replaced else ""
     return UnsupportedSQL(
         "QG217",
-        f"This dataset is published as views, and none of them tells of {listed} together.",
+        f"This dataset is published as views, and none of them tells of {'; nor of '.join(map(_listed, asked))} "
+        "together.",
         "Ask about one of these columns at a time. To have them together, the custodian can publish them linked: "
-        f"linked = [{json.dumps(list(names), ensure_ascii=False)}].",
+        f"linked = {json.dumps(wanted, ensure_ascii=False)}{instead}.",
     )
+
+
+def _joined(groups: Sequence[set[str]]) -> list[set[str]]:
+    """Groups that have a column in common as one: a column is linked in one group only."""
+    found: list[set[str]] = []
+    for group in groups:
+        touching = [one for one in found if one & group]
+        found = [one for one in found if not one & group] + [group.union(*touching)]
+    return found
+
+
+def _in_order(names: Collection[str], catalog: Catalog) -> list[str]:
+    return [column.name for column in catalog.columns if column.name in names]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

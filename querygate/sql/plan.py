@@ -304,8 +304,9 @@ class _Draft:
         clause = self.tree.args.get("order")
         orders = []
         for term in clause.expressions if clause else ():
-            index = self._ordered(term.this, shown_)
-            orders.append(Order(index, bool(term.args.get("desc")), bool(term.args.get("nulls_first"))))
+            everything = isinstance(term.this, exp.Var) and str(term.this.this).upper() == "ALL"
+            for index in range(shown_) if everything else [self._ordered(term.this, shown_)]:
+                orders.append(Order(index, bool(term.args.get("desc")), bool(term.args.get("nulls_first"))))
         return tuple(orders)
 
     def _ordered(self, node: exp.Expr, shown_: int) -> int:

@@ -6,18 +6,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from querygate.core.types import folded
+from querygate.core.types import Catalog, folded
 from querygate.custody.audit.audit import Audit, AuditOptions, LogStatement, audit, check_secret, on_record
 from querygate.custody.audit.audit_report import AuditOutcome
+from querygate.custody.audit.finding_text import people
 from querygate.custody.audit.log_file import answer_rows, read_log
 from querygate.custody.audit.log_tables import TablePart, TableSources, by_table
 from querygate.custody.audit.true_totals import Exact, exact_totals
 from querygate.custody.jobs.log_coalitions import POOLED, views_of
 from querygate.custody.jobs.withdraw_dataset import last_catalog
+from querygate.gate.answer import INTERVAL
 from querygate.methods.inference import Unexamined, noted
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.sources.open_source import open_source
-from querygate_adapters.store.duckdb_store import version_file
+from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 from querygate_adapters.vault.raw_records import DuckDBRecords
 
 
@@ -56,7 +58,7 @@ def audit_site(
 
     Views are each user, each project and organisation, the groups of `options`, and everybody. Answers are ranges
     computed from the published store, so whatever is isolated is an attempt: no range tells more than the store does.
-    With `users`, only what they were answered.
+    If that is certified views, it is a notice. With `users`, only what they were answered.
     """
     catalog = last_catalog(opened, dataset)
     secret = tuple(c.name for c in catalog.columns if c.role == "sensitive")
@@ -64,11 +66,13 @@ def audit_site(
     public = {c.name: (c.low, c.high) for c in catalog.columns if c.low is not None and c.high is not None}
     options = replace(options, k=catalog.k, secret=secret, known=known, domains=public, person=catalog.person)
     by_version: dict[int, list[LogStatement]] = {}
+    ranges: set[str] = set()
     for line in opened.log.queries(dataset=dataset):
         asked = users is None or line["user"] in users
         if asked and line["outcome"] == "answered" and line["version"] is not None:
             entry = LogStatement(line["id"], line["user"], line["sql"], line["time"], answer_rows(line["answer"]))
             by_version.setdefault(int(line["version"]), []).append(entry)
+            ranges |= {line["id"]} if line["mode"] == INTERVAL else set()
     views = views_of(opened, options.groups)
     audited = []
     for version, entries in sorted(by_version.items()):
@@ -77,7 +81,8 @@ def audit_site(
         if path.exists():
             records = DuckDBRecords(open_source(f"duckdb:{path}#rows"))
             one = _audited(entries, records, replace(options, groups=groups), version, exact=exact)
-            audited.append(replace(one, found=_attempts(one.found)))
+            certified = ranges if _has_views(opened, catalog, version) else frozenset[str]()
+            audited.append(replace(one, found=_certified(_attempts(one.found), certified, options.k)))
         else:
             why = f"The vault does not have the raw records of version {version}."
             audited.append(replace(_unaudited(entries, why, options), groups=groups, version=version))
@@ -106,6 +111,29 @@ def _audited(
             true = exact_totals(found, records)
     found = replace(found, left=(*found.left, *((POOLED, on_record(one)) for one in failed)))
     return AuditOutcome(found, entries, options.k, options.groups, version, true, options.domains)
+
+
+def _has_views(opened: OpenSite, last: Catalog, version: int) -> bool:
+    """Whether this version is published as certified views. One whose file is gone is not known to be."""
+    if last.version == version:
+        return bool(last.margins)
+    path = version_file(opened.site.store / last.dataset, version)
+    return path.exists() and bool(DuckDBRelease(path).catalog.margins)
+
+
+def _certified(found: Audit, ranges: Collection[str], k: int) -> Audit:
+    """What follows from ranges of certified views alone accuses nobody: no combination of what the views tell is about
+    fewer than k people, so ordinary tables whose sets happen to differ by few people are no attempt."""
+    told = []
+    for one, where in found.findings:
+        if one.severity == "attempt" and one.totals and set(one.queries) <= set(ranges):
+            note = (
+                f"exact answers would isolate {people(one.records)}: {where}. These are ranges from certified views, "
+                f"in which no combination is about fewer than {k} people."
+            )
+            one = replace(one, severity="notice", note=note)
+        told.append((one, where))
+    return replace(found, findings=tuple(told))
 
 
 def _attempts(found: Audit) -> Audit:

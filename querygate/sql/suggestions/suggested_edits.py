@@ -210,9 +210,7 @@ def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     for item in list(tree.expressions):
         node = _unaliased(item)
         node = node.this if isinstance(node, exp.IgnoreNulls) else node
-        arguments = node.expressions if isinstance(node, exp.Anonymous) else []
-        if isinstance(node, exp.AggFunc):
-            arguments = [part for part in node.args.values() if isinstance(part, exp.Expr)]
+        arguments = _arguments(node)
         column = _column(arguments[0], catalog) if arguments else None
         name = str(node.this).lower() if isinstance(node, exp.Anonymous) else _called(node)
         if name in _NEAR and column is not None:
@@ -223,7 +221,7 @@ def fitting_aggregates(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
         elif (not column.is_numeric and column.type != "boolean") or name == "histogram":
             _replace_by_groups(tree, item, column)
         elif column.type == "boolean":
-            item.replace(exp.Avg(this=exp.cast(column_node(column.name), "INT")))
+            item.replace(_share(column_node(column.name), column, tree))
         elif column.type in ("date", "timestamp") or name in _ONE_OF_MANY:
             item.replace(exp.Min(this=column_node(column.name)))
             tree.append("expressions", exp.Max(this=column_node(column.name)))
@@ -284,10 +282,14 @@ def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     if not has_others(tree):
         return None
     items: list[exp.Expr] = []
+    others = [tree.args.get(clause) for clause in ("where", "group", "having", "order", "qualify")]
+    alone = not any(folded(c.name) in units for other in others if other for c in other.find_all(exp.Column))
     for item in tree.expressions:
         columns = [catalog.column(c.name) for c in item.find_all(exp.Column) if folded(c.name) in kept]
         if not has_others(item):
             items.append(item)
+        elif alone and (each := _each_alone(item, tree, catalog)):
+            items += each
         elif _has_aggregate(item):
             items += [_summary(column) for column in columns if column is not None and column.is_numeric]
     group, parts = tree.args.get("group"), [part.copy() for part in _conjuncts(tree) if not has_others(part)]
@@ -327,6 +329,35 @@ REWORDED: tuple[Edit, ...] = (quoted_texts, right_names, chained_comparisons, ha
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def _arguments(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Anonymous):
+        return list(node.expressions)
+    return [part for part in node.args.values() if isinstance(part, exp.Expr)] if isinstance(node, exp.AggFunc) else []
+
+
+def _each_alone(item: exp.Expr, tree: exp.Select, catalog: Catalog) -> list[exp.Expr]:
+    """What a paper says of each of two columns whose relation cannot be told: mean and spread of numbers, the share of
+    conditions."""
+    node = _unaliased(item)
+    arguments = _arguments(node) if is_aggregate(node) else []
+    columns = [_column(argument, catalog) for argument in arguments]
+    numbers = [column for column in columns if column is not None and column.is_numeric]
+    if len(arguments) != 2 or len(numbers) == 1:
+        return []
+    if not numbers:
+        return [_share(argument, column, tree) for argument, column in zip(arguments, columns, strict=True)]
+    return [each for c in numbers for each in (_summary(c), exp.Stddev(this=column_node(c.name)))]
+
+
+def _share(condition: exp.Expr, column: Column | None, tree: exp.Select) -> exp.Expr:
+    """For how many of a hundred it holds; of a column, among those of whom it is known, if there are any."""
+    counted = _count() if column is None else exp.Count(this=column_node(column.name))
+    if column is not None and (tree.args.get("group") or tree.args.get("where")):
+        counted = exp.Nullif(this=counted, expression=exp.Literal.number(0))
+    holding = exp.Filter(this=_count(), expression=exp.Where(this=condition.copy()))
+    return exp.Div(this=exp.Mul(this=exp.Literal.number("100.0"), expression=holding), expression=counted)
 
 
 def _unaliased(item: exp.Expr) -> exp.Expr:
