@@ -50,7 +50,7 @@ def understand(sql: str, catalog: Catalog, native: Native, limits: Limits | None
             refusal.span = at_function(sql, refusal.span)
         tell_of_several_rows(refusal, sql, catalog)
         if refusal.code not in ("QG102", "QG103", "QG104"):
-            _add_suggestion(refusal, sql, lambda edited: _is_accepted(edited, catalog, native, limits), catalog, limits)
+            _add_suggestion(refusal, sql, lambda edited: _refusal_of(edited, catalog, native, limits), catalog, limits)
         raise
 
 
@@ -59,14 +59,19 @@ ANOTHER = "The suggestion asks another question."
 
 
 def _add_suggestion(
-    refusal: Refusal, sql: str, accepts: Callable[[str], bool], catalog: Catalog, limits: Limits
+    refusal: Refusal, sql: str, refusal_of: Callable[[str], Refusal | None], catalog: Catalog, limits: Limits
 ) -> None:
     quoted, odd = with_quotes(sql, catalog)
-    if odd and len(sql) <= LONGEST_EDITED and accepts(quoted):
+    if odd and len(sql) <= LONGEST_EDITED:
         listed = ", ".join(f'"{name}"' for name in odd)
-        refusal.suggestion, refusal.remedy = quoted, f"Write {listed} in double quotes."
-        return
-    found = suggest(_edited(sql, limits), catalog, accepts)
+        left = refusal_of(quoted)
+        if left is None:
+            refusal.suggestion, refusal.remedy = quoted, f"Write {listed} in double quotes."
+            return
+        if refusal.code == "QG101" != left.code:  # the quotes are what it lacks first
+            refusal.remedy = f"Write {listed} in double quotes. What is left then: {left} {left.remedy}"
+            sql = quoted
+    found = suggest(_edited(sql, limits), catalog, lambda edited: refusal_of(edited) is None)
     if found is not None:
         refusal.suggestion = found.sql
         refusal.remedy = refusal.remedy if found.same else f"{refusal.remedy} {ANOTHER}"
@@ -75,7 +80,8 @@ def _add_suggestion(
 def without_zero_divisors(sql: str, catalog: Catalog, native: Native, limits: Limits | None = None) -> str | None:
     """The statement with NULLIF around its divisors, where that is another one and is accepted."""
     edited = with_nullif(sql)
-    return edited if edited is not None and _is_accepted(edited, catalog, native, limits or Limits()) else None
+    accepted = edited is not None and _refusal_of(edited, catalog, native, limits or Limits()) is None
+    return edited if accepted else None
 
 
 def _plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan:
@@ -103,9 +109,12 @@ def _edited(sql: str, limits: Limits) -> exp.Expr | None:
     return tree
 
 
-def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:
+def _refusal_of(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Refusal | None:
+    """Why a statement is refused; None where it is accepted."""
     try:
         _plan(sql, catalog, native, limits)
-    except (Refusal, RecursionError):
-        return False
-    return True
+    except RecursionError:
+        return too_deep()
+    except Refusal as refusal:
+        return refusal
+    return None

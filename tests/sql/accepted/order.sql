@@ -36,3 +36,10 @@ SELECT COUNT(*) FROM patients LIMIT 1;
 SELECT COUNT(*), MAX(age) AS m FROM patients ORDER BY m LIMIT 0;
 
 SELECT sex AS s, COUNT(*) FROM patients s GROUP BY sex ORDER BY s DESC;
+
+-- ORDER BY ALL: every column of the select list, from left to right.
+SELECT sex, city, COUNT(*) FROM patients GROUP BY sex, city ORDER BY ALL;
+
+SELECT city, sex, AVG(age) FROM patients GROUP BY ALL ORDER BY ALL DESC NULLS LAST;
+
+SELECT sex, city, COUNT(*) AS n FROM patients GROUP BY ALL ORDER BY all LIMIT 3;

@@ -51,8 +51,8 @@ SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY 'sex';
 # code: QG203
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY count;
 
-# code: QG214
-SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY ALL;
+# code: QG101
+SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY ALL, sex;
 
 # code: QG204
 SELECT sex, COUNT(*) FROM patients GROUP BY sex ORDER BY sex COLLATE NOCASE;

@@ -176,7 +176,7 @@ SELECT AVG(sex) FROM patients;
 SELECT sex, AVG(city) FROM patients GROUP BY sex;
 
 # code: QG209
-# suggests: SELECT AVG(CAST(smoker AS INT)) FROM patients
+# suggests: SELECT 100.0 * COUNT(*) FILTER(WHERE smoker) / COUNT(smoker) FROM patients
 SELECT AVG(smoker) FROM patients;
 
 # code: QG209

@@ -49,6 +49,13 @@ def test_counts_are_read_from_counts() -> None:
     assert margins("SELECT sex, AVG(age) FROM t GROUP BY sex") == [("age", "sex"), ("age", "sex", "town")]
 
 
+def test_the_counts_and_the_other_views_of_the_unit_are_around() -> None:
+    choice = chosen("SELECT AVG(sbp) FROM t WHERE town = 'a'")[-1]
+    around = [CATALOG.margins[i] for i in choice.around]
+    assert [margin.sensitive for margin in around] == [(), ("sbp",), (), ("sbp",), ()]
+    assert chosen("SELECT COUNT(*) FROM t WHERE town = 'a'")[0].around == ()
+
+
 def test_a_view_must_have_all_quasi_identifiers_if_one_has() -> None:
     assert margins("SELECT AVG(sbp) FROM t WHERE town = 'a'") == [("age", "sex", "town", "sbp")]
     assert len(margins("SELECT AVG(sbp) FROM t WHERE town = 'a' AND race = 'a'")) == 3
@@ -60,6 +67,23 @@ def test_keys_conditions_and_filters_count() -> None:
     for sql in NOT_LINKED:
         with pytest.raises(UnsupportedSQL, match="together"):
             understand(sql, CATALOG, NATIVE)
+
+
+@pytest.mark.parametrize(
+    ("sql", "told", "linked"),
+    [
+        ("SELECT COUNT_IF(sbp > 3) FROM t WHERE drug = 'x'", "sbp and drug together",
+         'linked = [["sbp", "ill", "drug"]], in place of ["ill", "drug"].'),
+        ("SELECT ill, AVG(sbp), COUNT_IF(drug = 'x' AND sbp > 3) FROM t GROUP BY ill", "sbp, ill and drug together",
+         'linked = [["sbp", "ill", "drug"]], in place of ["ill", "drug"].'),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_the_whole_group_to_link(sql: str, told: str, linked: str) -> None:
+    """A column is linked in one group only, so the group that there is becomes larger; and all that is needed is told
+    at once."""
+    with pytest.raises(UnsupportedSQL, match=told) as refused:
+        understand(sql, CATALOG, NATIVE)
+    assert linked in refused.value.remedy
 
 
 def test_aggregates_of_one_choice_share_it_and_nothing_else() -> None:

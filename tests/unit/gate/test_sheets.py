@@ -209,6 +209,24 @@ def test_columns_that_are_not_linked_are_refused_with_what_works(study: Case, sq
     check(Request(RESEARCHER, "t", refusal.suggestion), study.opened.gate)
 
 
+KEPT = {
+    "SELECT ODDS_RATIO(smoker = 'yes', ill = 'yes') FROM t":
+        "SELECT 100.0 * COUNT(*) FILTER(WHERE smoker = 'yes') / COUNT(*), "
+        "100.0 * COUNT(*) FILTER(WHERE ill = 'yes') / COUNT(*) FROM t",
+    "SELECT sex, RISK_RATIO(smoker = 'yes', ill = 'yes') AS r FROM t GROUP BY sex":
+        "SELECT sex, 100.0 * COUNT(*) FILTER(WHERE smoker = 'yes') / COUNT(*), "
+        "100.0 * COUNT(*) FILTER(WHERE ill = 'yes') / COUNT(*) FROM t GROUP BY sex",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", KEPT)
+def test_a_suggestion_keeps_what_can_be_told_of_each_column(screening: Case, sql: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        asked(screening, sql)
+    assert refused.value.suggestion == KEPT[sql]
+    assert asked(screening, KEPT[sql])
+
+
 def test_a_dry_run_names_the_views(study: Case) -> None:
     def views(sql: str) -> list[list[str]]:
         return check(Request(RESEARCHER, "t", sql), study.opened.gate)["views"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from querygate.core.errors import Refusal
-from querygate.core.types import Column
+from querygate.core.types import Column, Margin
 from querygate.sql import ANOTHER, understand, without_zero_divisors
 from tests.sql.study import CATALOG, NATIVE, samples
 
@@ -20,6 +20,14 @@ ODD = replace(
         Column("sample.yr", 9, "sensitive", "integer", False, 2000, 2020),
         Column("body mass", 10, "sensitive", "number", False, 0.0, 99.0),
     ),
+)
+
+
+NOT_LINKED = replace(
+    ODD,
+    dataset="t",
+    margins=tuple(Margin(0, ("age", "sex"), unit) for unit in ((), ("sbp",), ("lambda",))),
+    columns=tuple(c for c in ODD.columns if c.name in ("age", "sex", "sbp", "lambda")),
 )
 
 
@@ -118,3 +126,18 @@ def test_a_divisor_that_may_be_zero_is_wrapped() -> None:
 
     assert edited == "SELECT sex, 1000.0 * SUM(sbp) / NULLIF(SUM(age), 0) FROM patients GROUP BY sex"
     assert without_zero_divisors(edited, CATALOG, NATIVE) is None
+
+
+def test_quotes_are_asked_for_even_if_more_is_wrong() -> None:
+    """With them the statement is one about columns that are not linked, and what is left of it can be asked."""
+    refusal = refused("SELECT CORR(sbp, lambda) FROM t", NOT_LINKED)
+    assert refusal.remedy.startswith('Write "lambda" in double quotes. What is left then:')
+    assert 'linked = [["sbp", "lambda"]]' in refusal.remedy
+    assert refusal.suggestion == 'SELECT AVG(sbp), STDDEV(sbp), AVG("lambda"), STDDEV("lambda") FROM t'
+
+
+def test_the_mean_of_a_flag_is_its_share() -> None:
+    share = "100.0 * COUNT(*) FILTER(WHERE smoker) / "
+    assert refused("SELECT AVG(smoker) FROM patients").suggestion == f"SELECT {share}COUNT(smoker) FROM patients"
+    grouped = refused("SELECT sex, AVG(smoker) AS p FROM patients GROUP BY sex").suggestion
+    assert grouped == f"SELECT sex, {share}NULLIF(COUNT(smoker), 0) FROM patients GROUP BY sex"
