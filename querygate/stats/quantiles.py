@@ -129,7 +129,7 @@ def _snapped(ends: Floats | Ints, outward: Callable[[Floats], Floats]) -> Floats
     if np.issubdtype(ends.dtype, np.integer):
         return ends
     with np.errstate(over="ignore", invalid="ignore"):
-        on_grid = outward(ends * GRID) / GRID
+        on_grid = outward(ends.astype(np.float64) * GRID) / GRID
         return np.where(np.abs(on_grid - ends) <= 4.0 * UNIT * np.abs(ends), on_grid, ends)
 
 
