@@ -19,6 +19,7 @@ from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells
 from querygate.stats.knowledge.class_pairs import CLASS_PAIR_STATISTICS, ToldPair
 from querygate.stats.knowledge.class_statistics import CLASS_STATISTICS
 from querygate.stats.numerics import enclose
+from querygate.stats.quantiles import on_edges
 
 BY_ENDS = frozenset(
     {
@@ -28,6 +29,9 @@ BY_ENDS = frozenset(
     }
 )  # fmt: skip
 """Statistics whose extremes are reached with every value at an end of its interval; others need what lies between."""
+
+
+_INTERPOLATED = frozenset({"median", "quantile_cont"})
 
 
 def count_range(cells: MeasureCells) -> Range:
@@ -76,7 +80,10 @@ def _column_cells(cells: MeasureCells) -> Cells:
 
 
 def _of_column(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
-    return STATISTICS.get(aggregate.statistic).range(_column_cells(measures[aggregate.measure]), *aggregate.parameters)
+    cells = _column_cells(measures[aggregate.measure])
+    if aggregate.statistic in _INTERPOLATED and measures[aggregate.measure].frame is not None:
+        cells = on_edges(cells)  # of classes answers stay as they were given: they are replayed to the byte
+    return STATISTICS.get(aggregate.statistic).range(cells, *aggregate.parameters)
 
 
 def _of_distinct(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:

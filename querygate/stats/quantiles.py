@@ -123,9 +123,13 @@ def _on_grid(values: Floats) -> Bools:
     return np.equal(values * GRID, np.floor(values * GRID))
 
 
-def _snapped(ends: Floats | Ints, outward: Callable[[Floats], Floats]) -> Floats | Ints:
+def on_edges(cells: Cells) -> Cells:
     """Ends that are a hair inside a multiple of 1/1024 as that number, which interpolation does not round: the interval
     of a bin below 10 ends at the double before 10. The hair is less than the margin that it saves."""
+    return replace(cells, low=_snapped(cells.low, np.floor), high=_snapped(cells.high, np.ceil))
+
+
+def _snapped(ends: Floats | Ints, outward: Callable[[Floats], Floats]) -> Floats | Ints:
     if np.issubdtype(ends.dtype, np.integer):
         return ends
     with np.errstate(over="ignore", invalid="ignore"):
@@ -142,7 +146,6 @@ def quantile_cont(cells: Cells, p: float | Fraction) -> Range:
               records are possible.
     """
     share = float(_share(p))
-    cells = replace(cells, low=_snapped(cells.low, np.floor), high=_snapped(cells.high, np.ceil))
     first, last = max(exact_sum(cells.least), 1), exact_sum(cells.most)
     step = -(-(last - first + 1) // _SCAN)
     counts = np.arange(first, last + 1, step, dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -106,6 +107,19 @@ def test_frechet_counts_among_those_that_both_views_know(study: Case) -> None:
         for condition in ("sex = 'F'", "race = 'a'", "TRUE")
     )
     assert (found.low, found.high) == (max(0, one + other - shared), min(one, other))
+
+
+def test_a_median_ends_at_the_edge_of_its_bin(tmp_path: Path) -> None:
+    """The interval of a bin below 10 ends at the double before 10; interpolation adds nothing to it."""
+    edges = [0.0, math.nextafter(10.0, 0.0), 20.0]
+    columns = [
+        RawColumn("age", "quasi-identifier", "integer", [25] * 8, edges=[20, 30]),
+        RawColumn("crp", "sensitive", "number", [float(i) for i in range(8)], edges=edges),
+    ]
+    labels: dict = {(0, ()): ["all"] * 8, (0, ("crp",)): ["all"] * 8}
+    case = publish_margins(columns, Design([("age",)], [("crp",)], [0] * 8, labels), tmp_path)
+    found = asked(case, "SELECT MEDIAN(crp) FROM t")[0].ranges[0]
+    assert (found.low, found.high) == (0, 10)
 
 
 def test_a_view_that_is_silent_in_one_frame_cell_still_tells_of_the_others(study: Case) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from querygate.core.types import Cells
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
+from querygate.stats.quantiles import on_edges
 
 BEFORE_10 = math.nextafter(10.0, 0.0)
 
@@ -39,7 +40,7 @@ def test_a_quotient_of_sums_of_one_sign_has_it() -> None:
 def test_a_quantile_of_a_bin_ends_at_its_edge(name: str) -> None:
     ends = np.array([0.0, 4.0]), np.array([math.nextafter(4.0, 0.0), BEFORE_10])
     cells = Cells(*ends, np.array([1, 2]), np.array([9, 6]))
-    found = STATISTICS.get(name).range(cells, *(() if name == "median" else (0.25,)))
+    found = STATISTICS.get(name).range(on_edges(cells), *(() if name == "median" else (0.25,)))
     assert found.low == 0
     assert found.high == 10
 
@@ -53,7 +54,7 @@ def test_a_quantile_near_an_edge_is_inside(seed: int) -> None:
         number = np.array([len(values)])
         cells = Cells(np.array([edges[0]]), np.array([edges[1]]), number, number)
         for p in (0.25, 0.5, 0.75, 0.9):
-            found = STATISTICS.get("quantile_cont").range(cells, p)
+            found = STATISTICS.get("quantile_cont").range(on_edges(cells), p)
             assert found.low is not None
             assert found.high is not None
             assert found.low <= float(np.quantile(values, p)) <= found.high
