@@ -74,8 +74,11 @@ def _choice(part: Plan, places: tuple[int, ...], chosen: tuple[int, ...], catalo
     unit = catalog.margins[chosen[0]].sensitive
     if not unit:
         return MarginChoice(part, places, chosen)
-    around = (i for i, margin in enumerate(catalog.margins) if margin.sensitive in ((), unit) and i not in chosen)
-    return MarginChoice(part, places, chosen, tuple(around))
+    asked = part.columns - _sensitive(part, catalog)
+    counts = [i for i, margin in enumerate(catalog.margins) if not margin.sensitive]
+    whole = [i for i in counts if asked <= catalog.margins[i].columns]
+    others = [i for i, margin in enumerate(catalog.margins) if margin.sensitive == unit and i not in chosen]
+    return MarginChoice(part, places, chosen, tuple(sorted([*(whole or counts), *others])))
 
 
 def _sensitive(part: Plan, catalog: Catalog) -> frozenset[str]:
