@@ -15,8 +15,8 @@ import click
 from querygate.cli.commands import main as commands
 from querygate.core.errors import CODES
 from querygate.site.settings import FILE, PREFIX, SETTINGS, Setting
-from querygate.web.explanations import EXPLANATIONS
 from querygate.web.pages import SECTIONS, WHO, make_example, make_fields
+from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.routes import ROUTES, Parameter, Route
 
 CLI = """\
@@ -76,6 +76,8 @@ and where it comes from. How a dataset is protected is never a setting, but part
 """
 
 REFUSALS = """\
+<!-- Written by `make docs` from querygate/web/refusal_explanations.py. -->
+
 # Refusals
 
 Every error has a code, the same on the command line and over HTTP. The example statements use a dataset `patients`

@@ -11,6 +11,9 @@ QueryGateError
 ├─ ConfigError       QG8xx   a custodian's file or source is wrong; names the file, the key and what is accepted
 └─ Fault             QG900   unexpected; the user sees an incident id, the custodian's log has the rest
 
+What happened and what to do instead are worded where an error is raised; the texts of /docs/refusals are in
+web/refusal_explanations.py.
+
 No error carries a raw value: engine messages are never passed on, and texts name columns and keys only.
 """
 

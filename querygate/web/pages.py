@@ -10,7 +10,7 @@ from flask import Response, render_template, request
 from markupsafe import Markup, escape
 
 from querygate.core.errors import CODES
-from querygate.web.explanations import EXPLANATIONS
+from querygate.web.refusal_explanations import EXPLANATIONS
 from querygate.web.routes import ROUTES
 from querygate.web.schemas import SCHEMAS
 

@@ -14,7 +14,6 @@ from os import PathLike
 from pathlib import Path
 
 from querygate.core.errors import ConfigError, Span
-from querygate.custody.policy.code_columns import METHODS as CODE_METHODS
 from querygate.custody.policy.column_rules import read_columns
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
 from querygate.custody.policy.model import (
@@ -28,94 +27,13 @@ from querygate.custody.policy.model import (
 )
 from querygate.custody.policy.moment_rules import check_moments, moments_warnings
 from querygate.custody.policy.noise_rules import read_noise
+from querygate.custody.policy.policy_keys import KEYS, VOCABULARY
 from querygate.custody.policy.public_edges import bin_edges, exact, grid_edges
 from querygate.custody.policy.release_cells import check_tight, read_release
-from querygate.custody.policy.text_columns import KINDS as IDENTIFIER_KINDS
-from querygate.custody.policy.text_columns import SEQUENCE_METHODS
-from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, Vocabulary, dotted
+from querygate.custody.policy.toml_reader import Bound, Problems, RawTable, TomlTable, dotted
 from querygate.custody.policy.version_rules import read_k_counts, read_person, read_republish
 from querygate.custody.policy.view_rules import read_views
 from querygate.custody.policy.wanted_statistics import check_method, read_largest_k, read_max_width, read_statistics
-
-KEYS = {
-    "": (
-        *("dataset", "title", "k", "unit", "columns", "anonymise", "answers", "laplace", "audit"),
-        *("references", "join", "k_map", "person", "k_counts", "republish", "release", "views"),
-    ),
-    "columns.*": (
-        *("role", "type", "title", "domain", "grid", "cuts", "weight", "carry", "bins", "guard"),
-        *("values", "rare", "diversity", "missing", "hierarchy", "edges", "groups"),
-        *("system", "separator", "unknown", "method", "protect", "utility"),
-        *("kind", "dates", "tags", "unknown_words", "earliest_year", "terms", "t", "lattice", "k", "within"),
-    ),
-    "columns.*.diversity": (
-        *("kind", "l", "c", "t", "alpha", "distance", "p", "e", "distinct", "epsilon", "m", "by", "share", "groups"),
-    ),
-    "columns.*.protect": (
-        *("kind", "m", "itemsets", "column", "between", "k", "sensitive", "share", "rules", "look_for"),
-    ),
-    "columns.*.utility": ("kind", "level", "groups", "spare"),
-    "anonymise": ("method", "edges", "class_moments", "statistics", "max_width", "largest_k", "search"),
-    "answers": ("modes", "min_group"),
-    "laplace": (
-        *("epsilon_per_query", "epsilon_total", "epsilon_per_user", "epsilon_per_project", "epsilon_least"),
-        *("delta", "mechanism", "person", "rows_per_person"),
-    ),
-    "audit": ("on_differencing",),
-    "references.*": ("file", "key", "columns"),
-    "join.*": ("source", "on", "columns", "kind", "many"),
-    "k_map": ("population", "k", "columns", "count"),
-    "republish": ("on_overlap", "few_changes"),
-    "release": ("population", "count", "columns", "threshold", "instance"),
-    "views": (*("mode", "frame", "spanning", "extra", "prefer", "linked", "values", "sum_cell", "on_uncertified"),),
-}
-
-CHOICES = {
-    "k_counts": ("persons", "rows"),
-    "columns.*.role": (
-        *("identifier", "quasi-identifier", "sensitive", "codes", "note", "sequence", "public", "withheld"),
-    ),
-    "columns.*.type": ("integer", "number", "date", "timestamp", "category", "boolean", "text", "codes"),
-    "columns.*.carry": ("bins", "hull", "univariate", "joint"),
-    "columns.*.diversity.kind": (
-        *("distinct", "entropy", "recursive", "t-closeness", "alpha", "p-sensitive", "ke", "em", "personalised"),
-    ),
-    "columns.*.missing": ("value", "not applicable"),
-    "columns.*.unknown": ("refuse", "other"),
-    "columns.*.method": (
-        *dict.fromkeys(name for names in CODE_METHODS.values() for name in names),
-        *SEQUENCE_METHODS,
-    ),
-    "columns.*.kind": IDENTIFIER_KINDS,
-    "columns.*.dates": ("year", "shift", "tag"),
-    "columns.*.tags": ("keyed", "numbered", "kind"),
-    "columns.*.lattice": ("iupac", "dnala"),
-    "columns.*.within": ("file", "classes"),
-    "columns.*.protect.kind": tuple(CODE_METHODS),
-    "columns.*.protect.look_for": ("rest", "whole"),
-    "columns.*.utility.kind": ("level", "groups", "diseases", "none"),
-    "columns.*.utility.spare": ("none", "listed"),
-    "columns.*.diversity.distance": ("equal", "ordered", "hierarchy"),
-    "anonymise.method": (
-        *("auto", "mondrian", "mondrian-relaxed", "snake", "snake-polished"),
-        *("boxes", "top-down", "bottom-up", "univariate"),
-    ),
-    "anonymise.edges": ("grid", "tight"),
-    "anonymise.class_moments": ("none", "rounded", "exact"),
-    "anonymise.search": ("guarded", "blind"),
-    "answers.modes": ("interval", "laplace"),
-    "laplace.mechanism": ("geometric", "laplace", "gaussian-discrete", "gaussian-analytic"),
-    "audit.on_differencing": ("alert", "warn", "refuse"),
-    "references.*.columns": ("category", "integer", "number"),
-    "join.*.kind": ("left", "inner"),
-    "join.*.many": ("refuse",),
-    "republish.on_overlap": ("refuse", "sticky", "retire"),
-    "republish.few_changes": ("refuse", "report"),
-    "views.mode": ("auto", "none", "spanning"),
-    "views.on_uncertified": ("coarsen", "refuse"),
-}
-
-VOCABULARY = Vocabulary(KEYS, CHOICES)
 
 
 def load_policy(path: str | PathLike[str]) -> Policy:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from querygate.core.errors import ConfigError
 from querygate.custody.policy import Policy, bin_edges, grid_edges, parse_policy
-from querygate.custody.policy.load import CHOICES, KEYS
+from querygate.custody.policy.policy_keys import CHOICES, KEYS
 
 NUMBERS = st.one_of(
     st.integers(-3, 400).map(str),

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from querygate.custody.policy import accepted_keys, parse_policy
-from querygate.custody.policy.load import CHOICES, VOCABULARY
+from querygate.custody.policy.policy_keys import CHOICES, VOCABULARY
 from tests.places import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "policy.md").read_text(encoding="utf-8")
