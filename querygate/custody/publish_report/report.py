@@ -14,10 +14,11 @@ from querygate.core.progress import Progress, no_progress
 from querygate.custody.pages.fill import data_uris, fill
 from querygate.custody.publish_report.advice import make_warnings
 from querygate.custody.publish_report.charts import PICTURES, can_draw, draw
+from querygate.custody.publish_report.column_widths import widths
 from querygate.custody.publish_report.crossed_cuts import crossed_cuts
 from querygate.custody.publish_report.earlier_versions import changes, versions
 from querygate.custody.publish_report.example_answers import counts, statistics
-from querygate.custody.publish_report.headline import class_sizes, guarantees, headline, widths
+from querygate.custody.publish_report.headline import class_sizes, guarantees, headline
 from querygate.custody.publish_report.k_sweep import sweep
 from querygate.custody.publish_report.report_body import PublishReport
 from querygate.custody.publish_report.report_case import ReportCase

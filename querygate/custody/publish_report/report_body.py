@@ -10,9 +10,10 @@ from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.publish.method_trial import Trial
 from querygate.custody.publish.number_widths import NumberReport
 from querygate.custody.publish.republication_guard import Overlap
+from querygate.custody.publish_report.column_widths import ColumnWidth
 from querygate.custody.publish_report.crossed_cuts import CrossedCuts
 from querygate.custody.publish_report.example_answers import CountAnswer, StatisticAnswer
-from querygate.custody.publish_report.headline import ClassSizes, ColumnWidth, Guarantee, Headline
+from querygate.custody.publish_report.headline import ClassSizes, Guarantee, Headline
 from querygate.custody.publish_report.k_sweep import Sweep
 from querygate.custody.publish_report.version_risk import CloseNumbers, Outliers, Risk, SharedValues
 

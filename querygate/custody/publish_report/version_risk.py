@@ -9,7 +9,7 @@ import numpy as np
 
 from querygate.core.types import Column, Ints
 from querygate.custody.columns.population import Population
-from querygate.custody.publish_report.headline import shares
+from querygate.custody.publish_report.column_widths import shares
 from querygate.custody.publish_report.report_case import ReportCase
 from querygate.custody.verify.guarantee_check import (
     WrittenCells,
