@@ -168,7 +168,7 @@ def _one(
         certificates,
         made.least_cut / records.table.person,
         _coarsened(made),
-        tuple(joined_classes(state, records.table, made, plan.views, [unit.names for unit in units])),
+        tuple(joined_classes(state, records.table, made, rules_of(state.policy).told, [unit.names for unit in units])),
         cell_risk(records.table, made, plan.values, place) if place in measured else None,
     )
 
