@@ -11,9 +11,10 @@ that has its columns, and so does s. Proof: docs/explanation/proofs/views-answer
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from querygate.core.types import Ints, Scalar
 
 _MOST_COVERS = 6
 """Collections of margins that are tried; each costs a reading of its margins."""
+
+_MOST_TRIED = 4096
+"""Collections that are looked at: all there are of up to twelve margins, and the smaller ones of more."""
 
 _NO_LIMIT = 2**62
 
@@ -64,6 +68,7 @@ class JointLimits:
     read: int
     check: Callable[[], None]
     _read: dict[tuple[int, _Asked], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
+    _covers: dict[_Asked, list[tuple[int, ...]]] = field(default_factory=dict)
 
     def of(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
         """For one group and selection; None where its own margins say as much."""
@@ -72,25 +77,23 @@ class JointLimits:
         around = [(each == asked, *self._counts(i, each, group)) for i, each in enumerate(held) if i >= self.read]
         floors = [least for has_all, least, _ in around if has_all]
         if asked not in held:
-            floors = [self._floor(group, asked, cover) for cover in self._covers(asked)]
+            floors = [self._floor(group, asked, cover) for cover in self._covers_of(asked)]
         if not around and not floors:
             return None
         nobody, no_limit = np.zeros(self._frames, dtype=np.int64), np.full(self._frames, _NO_LIMIT)
         return np.maximum.reduce([nobody, *floors]), np.minimum.reduce([no_limit, *(most for *_, most in around)])
 
-    def _covers(self, asked: _Asked) -> Iterator[tuple[int, ...]]:
-        """The smallest collections of margins that have as much as all of them together."""
-        held = [asked.within(self.plan, known) for known in self.known]
-        everything = {*asked.parts, *asked.keys} & {item for each in held for item in (*each.parts, *each.keys)}
-        for size in range(2, len(held) + 1):
-            found = [
-                cover
-                for cover in itertools.combinations(range(len(held)), size)
-                if everything <= {item for i in cover for item in (*held[i].parts, *held[i].keys)}
-            ]
-            if found:
-                yield from found[:_MOST_COVERS]
-                return
+    def _covers_of(self, asked: _Asked) -> list[tuple[int, ...]]:
+        """Found once for all groups that ask alike."""
+        if asked not in self._covers:
+            self.check()
+            self._covers[asked] = self._find_covers(asked)
+        return self._covers[asked]
+
+    def _find_covers(self, asked: _Asked) -> list[tuple[int, ...]]:
+        place = {item: 1 << bit for bit, item in enumerate((*asked.parts, *asked.keys))}
+        within = (asked.within(self.plan, known) for known in self.known)
+        return smallest_covers([sum({place[item] for item in (*own.parts, *own.keys)}) for own in within])
 
     def _floor(self, group: FetchedGroup, asked: _Asked, cover: Sequence[int]) -> Ints:
         held = [asked.within(self.plan, self.known[i]) for i in cover]
@@ -122,6 +125,30 @@ class JointLimits:
     @cached_property
     def _frames(self) -> int:
         return 1 + max(int(block.frame.max(initial=-1)) for block in self.blocks if block.frame is not None)
+
+
+def smallest_covers(held: Sequence[int]) -> list[tuple[int, ...]]:
+    """The smallest collections, of two or more margins, that have as much as all of them together; what each margin
+    has are the bits of a number. Where there are too many to look at, one that is not large: always the margin that
+    adds most.
+
+    >>> smallest_covers([0b011, 0b100, 0b110])
+    [(0, 1), (0, 2)]
+    """
+    if len(held) < 2:
+        return []
+    everything = reduce(or_, held)
+    sizes = (itertools.combinations(range(len(held)), size) for size in range(2, len(held) + 1))
+    tried = itertools.islice(itertools.chain.from_iterable(sizes), _MOST_TRIED)
+    whole = [cover for cover in tried if reduce(or_, (held[i] for i in cover)) == everything]
+    if whole:
+        return [cover for cover in whole if len(cover) == len(whole[0])][:_MOST_COVERS]
+    greedy: list[int] = []
+    left = everything
+    while left:
+        greedy.append(max(range(len(held)), key=lambda i: (held[i] & left).bit_count()))
+        left &= ~held[greedy[-1]]
+    return [tuple(greedy)]
 
 
 def _parts(where: Predicate) -> tuple[Predicate, ...]:
