@@ -109,7 +109,19 @@ class Combinations:
 # -- staging tables: a version in the making, in the vault ---------------------------------------------------------
 
 
-class LoadedRows(Protocol):
+class CountedValues(Protocol):
+    """Values of loaded rows."""
+
+    def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]: ...
+
+    def count_missing(self, columns: Sequence[str]) -> Mapping[str, int]:
+        """How many rows miss each of these columns."""
+        ...
+
+    def profile(self, column: str) -> Profile: ...
+
+
+class LoadedRows(CountedValues, Protocol):
     """Raw rows of a version in the making, read and coded."""
 
     @property
@@ -123,10 +135,8 @@ class LoadedRows(Protocol):
         """
         ...
 
-    def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]: ...
-
     def count_source_values(self, source: Source, columns: Iterable[str]) -> Mapping[str, ValueCount]:
-        """The same of columns that are not read into the vault, from the source."""
+        """As `count_values`, of columns that are not read into the vault, from the source."""
         ...
 
     def people_by_value(self, column: str, person: str) -> tuple[Ints, Floats]:
@@ -134,8 +144,6 @@ class LoadedRows(Protocol):
         between the values they have: over several values these add up to no more people than have one of them.
         """
         ...
-
-    def profile(self, column: str) -> Profile: ...
 
     def replace_values(self, column: str, values: Array, by: str) -> None:
         """Put one text in place of these values of a category, in the rows themselves."""
@@ -284,7 +292,7 @@ class VerifierCounts(Protocol):
         ...
 
 
-class VerifierTables(ListedCodes, VerifierCounts, Protocol):
+class VerifierTables(CountedValues, ListedCodes, VerifierCounts, Protocol):
     """All that the verifier asks of raw rows."""
 
     def raw_column(self, column: str) -> RawColumn: ...

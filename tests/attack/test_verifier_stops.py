@@ -129,6 +129,13 @@ def bin_of_a_neighbour(table: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows, table.schema)
 
 
+def with_row(table: pa.Table, **values: Any) -> pa.Table:
+    return pa.concat_tables([table, pa.Table.from_pylist([values], table.schema)])
+
+
+MOMENT = pa.table(
+    {"column_id": [3], "class": [0], "n": [4], "sum_lo": [1.0], "sum_hi": [1.0], "var_lo": [0.0], "var_hi": [0.0]}
+)
 # The columns by number: 0 age, 1 ward, 2 disease, 3 pulse.
 MISWRITTEN: dict[str, tuple[str, Change]] = {
     "a box that misses a row below": ("age", column_change("cells", "c0_lo", lambda c: pc.add(c, 5))),
@@ -151,7 +158,43 @@ MISWRITTEN: dict[str, tuple[str, Change]] = {
     "a cell left out": ("every record is counted once", table_change("cells", lambda table: table.slice(1))),
     "a class said to be larger": ("class sizes", column_change("cells", "class_n", one_more)),
     "a number of rows that is not": ("every record is counted once", catalog_change(rows=11)),
-    "edges said to be tight": ("the edges of age are attained", catalog_change(tight=True)),
+    "edges said to be tight": ("the catalog has the right tight", catalog_change(tight=True)),
+    "another k": ("the catalog has the right k", catalog_change(k=2)),
+    "another policy": ("the catalog has the right policy_hash", catalog_change(policy_hash="0" * 64)),
+    "people who are not there": ("the catalog has the right persons", catalog_change(persons=7)),
+    "a title that tells something": ("the catalog has the right title", catalog_change(title="who has gout")),
+    "raw rows beside the cells": (
+        "the tables of a store, and nothing beside them",
+        lambda catalog, tables: (catalog, {**tables, "raw": pa.table(PEOPLE)}),
+    ),
+    "a column more": (
+        "value_text has its columns and no others",
+        table_change("value_text", lambda table: table.append_column("who", table["text"])),
+    ),
+    "numbers as texts": (
+        "set_value has its columns and no others",
+        table_change("set_value", lambda t: t.set_column(1, "set_id", t["set_id"].cast(pa.string()))),
+    ),
+    "a text that nobody has": (
+        "texts are those of the values in the catalog",
+        table_change("value_text", lambda table: with_row(table, column_id=1, value_id=3, text="who has gout")),
+    ),
+    "a set that nobody has": (
+        "every set of ward is that of a cell",
+        table_change("set_value", lambda table: with_row(table, column_id=1, set_id=77, value_id=0, alone=True)),
+    ),
+    "a set of a number": (
+        "sets have values of their column",
+        table_change("set_value", lambda table: with_row(table, column_id=0, set_id=0, value_id=0, alone=True)),
+    ),
+    "values said to be alone": (
+        "say whether it is alone",
+        column_change("set_value", "alone", lambda column: pc.invert(column)),
+    ),
+    "sums that the policy does not tell": (
+        "class_moment tells of the columns that the catalog says",
+        lambda catalog, tables: (catalog, {**tables, "class_moment": MOMENT}),
+    ),
 }
 
 

@@ -97,6 +97,11 @@ class DuckDBStagingTables:
     def count_values(self, columns: Iterable[str]) -> Mapping[str, ValueCount]:
         return count_values(self._db, "rows", columns)
 
+    def count_missing(self, columns: Sequence[str]) -> Mapping[str, int]:
+        listed = ", ".join(f"COUNT(*) - COUNT({quoted(name)})" for name in columns)
+        [found] = self._db.execute(f"SELECT {listed} FROM rows").fetchall()
+        return dict(zip(columns, map(int, found), strict=True))
+
     def count_source_values(self, source: Source, columns: Iterable[str]) -> Mapping[str, ValueCount]:
         found: dict[str, ValueCount] = {}
         for name in columns:

@@ -53,6 +53,7 @@ from querygate_adapters.vault.report_files import (
     sweep_reports,
 )
 from querygate_adapters.vault.staging_tables import DuckDBStagingTables
+from querygate_adapters.vault.store_strays import strays
 from querygate_adapters.vault.written_margins import WrittenMargins
 
 
@@ -206,6 +207,11 @@ class WrittenStore:
     def moments(self, column: int) -> dict[str, Array]:
         """The moments of the column's classes as they are, in order of class."""
         return self._of(TABLE, column)
+
+    def strays(self) -> Iterator[str]:
+        """Promises of tables, columns and rows that are broken: there is more than the catalog calls for."""
+        with closing(connect(self._path, read_only=True)) as database:
+            yield from strays(database, self.catalog())
 
     def tables(self) -> dict[str, pa.Table]:
         """All that is published, as it is, but the catalog; columns and margins are in the cells."""

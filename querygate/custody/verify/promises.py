@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -38,6 +38,10 @@ class Written(Protocol):
     def moments(self, column: int) -> Arrays: ...
 
     def catalog(self) -> Catalog: ...
+
+    def strays(self) -> Iterator[str]:
+        """Promises of tables, columns and rows that are broken: there is more than the catalog calls for."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from querygate.custody.columns.population import Population
 from querygate.custody.columns.value_codes import bin_codes, grid_codes
 from querygate.custody.columns.value_groups import split_groups
 from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.verify.catalog_check import check_catalog, check_strays
 from querygate.custody.verify.code_check import measure_codes
 from querygate.custody.verify.guarantee_check import WrittenCells, measure_guarantees, missing_values, published_values
 from querygate.custody.verify.number_check import check_intervals, check_moments
@@ -33,12 +34,12 @@ def verify_release(
     written: Written, policy: Policy, staging: VerifierTables, rows: int, population: Population | None = None
 ) -> Measurement:
     """Measure the written release and check it against the policy; ConfigError QG803 if a promise is broken."""
-    catalog = written.catalog()
+    catalog = check_catalog(written, policy, staging, rows)
     cells = written.cells([column.index for column in catalog.columns if column.role == "quasi-identifier"])
     # The class of a cell as an outsider sees it: equal published quasi-identifiers, whatever the class id.
     boxes = np.asarray(cells["box"], dtype=np.int64)
     sizes = np.bincount(boxes, cells["n"]).astype(np.int64)
-    require(int(cells["n"].sum()) == rows == catalog.rows, "every record is counted once")
+    require(int(cells["n"].sum()) == rows, "every record is counted once")
     require(bool((cells["n"] > 0).all()), "no cell is empty")
     require(bool((np.bincount(cells["class"], cells["n"])[cells["class"]] == cells["class_n"]).all()), "class sizes")
     k = int(sizes[sizes > 0].min())
@@ -87,6 +88,7 @@ def verify_release(
         require(guarantee.holds, guarantee.promise)
     for found in check_moments(written, catalog, policy, cells, staging):
         require(found.holds, found.promise)
+    check_strays(written)
     width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
     return Measurement(k, int(sizes.max()), l, t, hull, width, kept, people)
 

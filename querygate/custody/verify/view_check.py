@@ -18,6 +18,7 @@ import numpy as np
 from querygate.core.types import Catalog, Column, Ints
 from querygate.core.vault_ports import VerifierTables
 from querygate.custody.policy import Policy, ViewRules
+from querygate.custody.verify.catalog_check import check_catalog, check_strays
 from querygate.custody.verify.margin_guards import MarginGuards, measure_margin
 from querygate.custody.verify.margin_records import (
     LocatedMargin,
@@ -120,13 +121,15 @@ def verify_views(
     """
     if policy.views is None:
         raise ValueError("the policy has no views")
-    persons = _persons(staging.raw_column, policy) if written.catalog().persons else None
-    catalog, read = written.catalog(), staging.raw_column
+    catalog, read = check_catalog(written, policy, staging, rows), staging.raw_column
+    persons = _persons(read, policy) if catalog.persons else None
     with written.margins() as margins:
         quasi = [column.name for column in catalog.columns if column.role == "quasi-identifier"]
         raw = RawCombinations.of(quasi, read, rows)
         job = _Job(written, margins, policy, policy.views, catalog, read, raw, persons, rows, proposals or {})
-        return job.measure()
+        measured = job.measure()
+    check_strays(written)
+    return measured
 
 
 def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) -> list[dict[tuple[str, ...], int]]:
@@ -135,7 +138,7 @@ def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) ->
     """
     views: list[dict[tuple[str, ...], int]] = [{} for _ in rules.views]
     for number, margin in enumerate(catalog.margins):
-        known = 0 <= margin.view < len(views) and set(margin.quasi) == set(rules.told[margin.view])
+        known = 0 <= margin.view < len(views) and margin.quasi == rules.told[margin.view]
         require(known and margin.sensitive not in views[margin.view], f"margin {number} is one of the policy's")
         views[margin.view][margin.sensitive] = number
     require(margins.numbers() == frozenset(range(len(catalog.margins))), "every margin is written, and no other")
@@ -198,7 +201,6 @@ class _Job:
         """Every promise in turn."""
         catalog, found = self.catalog, self.found
         require(not catalog.tight, "edges of classes are public")
-        require(self.rows == catalog.rows, "every record is counted once")
         views = _check_margins(catalog, self.margins, self.rules)
         written = [self.read_margin(margins[()]) for margins in views]
         frame = find_frames(self.written, written, catalog.columns, self.raw)
