@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import duckdb
 
 from querygate.core.types import Catalog, Column
-from querygate_adapters.store.catalog_json import catalog_to_json
 from querygate_adapters.store.cell_query import stored
 from querygate_adapters.store.class_moments import COLUMNS, TABLE
 from querygate_adapters.store.code_sets import CODE_TABLES, code_columns
@@ -54,8 +53,6 @@ def strays(database: duckdb.DuckDBPyConnection, catalog: Catalog) -> Iterator[st
         if columns.keys() != kinds.keys() or any(kind not in kinds[name] for name, kind in columns.items()):
             yield f"{table} has its columns and no others"
             return
-    if database.execute("SELECT body FROM catalog").fetchall() != [(catalog_to_json(catalog),)]:
-        yield "the catalog says nothing twice or beside"
     texts = database.execute("SELECT column_id, value_id, text FROM value_text ORDER BY ALL").fetchall()
     if texts != [(c.index, i, text) for c in _categories(catalog) for i, text in enumerate(c.values)]:
         yield "texts are those of the values in the catalog"

@@ -212,6 +212,8 @@ class WrittenStore:
         """Promises of tables, columns and rows that are broken: there is more than the catalog calls for."""
         with closing(connect(self._path, read_only=True)) as database:
             yield from strays(database, self.catalog())
+            if database.execute("SELECT body FROM catalog").fetchall() != [(catalog_to_json(self.catalog()),)]:
+                yield "the catalog says nothing twice or beside"
 
     def tables(self) -> dict[str, pa.Table]:
         """All that is published, as it is, but the catalog; columns and margins are in the cells."""

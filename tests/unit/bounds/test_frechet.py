@@ -51,7 +51,9 @@ def test_a_statement_over_the_columns_of_many_views_is_answered_soon(tmp_path: P
         RawColumn(f"q{i}", "quasi-identifier", "category", [rng.choice("aab") for _ in range(rows)], ("a", "b"))
         for i in range(views)
     ]
-    labels = {(view, ()): list(column.values) for view, column in enumerate(columns)}
+    labels: dict[tuple[int, tuple[str, ...]], list[str]] = {
+        (view, ()): list(column.values) for view, column in enumerate(columns)
+    }
     design = Design([(column.name,) for column in columns], [], [0] * rows, labels)
     study = publish_margins(columns, design, tmp_path)
     where = " AND ".join(f"{column.name} = 'a'" for column in columns)
