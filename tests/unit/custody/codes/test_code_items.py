@@ -379,7 +379,7 @@ def _with_items(tables: dict[str, pa.Table], column: pa.Array) -> dict[str, pa.T
     ("change", "promise"),
     [
         (of_a_neighbour, "every list of dx is published as its items"),
-        (only_what_occurs, "the codes of dx are the public ones"),
+        (only_what_occurs, "of dx the catalog has the right values"),
         (one_more_in_an_item, "items of dx lie inside groups"),
     ],
 )
