@@ -329,6 +329,8 @@ def explain_versions(found: Republication | None) -> list[str]:
                 f"    in small groups, {pair.came:,} came, {pair.left:,} left or stayed, and {pair.changed:,} have "
                 "other sensitive values: visible to anyone who knows"
             )
+    more = tuple(version for version in found.certified if version not in found.same)
+    lines += [f"  certified together with {listed_versions(more)}"] if more else []
     lines += [f"  {listed_versions(found.same)} gives the very same answers"] if found.same else []
     lines += ["  classes of earlier versions were kept together"] if found.sticky else []
     lines += [f"  retired: {', '.join(map(str, found.retired))}"] if found.retired else []

@@ -208,6 +208,10 @@ class ClassAssignment(Protocol):
         """
         ...
 
+    def record_rows(self) -> Ints:
+        """Of each record, in the order of combinations by record, its place in the order of rows."""
+        ...
+
     def each_part(self, parts: Parts) -> Combinations:
         """Every part as if it were one combination, in the order of their numbers, without codes."""
         ...
@@ -294,6 +298,9 @@ class VerifierCounts(Protocol):
 
 class VerifierTables(CountedValues, ListedCodes, VerifierCounts, Protocol):
     """All that the verifier asks of raw rows."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
 
     def raw_column(self, column: str) -> RawColumn: ...
 

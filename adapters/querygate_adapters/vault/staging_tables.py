@@ -27,6 +27,7 @@ from querygate_adapters.store.duckdb_lockdown import connect
 from querygate_adapters.vault.coarse_counts import CoarseCounts, number_of, within
 from querygate_adapters.vault.code_list_rows import CodeListRows
 from querygate_adapters.vault.distinct_rows import WORD
+from querygate_adapters.vault.kept_version import read_column
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past
 from querygate_adapters.vault.row_loader import LOADED, RowLoader
 from querygate_adapters.vault.verifier_counts import Checks
@@ -171,6 +172,11 @@ class DuckDBStagingTables:
         self._keep("combination", {"combination": np.arange(len(found["n"])), **self._by})
         self._numbered = "combination.combination", f"coded JOIN combination USING ({', '.join(self._by)})"
         return self._combined(found, self._unpacked(found, self._quasi))
+
+    def record_rows(self) -> Ints:
+        order = ", ".join([*self._keys, "row_id"])
+        found = self._db.execute(f"SELECT row_id FROM coded ORDER BY {order}").fetchnumpy()["row_id"]
+        return np.argsort(np.argsort(found))
 
     def each_part(self, parts: Parts) -> Combinations:
         self._numbered = number_of(parts, self._coded_as), "coded"
@@ -357,18 +363,7 @@ class DuckDBStagingTables:
 
     def raw_column(self, column: str) -> RawColumn:
         sql = f"SELECT {self._axis(column)} AS v FROM rows ORDER BY {self._row}"
-        if self._types[column] in NUMERIC:
-            found = self._db.execute(sql).fetchnumpy()["v"]
-            values = np.ma.getdata(found)  # objects where all are missing
-            missing = np.ma.getmaskarray(found)
-            return RawColumn(np.zeros(missing.size, np.int64) if values.dtype == object else values, missing)
-        found = self._db.sql(sql).to_arrow_table()["v"].combine_chunks().dictionary_encode()
-        texts = found.dictionary.to_pylist()
-        order = sorted(range(len(texts)), key=texts.__getitem__)
-        place = np.empty(len(texts) + 1, dtype=np.int64)
-        place[order], place[-1] = np.arange(len(texts)), -1
-        places = place[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-        return RawColumn(places, places < 0, tuple(texts[i] for i in order))
+        return read_column(self._db, sql, is_number=self._types[column] in NUMERIC)
 
     # -- beside earlier versions -------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ from querygate_adapters.store.retired_versions import (
     settle,
 )
 from querygate_adapters.vault.distinct_rows import distinct_rows
+from querygate_adapters.vault.kept_version import KeptVersion
 from querygate_adapters.vault.known_versions import NotedVersions, ever_published, unretired
 from querygate_adapters.vault.person_history import DuckDBVersionOverlap, Past, Vault, attach, read_past
 from querygate_adapters.vault.person_removal import Person, Without, holding, remove, rows_of
@@ -130,6 +131,17 @@ class DuckDBPublication:
         with closing(attach({"now": self._staged_vault}, self._memory_mb)) as database:
             past = self._past(tuple(Vault.of(database, "now").types), keeping, versions)
             yield DuckDBVersionOverlap(database, past, keeping, "now")
+
+    @contextmanager
+    def kept(self, versions: Collection[int]) -> Iterator[tuple[KeptVersion, ...]]:
+        """Versions with their rows, for as long as they are read."""
+        files = {f"v{version}": version_file(self._vault, version) for version in versions}
+        if not files:
+            yield ()
+            return
+        with closing(attach(files, self._memory_mb)) as database:
+            stores = {version: WrittenStore(version_file(self._store, version)) for version in versions}
+            yield tuple(KeptVersion(version, store, database, f"v{version}") for version, store in stores.items())
 
     def _past(self, columns: Sequence[str], keeping: OverlapRule, versions: Sequence[int]) -> Past:
         vaults = {version: version_file(self._vault, version) for version in versions}

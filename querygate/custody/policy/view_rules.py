@@ -320,6 +320,8 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
     republish = top.raw.get("republish", {})
     if isinstance(republish, dict) and republish.get("on_overlap") == "sticky":
         yield ("republish", "on_overlap"), "keeps classes of earlier versions together", "refuse or retire"
+    if isinstance(republish, dict) and republish.get("few_changes") == "report":
+        yield ("republish", "few_changes"), "lets differences about fewer than k people be told", "refuse"
     for column in columns:
         for key, what, accepted in _column_conflicts(column):
             yield ("columns", column.name, key), what, accepted

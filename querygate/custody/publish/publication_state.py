@@ -99,6 +99,8 @@ class PublicationState:
     sticky: bool = False  # were classes made so that those of earlier versions stay together?
     has_earlier: bool = False
     retire: tuple[int, ...] = ()
+    beside: tuple[int, ...] = ()  # versions of views that are certified together with this one
+    alike: tuple[int, ...] = ()  # versions of views that have to tell the very same
     # generalised
     columns: tuple[Column, ...] = ()
     cells: Mapping[str, Any] = field(default_factory=dict)

@@ -51,7 +51,8 @@ from querygate.custody.publish.republication_guard import (
 from querygate.custody.publish.untold_columns import untold_warnings
 from querygate.custody.publish.view_division import divide_views
 from querygate.custody.publish.view_summary import ViewFigures, summarise
-from querygate.custody.publish.view_versions import check_same, concerns_views, stand_alone
+from querygate.custody.publish.view_versions import concerns_views, conclude, decide, lay_beside
+from querygate.custody.verify.earlier_views import KeptVersion
 from querygate.custody.verify.verify import Measurement, Written, verify_release
 from querygate.custody.verify.view_check import verify_views
 from querygate.methods.anonymise import Method
@@ -71,6 +72,9 @@ class Publication(Protocol):
 
     def same_as(self, versions: Collection[int]) -> tuple[int, ...]:
         """Those of these versions that tell the very same as what was written."""
+
+    def kept(self, versions: Collection[int]) -> AbstractContextManager[Sequence[KeptVersion]]:
+        """Versions with their raw rows."""
 
     def meet(self, staging: Any, keeping: OverlapRule) -> VersionOverlap | None:
         """The rows of the staging tables beside the people of all versions that can be read; None where there are
@@ -188,16 +192,19 @@ def code(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 def divide(state: PublicationState, job: PublicationJob) -> PublicationState:
     if state.policy.views is not None:
-        return divide_views(state)
+        state = decide(state, job.publication.earlier() if job.handling.compare else {}, job.handling)
+        with job.publication.kept(state.beside) as kept:
+            versions = lay_beside(state, kept)
+        return divide_views(state, versions)
     return partition(state, job.anonymiser, job.population, job.clock_s).without_table()
 
 
 def compare(state: PublicationState, job: PublicationJob) -> PublicationState:
-    earlier = job.publication.earlier() if job.handling.compare else {}
+    earlier = job.publication.earlier() if job.handling.compare and state.policy.views is None else {}
     beside_views = concerns_views(state, earlier)
     meeting = job.publication.meet(state.staging, make_keeping(state.policy)) if earlier and not beside_views else None
     if beside_views:
-        state = stand_alone(state, earlier, job.handling)
+        state = decide(state, earlier, job.handling)
     elif meeting is not None:
         again = partial(redivide, anonymiser=job.anonymiser, population=job.population, clock_s=job.clock_s)
         state = replace(go_with_earlier(state, meeting, job.handling, again), has_earlier=True)
@@ -220,7 +227,9 @@ def verify(state: PublicationState, job: PublicationJob) -> PublicationState:
     state.progress.begin(Step.VERIFY, "verifying")
     if state.views is not None:
         given = {cell.place: cell.certificates for cell in state.views.cells}
-        return replace(state, measured=verify_views(state.written, state.policy, state.staging, state.rows, given))
+        with job.publication.kept(state.beside) as kept:
+            measured = verify_views(state.written, state.policy, state.staging, state.rows, given, kept)
+        return replace(state, measured=measured)
     measured = verify_release(state.written, state.policy, state.staging, state.rows, job.population)
     return replace(state, measured=measured)
 
@@ -241,7 +250,8 @@ def compare_written(state: PublicationState, job: PublicationJob) -> Publication
         return state
     earlier = job.publication.earlier()
     if concerns_views(state, earlier):
-        return replace(state, versions=check_same(earlier, job.publication.same_as(earlier), state.retire))
+        same = job.publication.same_as((*state.beside, *state.alike))
+        return replace(state, versions=conclude(state, same))
     with job.publication.meet_written(make_keeping(state.policy), state.retire) as meeting:
         found = measure(meeting, job.handling, state.policy.k, sticky=state.sticky, retired=state.retire)
     return replace(state, versions=found)

@@ -80,6 +80,7 @@ class Republication:
     together: Overlap
     by_version: dict[int, Overlap]
     same: tuple[int, ...] = ()  # versions of views that tell the very same
+    certified: tuple[int, ...] = ()  # versions of views that it was certified with
 
 
 def make_keeping(policy: Policy) -> OverlapRule:

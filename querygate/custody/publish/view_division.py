@@ -19,6 +19,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.publish.joined_classes import JoinedClass, joined_classes
 from querygate.custody.publish.partition import prepare
 from querygate.custody.publish.publication_state import PublicationState, Step
+from querygate.custody.publish.view_beside import check_people, earlier_views, in_order, joined_cells
 from querygate.custody.publish.view_cells import MarginCells, margin_cells
 from querygate.custody.publish.view_certificates import CellCertificates, UnitCertificate
 from querygate.custody.publish.view_records import (
@@ -32,8 +33,19 @@ from querygate.custody.publish.view_records import (
     units_of,
 )
 from querygate.custody.publish.view_risk import CellRisk, cell_risk, measured_cells
+from querygate.custody.publish.view_versions import refusal
+from querygate.custody.verify.earlier_views import EarlierVersion
 from querygate.methods.anonymise.parallel import side_by_side
-from querygate.methods.views import CellRelease, TooFewPeople, ViewPlan, cell_records, certified_cell
+from querygate.methods.views import (
+    CellRelease,
+    EarlierViews,
+    TooFewPeople,
+    Uncertified,
+    ViewPlan,
+    cell_records,
+    certified_beside,
+    certified_cell,
+)
 
 AT_ONCE = 200_000
 """Records that are read at a time; a frame cell with more is read by itself."""
@@ -86,8 +98,10 @@ class MadeViews:
         )
 
 
-def divide_views(state: PublicationState) -> PublicationState:
-    """Frame cells to the staging tables, in the place of classes, and views to the state."""
+def divide_views(state: PublicationState, versions: Sequence[EarlierVersion] = ()) -> PublicationState:
+    """Frame cells to the staging tables, in the place of classes, and views to the state. They go with these versions,
+    by row of the new one.
+    """
     state.progress.begin(Step.DIVIDE, "making views")
     _check_persons(state)
     prepare(state)
@@ -99,6 +113,11 @@ def divide_views(state: PublicationState) -> PublicationState:
         raise ConfigError(
             "QG803", "No class would have k people.", "Publish more records, or lower k in the policy."
         ) from None
+    combination = np.repeat(np.arange(whole.records.size), whole.records)
+    if versions:
+        versions = in_order(versions, state.staging.record_rows())
+        cells = joined_cells(whole.table, cells, combination, versions)
+        check_people(state, whole.table, cells, combination, versions)
     frame = np.zeros(whole.records.size, dtype=np.int64)
     for number, rows in enumerate(cells):
         frame[rows] = number
@@ -109,8 +128,12 @@ def divide_views(state: PublicationState) -> PublicationState:
     measured = measured_cells(sizes)
     made: list[FrameCell] = []
     for batch in in_batches(sizes, AT_ONCE):
+        told = earlier_views(state, versions, np.isin(frame, batch)[combination]) if versions else None
         here = frame_records(state, whole, frame, batch)
-        made += _made(state, here, batch, plan, int(sizes[: batch.start].sum()), measured)
+        try:
+            made += _made(state, here, told, batch, plan, int(sizes[: batch.start].sum()), measured)
+        except Uncertified as reason:
+            raise refusal([one.number for one in versions], f"it cannot be proved to be safe: {reason}") from None
     views = MadeViews(tuple(made))
     _check_certified(state, views)
     return replace(state, views=views, classes=views.classes)
@@ -129,6 +152,7 @@ def _check_persons(state: PublicationState) -> None:
 def _made(
     state: PublicationState,
     records: FrameRecords,
+    told: EarlierViews | None,
     batch: range,
     plan: ViewPlan,
     before: int,
@@ -136,7 +160,9 @@ def _made(
 ) -> list[FrameCell]:
     """The frame cells of a batch, in order; so many records were done before."""
     units, done = units_of(state.policy), before
-    work = partial(_one, state=state, records=records, batch=batch, plan=plan, units=units, measured=measured)
+    work = partial(
+        _one, state=state, records=records, told=told, batch=batch, plan=plan, units=units, measured=measured
+    )
     found: list[FrameCell] = []
     for cell in side_by_side(work, len(batch)):
         found.append(cell)
@@ -150,16 +176,23 @@ def _one(
     *,
     state: PublicationState,
     records: FrameRecords,
+    told: EarlierViews | None,
     batch: range,
     plan: ViewPlan,
     units: Sequence[Unit],
     measured: Collection[int],
 ) -> FrameCell:
     place = batch[number]
-    made = certified_cell(records.table, plan, np.flatnonzero(records.frame == place))
+    mine = np.flatnonzero(records.frame == place)
+    earlier = None if told is None else told.of(mine)
+    if earlier is None or not earlier.has_any:
+        made = certified_cell(records.table, plan, mine)
+    else:
+        made = certified_beside(records.table, plan, mine, earlier)
     certificates = CellCertificates(
         made.balances,
-        tuple(UnitCertificate(one.views, one.safe.worlds) for one in made.columns),
+        tuple(UnitCertificate(one.views, one.safe.worlds, one.safe.sided, one.beside) for one in made.columns),
+        made.together,
     )
     return FrameCell(
         place,

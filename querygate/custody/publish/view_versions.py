@@ -1,18 +1,21 @@
 """Versions of views beside earlier versions.
 
-What two collections of classes tell together is certified for views of one version alone. So a version of views stands
-alone: all earlier ones are retired in the same switch, or they tell the very same, figure by figure.
+Views of a new version are laid over those of every version that can still be read, and certified together with them:
+nothing can be worked out about fewer than k people from all of them, and nobody's value is certain. Where that cannot
+be shown, nothing is published, and the refusal says what can be done. Classes over all quasi-identifiers and views are
+never readable at the same time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from querygate.core.errors import ConfigError
 from querygate.core.types import Catalog
 from querygate.custody.publish.publication_state import PublicationState
 from querygate.custody.publish.republication_guard import Overlap, Republication, VersionHandling, listed_versions
+from querygate.custody.verify.earlier_views import EarlierVersion, Incomparable, KeptVersion, read_earlier
 
 Earlier = Mapping[int, Catalog | None]
 """By version that can be read what it says of itself; None where its file is lost."""
@@ -25,32 +28,57 @@ def concerns_views(state: PublicationState, earlier: Earlier) -> bool:
     )
 
 
-def stand_alone(state: PublicationState, earlier: Earlier, handling: VersionHandling) -> PublicationState:
-    """Say which versions are retired; ConfigError QG803 where others stay that cannot tell the same."""
+def decide(state: PublicationState, earlier: Earlier, handling: VersionHandling) -> PublicationState:
+    """Say which versions are retired and which stay; ConfigError QG803 where one stays that views cannot be beside.
+
+    Where people have several rows, nobody can be followed: what stays has to tell the very same.
+    """
+    if not earlier:
+        return state
     retire = tuple(earlier) if handling.on_overlap == "retire" else handling.retire
     others = {version: one for version, one in earlier.items() if version not in retire}
-    different = [v for v, one in others.items() if one is None or one.policy_hash != state.policy.hash]
+    lost = [version for version, one in others.items() if one is None]
+    if lost:
+        raise refusal(lost, "its file is lost, so that nothing is known about what both tell", "restore the file")
+    as_views = state.policy.views is not None
+    mixed = [version for version, one in others.items() if one is not None and bool(one.margins) != as_views]
+    if mixed:
+        why = "one is published as views and the other as classes, which together give away whole records"
+        raise refusal(mixed, why)
+    stay = tuple(others)
+    beside, alike = ((), stay) if state.repeated else (stay, ())
+    return replace(state, retire=retire, beside=beside, alike=alike, has_earlier=True)
+
+
+def lay_beside(state: PublicationState, kept: Sequence[KeptVersion]) -> tuple[EarlierVersion, ...]:
+    """What these versions tell of the rows; ConfigError QG803 where they cannot be compared."""
+    if kept:
+        state.progress.say("comparing versions")
+    found = []
+    for version in kept:
+        try:
+            found.append(read_earlier(version, state.policy, state.staging.columns, state.staging.raw_column))
+        except Incomparable as problem:
+            raise refusal([version.number], problem.reason, *problem.options) from None
+    return tuple(found)
+
+
+def conclude(state: PublicationState, same: Collection[int]) -> Republication:
+    """Once it is written and verified: the versions it was certified with, and those that tell the very same."""
+    different = [version for version in state.alike if version not in same]
     if different:
-        raise _refusal(different, "a dataset that is published as views was published under another policy before")
-    return replace(state, retire=retire, has_earlier=True)
+        raise refusal(different, "people have several rows, so that nobody can be followed from version to version")
+    return Republication(True, False, state.retire, Overlap(0, 0, 0, 0, 0), {}, tuple(same), state.beside)
 
 
-def check_same(earlier: Collection[int], same: Collection[int], retired: tuple[int, ...]) -> Republication:
-    """Once it is written: every version that stays tells the same; ConfigError QG803 where one does not."""
-    different = [version for version in earlier if version not in same and version not in retired]
-    if different:
-        raise _refusal(different, "the records of a dataset that is published as views have changed")
-    kept = tuple(version for version in same if version not in retired)
-    return Republication(True, False, retired, Overlap(0, 0, 0, 0, 0), {}, same=kept)
-
-
-def _refusal(versions: Collection[int], reason: str) -> ConfigError:
+def refusal(versions: Collection[int], reason: str, *options: str) -> ConfigError:
     which = listed_versions(tuple(versions))
+    retire = (
+        f'retire {which}: republish.on_overlap = "retire", or --on-overlap retire this once, or before with `querygate '
+        "retire` where it is not served. A retired version is never served again, but those who asked still know its "
+        "answers"
+    )
+    plan = "\n".join(f"- {step}." for step in (*options, retire))
     return ConfigError(
-        "QG803",
-        f"Combined with {which}, the new version could tell of single people: {reason}, and nothing is known about "
-        "what both tell together.",
-        f'Options:\n- retire {which}: republish.on_overlap = "retire", or --on-overlap retire this once, or before '
-        "with `querygate retire` where it is not served. A retired version is never served again, but those who asked "
-        "still know its answers.",
+        "QG803", f"Combined with {which}, the new version could tell of single people: {reason}.", f"Options:\n{plan}"
     )

@@ -24,7 +24,7 @@ def versions(found: Republication) -> EarlierVersions:
         OverlapWith(version, pair.smallest, pair.divided, pair.left, pair.came, pair.changed)
         for version, pair in found.by_version.items()
     ]
-    return EarlierVersions(found.by_person, found.sticky, found.retired, found.together, tuple(pairs))
+    return EarlierVersions(found.by_person, found.sticky, found.retired, found.together, tuple(pairs), found.certified)
 
 
 def changes(before: KeptReport, report: PublishReport) -> Changes:

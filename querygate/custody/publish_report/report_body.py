@@ -43,6 +43,7 @@ class EarlierVersions:
     retired: tuple[int, ...]
     together: Overlap
     by_version: tuple[OverlapWith, ...]
+    certified: tuple[int, ...] = ()  # of views: versions that it was certified with
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,9 +223,13 @@ def _number(policy: ColumnPolicy, raw: RawColumn, bins: _Bins, meant: Ints, sum_
     low, high = (np.where(has_number, _whole(end, unit)[meant], bare) for end, bare in ((bins.low, 1), (bins.high, 0)))
     # A value that was rounded down may be a unit less than its bin spans.
     span = int(guard // unit) - (1 if unit != 1 else 0)
-    values = np.where(raw.missing, 0, _whole(np.where(raw.missing, 0, raw.values), unit))
     step = max(1, int(sum_cell * guard // unit)) if sum_cell else 0
-    return BinnedNumber(values, low, high, max(0, span), step)
+    return BinnedNumber(whole_units(policy, raw), low, high, max(0, span), step)
+
+
+def whole_units(policy: ColumnPolicy, raw: RawColumn) -> Ints:
+    """Values in whole units; 0 where missing."""
+    return np.where(raw.missing, 0, _whole(np.where(raw.missing, 0, raw.values), value_unit(policy)))
 
 
 def _whole(values: Array, unit: int | float) -> Ints:

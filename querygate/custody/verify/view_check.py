@@ -19,6 +19,15 @@ from querygate.core.types import Catalog, Column, Ints
 from querygate.core.vault_ports import VerifierTables
 from querygate.custody.policy import Policy, ViewRules
 from querygate.custody.verify.catalog_check import check_catalog, check_strays
+from querygate.custody.verify.earlier_views import (
+    ABSENT,
+    EarlierMargins,
+    EarlierVersion,
+    Incomparable,
+    KeptVersion,
+    read_earlier,
+    stacked,
+)
 from querygate.custody.verify.margin_guards import MarginGuards, measure_margin
 from querygate.custody.verify.margin_records import (
     LocatedMargin,
@@ -36,8 +45,12 @@ from querygate.custody.verify.verify import check_edges, check_groups
 from querygate.methods.anonymise.parallel import side_by_side
 from querygate.methods.views.checker import (
     BalanceGiven,
+    BinnedNumber,
+    OtherBins,
+    SidedGiven,
     TotalsGiven,
     WitnessCheck,
+    closed_ends,
     least_support,
     people_by_class,
     person_shares,
@@ -69,16 +82,35 @@ class GivenWorld(Protocol):
     def totals(self) -> Ints: ...
 
 
+class GivenSides(Protocol):
+    @property
+    def sides(self) -> Sequence[int]: ...
+
+    @property
+    def exact(self) -> int: ...
+
+    @property
+    def totals(self) -> Ints: ...
+
+
 class UnitProposal(Protocol):
-    """Worlds in which to look for witnesses."""
+    """Worlds in which to look for witnesses. With `beside`, earlier versions' margins of the unit are among the views,
+    before the new ones, and the views of a world are on two sides.
+    """
 
     @property
     def worlds(self) -> Sequence[GivenWorld]: ...
 
+    @property
+    def sided(self) -> Sequence[GivenSides]: ...
+
+    @property
+    def beside(self) -> bool: ...
+
 
 class CellProposal(Protocol):
-    """What a publisher hands over for a frame cell: balances of each view after the second, and units in order. Atoms
-    are in the order of classes as they are written.
+    """What a publisher hands over for a frame cell: balances of each view after the second, units in order, and
+    balances of the views of all versions, earlier ones first. Atoms are in the order of classes as they are written.
     """
 
     @property
@@ -86,6 +118,9 @@ class CellProposal(Protocol):
 
     @property
     def units(self) -> Sequence[UnitProposal]: ...
+
+    @property
+    def together(self) -> Sequence[GivenBalance]: ...
 
 
 Proposals = Mapping[int, CellProposal]
@@ -113,10 +148,16 @@ class _Measured:
 
 
 def verify_views(
-    written: Written, policy: Policy, staging: VerifierTables, rows: int, proposals: Proposals | None = None
+    written: Written,
+    policy: Policy,
+    staging: VerifierTables,
+    rows: int,
+    proposals: Proposals | None = None,
+    beside: Sequence[KeptVersion] = (),
 ) -> Measurement:
     """Measure the written version and check every promise; ConfigError QG803 names the first that is broken.
 
+    R2 and R3 are about all views of this version and of those `beside` it.
     Without proposals witnesses are looked for in the table as it is, and no view after the second can be shown safe.
     """
     if policy.views is None:
@@ -124,12 +165,23 @@ def verify_views(
     catalog, read = check_catalog(written, policy, staging, rows), staging.raw_column
     persons = _persons(read, policy) if catalog.persons else None
     with written.margins() as margins:
+        versions = _read_versions(beside, policy, staging.columns, read) if beside else ()
         quasi = [column.name for column in catalog.columns if column.role == "quasi-identifier"]
         raw = RawCombinations.of(quasi, read, rows)
-        job = _Job(written, margins, policy, policy.views, catalog, read, raw, persons, rows, proposals or {})
+        job = _Job(written, margins, policy, policy.views, catalog, read, raw, persons, rows, proposals or {}, versions)
         measured = job.measure()
     check_strays(written)
     return measured
+
+
+def _read_versions(
+    beside: Sequence[KeptVersion], policy: Policy, columns: Sequence[str], read: ReadColumn
+) -> tuple[EarlierVersion, ...]:
+    try:
+        return tuple(read_earlier(one, policy, columns, read) for one in beside)
+    except Incomparable as problem:
+        require(False, f"versions that can be compared ({problem.reason})")
+        raise
 
 
 def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) -> list[dict[tuple[str, ...], int]]:
@@ -159,6 +211,38 @@ def _persons(read: ReadColumn, policy: Policy) -> Ints:
     raw = read(policy.person)
     values = np.unique(raw.values, return_inverse=True)[1].reshape(-1)
     return np.where(raw.missing, -1, values)
+
+
+def _are_unions(label: Ints, finer: Ints) -> bool:
+    """Is every class a union of classes of another partition, all of which were published?"""
+    names, first, place = np.unique(finer, return_index=True, return_inverse=True)
+    return names[0] != ABSENT and np.array_equal(label[first][place.reshape(-1)], label)
+
+
+def _tell_more(labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], before: EarlierMargins) -> bool:
+    """Do some of these classes with their bins and sums tell what no earlier margin of the same column has told?"""
+    if (before.labels == ABSENT).all():
+        return False
+    for number, low, high in zip(numbers, before.low, before.high, strict=True):
+        held = number.has_number[bins]
+        if (held & ((number.low[bins] > low) | (number.high[bins] < high))).any():
+            return True
+    return not all(
+        any(_is_told_by(label, bins, numbers, before, m) for m in range(len(before.labels))) for label in labels
+    )
+
+
+def _is_told_by(label: Ints, bins: Ints, numbers: Sequence[BinnedNumber], before: EarlierMargins, margin: int) -> bool:
+    """Has an earlier margin the same classes and bins, and no sum in a wider cell?"""
+    own, kept = before.labels[margin], before.bins[margin]
+    if not all(_are_unions(*pair) for pair in ((label, own), (own, label), (bins, kept), (kept, bins))):
+        return False
+    place = np.unique(label, return_inverse=True)[1].reshape(-1)
+    for number, least, most in zip(numbers, before.least[:, margin], before.most[:, margin], strict=True):
+        begin, end = closed_ends(label, bins, number)
+        if (begin[place] > least).any() or (end[place] < most).any():
+            return False
+    return True
 
 
 def _by_frame(frame: Ints) -> dict[int, Ints]:
@@ -195,6 +279,7 @@ class _Job:
     persons: Ints | None
     rows: int
     proposals: Proposals
+    versions: tuple[EarlierVersion, ...]
     found: _Measured = field(default_factory=_Measured)
 
     def measure(self) -> Measurement:
@@ -207,6 +292,7 @@ class _Job:
         counts = [self.located(one, frame) for one in written]
         cells = _by_frame(frame[self.raw.place])
         least = self.check_combinations(counts, cells)
+        self.check_versions(counts, frame[self.raw.place], cells)
         for place, unit in enumerate(list(views[0])[1:]):
             margins = [self.located(self.read_margin(numbers[unit]), frame) for numbers in views]
             self.check_unit(place, unit, margins, counts, cells)
@@ -281,6 +367,29 @@ class _Job:
             require(not left, f"views together tell of k = {self.policy.k} people or of nobody")
         return least
 
+    def check_versions(self, counts: Sequence[LocatedMargin], frame: Ints, cells: Mapping[int, Ints]) -> None:
+        """No combination of classes of any versions tells of fewer than k people; balances of all views show it.
+        `frame` is by record.
+        """
+        if not self.versions:
+            return
+        least = min([self.policy.k, *(one.k for one in self.versions)])
+        earlier = np.concatenate([one.counts for one in self.versions])
+        for one in self.versions:
+            pairs = np.unique(np.stack([one.frame, frame])[:, one.frame != ABSENT], axis=1)
+            whole = np.unique(pairs[0]).size == pairs.shape[1]
+            require(whole, f"a frame cell of version {one.number} lies in one of the new version")
+            require(not set(one.gone) & set(pairs[0].tolist()), f"nobody left a frame cell of version {one.number}")
+        for name, records in cells.items():
+            before, now = earlier[:, records], np.stack([one.label[records] for one in counts])
+            if (before == ABSENT).all() or all(any(_are_unions(row, own) for own in before) for row in now):
+                continue
+            given = self.proposals[name].together if name in self.proposals else ()
+            balances = [BalanceGiven(one.atom, one.numbers, one.denominator) for one in given]
+            weight = np.ones(records.size, dtype=np.int64)
+            left = unbalanced(np.concatenate([before, now]), weight, least, balances)
+            require(not left, f"all versions together tell of k = {least} people or of nobody")
+
     # -- units: R1 and R3 --------------------------------------------------------------------------------------------
 
     def check_unit(
@@ -304,29 +413,43 @@ class _Job:
             rows = told.is_told(number)
             if rows.any():
                 measure_margin(self.written, columns, one, told.told[number], read, self.policy, self.found.guards)
+        numbers = [column.name for column in columns if column.is_numeric]
+        before = stacked(self.versions, unit, numbers, self.rows)
 
         def shown_in(frame: int, records: Ints) -> tuple[int, int]:
-            number = self._shown(frame, place, told, records)
+            number = self._shown(frame, place, told, records, before.of(records))
             require(number in (0, records.size), f"everybody could have another value of {name}")
             return number, records.size - number
 
         safe, withheld = zip(*_of_each(cells, shown_in), strict=True)
         self.found.shown[name], self.found.withheld[name] = sum(safe), sum(withheld)
 
-    def _shown(self, frame: int, place: int, told: UnitTold, records: Ints) -> int:
-        """How many records of a frame cell are shown to be able to have another value; none where nothing is told."""
+    def _shown(self, frame: int, place: int, told: UnitTold, records: Ints, before: EarlierMargins) -> int:
+        """How many records of a frame cell are shown to be able to have another value; none where nothing is told.
+        `before` is what earlier versions tell of them.
+        """
         telling = [one for i, one in enumerate(told.margins) if told.told[i][one.label[records[0]]]]
         if not telling:
             return 0
         numbers = [replace(one, values=one.values[records]) for one in told.numbers]
         labels = np.stack([one.label[records] for one in telling])
-        check = WitnessCheck(labels, told.bin[records], numbers, self.rules.values, told.meant)
+        bins, others = told.bin[records], None
+        if self._is_beside(frame, place) or _tell_more(labels, bins, numbers, before):
+            labels = np.concatenate([before.labels, labels])
+            others = OtherBins(before.bins, before.low, before.high, before.least, before.most)
+        check = WitnessCheck(labels, bins, numbers, self.rules.values, told.meant, others)
         for world in self._given(frame, place):
             check.swap(world)
+        for sided in self.proposals[frame].units[place].sided if self._is_beside(frame, place) else ():
+            check.trade(SidedGiven(sided.sides, sided.exact, sided.totals))
         for exact in check.divided if check.unsafe().any() else ():
             check.swap(check.world(exact))
         # nobody, if somebody is not shown safe
         return records.size if not check.unsafe().any() else -1
+
+    def _is_beside(self, frame: int, place: int) -> bool:
+        given = self.proposals[frame].units if frame in self.proposals else ()
+        return bool(self.versions) and place < len(given) and given[place].beside
 
     def _given(self, frame: int, place: int) -> Iterator[TotalsGiven]:
         if frame in self.proposals and place < len(self.proposals[frame].units):

@@ -15,6 +15,7 @@ Pure: arrays in, arrays out. The caller codes the columns; what is made of them 
 
 from __future__ import annotations
 
+from querygate.methods.views.beside import EarlierColumn, EarlierViews, Uncertified, certified_beside
 from querygate.methods.views.frame import CellLimits, FrameColumn
 from querygate.methods.views.make import TooFewPeople, ViewPlan, cell_records, certified_cell, certified_views, gathered
 from querygate.methods.views.release import CellRelease, ClassFigures, ColumnRelease, ViewsRelease
@@ -24,7 +25,11 @@ __all__ = [
     "certified_views",
     "cell_records",
     "certified_cell",
+    "certified_beside",
     "gathered",
+    "EarlierViews",
+    "EarlierColumn",
+    "Uncertified",
     "ViewPlan",
     "FrameColumn",
     "CellLimits",

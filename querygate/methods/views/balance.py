@@ -77,19 +77,19 @@ def balanced(
         held = by_atom(atom, weights, atoms.number)
         place = np.zeros(int(before.max(initial=-1)) + 1, dtype=np.int64)
         place[before], before = atom if before.size else before, atom
-        found, broken = _certificates(atoms, held, least, [one.joined(place, atoms.number) for one in found])
+        found, broken = certificates(atoms, held, least, [one.joined(place, atoms.number) for one in found])
         if not broken:
             return newest, found, done
-        figures = np.stack(broken)[:, -newest.classes :]
-        (newest,), more = collapse_greedily([newest], [newest.divides(_steps(figures))], REASON)
+        steps = broken_steps(broken)[:, -newest.classes :]
+        (newest,), more = collapse_greedily([newest], [newest.divides(steps)], REASON)
         if not more:  # a programme that found no exact numbers, and no figures that differ either
             newest, more = newest.collapsed(ROOT), [Collapse(0, ROOT, REASON, len(broken))]
         done += [replace(one, view=len(earlier)) for one in more]
     return newest, [], done
 
 
-def _certificates(
-    atoms: Atoms, weights: Ints, least: int, known: Iterable[Balance]
+def certificates(
+    atoms: Atoms, weights: Ints, least: int, known: Iterable[Balance] = ()
 ) -> tuple[list[Balance], list[Floats]]:
     """Certificates of the light atoms that have one, and for the others the figures by class that break the claim."""
     found = {one.atom: one for one in known if one.holds(atoms, weights, least)}
@@ -129,7 +129,8 @@ def _exact(atoms: Atoms, weights: Ints, least: int, atom: int, near: Floats) -> 
     return one if one.holds(atoms, weights, least) else None
 
 
-def _steps(figures: Floats) -> Ints:
-    """Figures of a dual as whole numbers, so that equal ones are equal."""
+def broken_steps(broken: Sequence[Floats]) -> Ints:
+    """Figures of duals, by class of all views, as whole numbers, so that equal ones are equal."""
+    figures = np.stack(broken)
     scale = np.abs(figures).max(axis=1, keepdims=True)
     return np.rint(figures / np.where(scale > 0, scale, 1.0) / SAME).astype(np.int64)

@@ -19,6 +19,9 @@ from querygate.core.types import Bools, Ints
 
 LARGEST_FLOW = 2**30
 LARGEST_ROOM = 2**62
+NO_LEAST, NO_MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+"""In the place of the ends of a sum's cell, where bins allow no more anyway."""
+
 FINEST_SHARE = 720_720
 
 TRIES = (4, 16, None)
@@ -64,6 +67,19 @@ class BinnedNumber:
 
 
 @dataclass(frozen=True)
+class OtherBins:
+    """Other margins of the same column, which come first: their bins (margins x records), by number the ends of all of
+    these by record, and by number, margin and record the ends of the cell of its class's sum (see closed_ends).
+    """
+
+    bins: Ints
+    low: Ints
+    high: Ints
+    least: Ints
+    most: Ints
+
+
+@dataclass(frozen=True)
 class BalanceGiven:
     """Numbers by atom over a denominator that show one atom, atoms in order of their classes."""
 
@@ -76,6 +92,15 @@ class BalanceGiven:
 class TotalsGiven:
     """A world: totals by number and atom, atoms in order of their classes; in view `exact` partners swap numbers."""
 
+    exact: int
+    totals: Ints
+
+
+@dataclass(frozen=True)
+class SidedGiven:
+    """A world with the views on two sides, 0 and 1; on side `exact` partners swap numbers."""
+
+    sides: Sequence[int]
     exact: int
     totals: Ints
 
@@ -195,6 +220,17 @@ def sum_ends(label: Ints, bins: Ints, number: BinnedNumber) -> list[tuple[int, i
     return [number.cell(*one) for one in zip(*sums, strict=True)]
 
 
+def closed_ends(label: Ints, bins: Ints, number: BinnedNumber) -> tuple[Ints, Ints]:
+    """The same without ends that bins have anyway: numbers in their bins never add up to less, nor to more."""
+    names, place = np.unique(label, return_inverse=True)
+    known = number.has_number[bins]
+    least, greatest = (
+        _sums(place.reshape(-1), np.where(known, end[bins], 0), names.size) for end in (number.low, number.high)
+    )
+    begin, end = np.array(sum_ends(label, bins, number), dtype=np.int64).reshape(-1, 2).T
+    return np.where(begin == least, NO_LEAST, begin), np.where(end == greatest, NO_MOST, end)
+
+
 # -- witnesses: R3 -----------------------------------------------------------------------------------------------------
 
 
@@ -206,11 +242,19 @@ class WitnessCheck:
     """
 
     def __init__(
-        self, labels: Ints, bins: Ints, numbers: Sequence[BinnedNumber], values: int, columns: Sequence[Ints] = ()
+        self,
+        labels: Ints,
+        bins: Ints,
+        numbers: Sequence[BinnedNumber],
+        values: int,
+        columns: Sequence[Ints] = (),
+        others: OtherBins | None = None,
     ) -> None:
         self.told, self.values = numbers, values
         self.columns = columns or [np.arange(int(bins.max(initial=0)) + 1)]
-        self.public, window, self.numbers = _windows(bins, numbers)
+        found = _windows(bins, numbers, others)
+        self.public, self.kind, self.ends, self.numbers = found.public, found.kind, found.ends, found.numbers
+        window = found.window
         self.atoms, atom = _distinct(labels)
         self.classes = [np.unique(row, return_inverse=True)[1].reshape(-1) for row in self.atoms]
         self.divided = [view for view, row in enumerate(self.classes) if row.any()]
@@ -219,7 +263,11 @@ class WitnessCheck:
         self.totals = [
             _sums(atom, np.where(one.has_number[window], one.values, 0), self.atoms.shape[1]) for one in self.numbers
         ]
-        self.cells = [[sum_ends(row[atom], bins, number) for row in self.classes] for number in numbers]
+        own = self.classes[0 if others is None else len(others.bins) :]
+        self.cells = [[closed_ends(row[atom], bins, number) for row in own] for number in numbers]
+        if others is not None:
+            given = (_given_ends(self.classes, atom, *ends) for ends in zip(others.least, others.most, strict=True))
+            self.cells = [[*one, *cells] for one, cells in zip(given, self.cells, strict=True)]
         self.atom, self.window = np.nonzero(self.held)
         place = np.zeros_like(self.held)
         place[self.atom, self.window] = np.arange(self.atom.size)
@@ -236,22 +284,15 @@ class WitnessCheck:
         if np.shape(world.totals) != (len(self.numbers), len(self.held)):
             return None
         found = []
-        for number, told, cells, totals in zip(
-            self.numbers, self.told, self.cells, np.asarray(world.totals), strict=True
-        ):
+        for number, cells, totals in zip(self.numbers, self.cells, np.asarray(world.totals), strict=True):
             low, high = (self.held @ np.where(number.has_number, end, 0) for end in (number.low, number.high))
             if not ((low <= totals) & (totals <= high)).all():
                 return None
-            possible = [self.held @ np.where(told.has_number, end, 0)[self.public] for end in (told.low, told.high)]
             views = []
-            for row, ends in zip(self.classes, cells, strict=True):
-                size = int(row.max()) + 1
-                total = _sums(row, totals, size)
-                least, greatest = (_sums(row, part, size) for part in possible)
-                begin, end = np.array(ends, dtype=np.int64).T
-                # Numbers in their bins never add up to less than the least, nor to more than the greatest.
-                below = np.where(begin == least, LARGEST_ROOM, total - begin)
-                views.append(np.minimum(below, np.where(end == greatest, LARGEST_ROOM, end - total)))
+            for row, (begin, end) in zip(self.classes, cells, strict=True):
+                total = _sums(row, totals, int(row.max()) + 1)
+                below = np.where(begin == NO_LEAST, LARGEST_ROOM, total - begin)
+                views.append(np.minimum(below, np.where(end == NO_MOST, LARGEST_ROOM, end - total)))
             if min(int(inside.min()) for inside in views) < 0:
                 return None
             found.append(views)
@@ -266,8 +307,53 @@ class WitnessCheck:
             for own, other in self._pairs():
                 for view in self.divided:
                     if view != world.exact:
-                        self._swap(own, other, self._allowed(own, other, view, room), (world.exact, view))
+                        further = [self.classes[one] for one in self.divided if one not in (world.exact, view)]
+                        first, second = (
+                            _distinct(np.stack([self.classes[one], *further]))[1] for one in (world.exact, view)
+                        )
+                        self._swap(own, other, self._allowed(own, other, view, room), first, second)
         return True
+
+    def trade(self, given: SidedGiven) -> bool:
+        """Look for swaps between two sides, where all who are together in every view of a side are one class of it;
+        with numbers on cycles of four people, if several views are on the side that is not exact. False if it is no
+        world.
+        """
+        room = self.room(TotalsGiven(0, given.totals))
+        if room is None or len(given.sides) != len(self.classes) or given.exact not in (0, 1):
+            return False
+        sides = [[self.classes[v] for v in self.divided if (given.sides[v] == 1) == bool(one)] for one in (0, 1)]
+        first, second = (
+            _distinct(np.stack(views))[1] if views else np.zeros(len(self.held), dtype=np.int64) for views in sides
+        )
+        is_free = all(bool((inside == LARGEST_ROOM).all()) for views in room for inside in views)
+        for own, other in self._pairs():
+            bears = np.ones((own.size, len(self.held)), dtype=np.bool_)
+            for number, inside in zip(self.numbers, room, strict=True):
+                moved = number.widths[own] + number.widths[other]
+                for view in self.divided:
+                    if (given.sides[view] == 1) != bool(given.exact):
+                        bears &= inside[view][self.classes[view]] >= moved[:, None]
+            if is_free or len(sides[1 - given.exact]) < 2:  # a cycle meets each class of that side once
+                self._swap(own, other, bears, first, second)
+                continue
+            for one, two, atoms in zip(own.tolist(), other.tolist(), bears, strict=True):
+                self._four(one, two, np.flatnonzero(atoms), first, second)
+        return True
+
+    def _four(self, own: int, other: int, atoms: Ints, first: Ints, second: Ints) -> None:
+        """Holders of `own` and of `other` in turn, the first two of one class of the first side, the second and third
+        of one of the second side, and so on back to the first.
+        """
+        shape = int(first.max()) + 1, int(second.max()) + 1
+        where = {one: atoms[self.held[atoms, one] > 0] for one in (own, other)}
+        holds = {}
+        for one, at in where.items():
+            holds[one] = csr_array((np.ones(at.size, dtype=np.int64), (first[at], second[at])), shape=shape)
+        for one, two in ((own, other), (other, own)):
+            back = (holds[two] @ (holds[one].T @ holds[two])).toarray()
+            at = where[one]
+            self.can[self.place[at[back[first[at], second[at]] > 0], one], two] = True
 
     def _pairs(self) -> Iterator[tuple[Ints, Ints]]:
         """Windows of different bins, one of which has somebody who is not shown safe."""
@@ -293,12 +379,10 @@ class WitnessCheck:
             allowed &= inside[view][self.classes[view]] >= moved[:, None]
         return allowed
 
-    def _swap(self, own: Ints, other: Ints, allowed: Bools, views: tuple[int, int]) -> None:
-        """Holders of `own` are arcs from their class of the first view to that of the second, those of `other` arcs
-        back, inside one class of all other views. Who is on a cycle can have the other window.
+    def _swap(self, own: Ints, other: Ints, allowed: Bools, first: Ints, second: Ints) -> None:
+        """Holders of `own` are arcs from their class on the first side to that on the second, those of `other` arcs
+        back. Who is on a cycle can have the other window.
         """
-        others = [self.classes[view] for view in self.divided if view not in views]
-        first, second = (_distinct(np.stack([self.classes[view], *others]))[1] for view in views)
         split = int(first.max()) + 1
         size = split + int(second.max()) + 1
         sides = [np.nonzero(allowed & (self.held[:, window].T > 0)) for window in (own, other)]
@@ -313,7 +397,8 @@ class WitnessCheck:
             self.can[groups, theirs[pair[on_cycle]]] = True
 
     def _unsafe_groups(self) -> Bools:
-        names, place = np.unique(self.public, return_inverse=True)
+        _, first, place = np.unique(self.kind, return_index=True, return_inverse=True)
+        names = self.public[first]
         can = np.zeros((self.atom.size, names.size), dtype=np.bool_)
         for window, name in enumerate(place.reshape(-1).tolist()):
             can[:, name] |= self.can[:, window]
@@ -321,10 +406,10 @@ class WitnessCheck:
         for of in self.columns:
             reached = [can[:, of[names] == value].any(axis=1) for value in np.unique(of[names])]
             unsafe |= np.sum(reached, axis=0) < self.values
-        for number in self.told:
+        for number, (low, high) in zip(self.told, self.ends, strict=True):
             known = can & number.has_number[names]
-            greatest = np.where(known, number.high[names], np.iinfo(np.int64).min).max(axis=1)
-            least = np.where(known, number.low[names], np.iinfo(np.int64).max).min(axis=1)
+            greatest = np.where(known, high[first], np.iinfo(np.int64).min).max(axis=1)
+            least = np.where(known, low[first], np.iinfo(np.int64).max).min(axis=1)
             own = number.has_number[self.public[self.window]]  # then one is known
             unsafe[own] |= greatest[own] - least[own] + 1 < number.span
         return unsafe
@@ -350,27 +435,57 @@ def _closure(tails: Ints, heads: Ints, graphs: int, size: int) -> NDArray[np.uin
     return reach
 
 
-def _windows(bins: Ints, numbers: Sequence[BinnedNumber]) -> tuple[Ints, Ints, list[BinnedNumber]]:
-    """Bins with more values than a sixth of a sum cell divided into windows of so many, from their low end up.
-
-    Returns the public bin of each window that occurs, in order, the window of each record, and the numbers with the
-    ends of windows.
+@dataclass(frozen=True)
+class _Windows:
+    """Those that occur, in order: the public bin of each, the kind (its bin there and in other margins), and by number
+    the ends of these bins and the numbers with the ends of windows. `window` is by record.
     """
-    keys = [bins]
+
+    public: Ints
+    kind: Ints
+    ends: list[tuple[Ints, Ints]]
+    numbers: list[BinnedNumber]
+    window: Ints
+
+
+def _windows(bins: Ints, numbers: Sequence[BinnedNumber], others: OtherBins | None) -> _Windows:
+    """Bins with more values than a sixth of a sum cell divided into windows of so many, from their low end up; and all
+    of them by the bins of other margins.
+    """
+    keys = [bins, bins * 0 if others is None else _distinct(others.bins)[1]]
     for number in numbers:
         size = max(1, number.step // 6)
         is_wide = (number.high - number.low >= size) & (number.step > 0)
         keys.append(np.where(is_wide[bins], (number.values - number.low[bins]) // size, 0))
     names, window = _distinct(np.stack(keys))
-    public, finer = names[0], []
-    for number, parts in zip(numbers, names[1:], strict=True):
+    public, told, finer = names[0], [], []
+    for place, (number, parts) in enumerate(zip(numbers, names[2:], strict=True)):
         size = max(1, number.step // 6)
-        low, high = number.low[public], number.high[public]
+        low, high = ends = number.low[public], number.high[public]
         is_wide = (high - low >= size) & (number.step > 0)
         low = np.where(is_wide, low + parts * size, low)
         high = np.where(is_wide, np.minimum(low + size - 1, high), high)
+        if others is not None:
+            inner, outer = np.full_like(low, NO_LEAST), np.full_like(high, NO_MOST)
+            np.maximum.at(inner, window, others.low[place])
+            np.minimum.at(outer, window, others.high[place])
+            held = number.has_number[public]
+            inner, outer = np.where(held, inner, NO_LEAST), np.where(held, outer, NO_MOST)
+            low, high = np.maximum(low, inner), np.minimum(high, outer)
+            ends = np.maximum(ends[0], inner), np.minimum(ends[1], outer)
+        told.append(ends)
         finer.append(replace(number, low=low, high=high))
-    return public, window, finer
+    return _Windows(public, _distinct(names[:2])[1], told, finer, window)
+
+
+def _given_ends(classes: Sequence[Ints], atom: Ints, least: Ints, most: Ints) -> list[tuple[Ints, Ints]]:
+    """By class of the first margins what is given by record."""
+    found = []
+    for row, begin, end in zip(classes, least, most, strict=False):
+        low, high = (np.zeros(int(row.max()) + 1, dtype=np.int64) for _ in range(2))
+        low[row[atom]], high[row[atom]] = begin, end
+        found.append((low, high))
+    return found
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:

@@ -14,9 +14,10 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
 from querygate.methods.views.holders import Holders, Possible
+from querygate.methods.views.sides import SidedWorld, choose_sides, find_trades
 from querygate.methods.views.swaps import find_swaps
 from querygate.methods.views.table import SensitiveColumn
-from querygate.methods.views.windows import Windows
+from querygate.methods.views.windows import FinerBins, Windows
 from querygate.methods.views.worlds import World, roomy_world
 
 WITNESS = "somebody's value would have been certain"
@@ -28,6 +29,8 @@ class ColumnFrontiers:
 
     views: tuple[Frontier, ...]
     worlds: tuple[World, ...] = ()
+    sided: tuple[SidedWorld, ...] = ()
+    """Beside earlier versions, in the place of worlds."""
     collapses: tuple[Collapse, ...] = ()
 
     @property
@@ -44,12 +47,19 @@ class CellRecords:
 
 
 def find_frontiers(
-    column: SensitiveColumn, cell: CellRecords, views: Sequence[Frontier], fixed: int, values: int
+    column: SensitiveColumn,
+    cell: CellRecords,
+    views: Sequence[Frontier],
+    fixed: int,
+    values: int,
+    finer: FinerBins | None = None,
 ) -> ColumnFrontiers:
-    """Coarsen the views after the first `fixed` ones until guards and witnesses hold."""
+    """Coarsen the views after the first `fixed` ones until guards and witnesses hold. `finer`: whom the bins of other
+    views tell apart.
+    """
     now: list[Frontier] = list(views)
     done: list[Collapse] = []
-    windows = Windows.of(column, cell.records)
+    windows = Windows.of(column, cell.records, finer=finer)
     if min(np.unique(value[windows.public]).size for value in column.values) < values:
         return ColumnFrontiers((), collapses=(Collapse(fixed, 0, f"withheld: {WITNESS}", cell.records.size),))
     while True:
@@ -57,7 +67,7 @@ def find_frontiers(
         if failed is None:
             shown, unsafe = witnesses(windows, cell.leaf, now, values)
             if not unsafe.any():
-                return ColumnFrontiers(tuple(now), shown.worlds, tuple(done))
+                return ColumnFrontiers(tuple(now), shown.worlds, shown.sided, tuple(done))
             hits, reason = _parents_of_groups(now, shown.holders, unsafe, fixed), WITNESS
         else:
             hits, reason = _parents_of_classes(now, *failed[:2]), failed[2]
@@ -72,21 +82,42 @@ class Witnesses:
     """What shows that holders can have other values."""
 
     holders: Holders
-    worlds: tuple[World, ...]
+    worlds: tuple[World, ...] = ()
+    sided: tuple[SidedWorld, ...] = ()
 
 
 def witnesses(windows: Windows, leaf: Ints, views: Sequence[Frontier], values: int) -> tuple[Witnesses, Bools]:
-    """The worlds that show holders safe, and the groups that are not."""
+    """The worlds that show holders safe, and the groups that are not. Beside earlier versions, whose views come first,
+    by swaps between two sides.
+    """
     holders = Holders.of(windows, views, leaf)
     possible = Possible.begin(holders, values)
+    if windows.finer is None:
+        found = Witnesses(holders, worlds=_worlds(possible))
+    else:
+        found = Witnesses(holders, sided=_sided_worlds(possible))
+    return found, ~possible.is_safe()
+
+
+def _sided_worlds(possible: Possible) -> tuple[SidedWorld, ...]:
+    found: list[SidedWorld] = []
+    sides = choose_sides(possible.holders.atoms)
+    for exact in (0, 1):
+        if not possible.is_safe().all() and (possible.holders.column.measures or not found):
+            found.append(find_trades(possible, sides, exact))
+    return tuple(found)
+
+
+def _worlds(possible: Possible) -> tuple[World, ...]:
+    holders = possible.holders
     worlds: list[World] = []
     divided = holders.atoms.divided
     for exact in divided if len(divided) > 1 else ():  # one partition has no swaps but those inside a class
-        if possible.is_safe().all() or (worlds and len(divided) == 2 and not windows.told.measures):
+        if possible.is_safe().all() or (worlds and len(divided) == 2 and not holders.column.measures):
             break
         worlds.append(roomy_world(holders, exact))
         find_swaps(possible, worlds[-1])
-    return Witnesses(holders, tuple(worlds)), ~possible.is_safe()
+    return tuple(worlds)
 
 
 def _failing(

@@ -117,20 +117,21 @@ class Possible:
 
     def is_safe(self) -> Bools:
         """Per group: enough values of every column, and such as span every guard. Who is known has nothing to lose."""
-        told, public = self.holders.windows.told, self.holders.windows.public
-        starts = np.flatnonzero(np.diff(public, prepend=-1))  # windows of one bin are side by side
+        windows = self.holders.windows
+        told, public = windows.told, windows.public
+        starts = np.flatnonzero(np.diff(windows.kind, prepend=-1))  # windows of one kind are side by side
         can, names = np.logical_or.reduceat(self.bins, starts, axis=1), public[starts]
         safe: Bools = np.ones(len(can), dtype=np.bool_)
         for value in told.values:
             order = np.argsort(value[names], kind="stable")
             begins = np.flatnonzero(np.append(True, np.diff(value[names][order]) != 0))
             safe &= np.logical_or.reduceat(can[:, order], begins, axis=1).sum(axis=1) >= self.values
-        for measure in told.measures:
-            low, high = (end[names] for end in measure.ends)
+        for measure, ends in zip(told.measures, windows.ends, strict=True):
+            low, high = (end[starts] for end in ends)
             known = can & measure.has_number[names]
             greatest = np.where(known, high, np.iinfo(np.int64).min).max(axis=1)
             least = np.where(known, low, np.iinfo(np.int64).max).min(axis=1)
             has_own = measure.has_number[public[self.holders.bin]]
             span = np.where(has_own, greatest, 0) - np.where(has_own, least, 0) + 1
             safe &= ~has_own | (span >= measure.span)
-        return safe | self.holders.windows.known[self.holders.bin]
+        return safe | windows.known[self.holders.bin]

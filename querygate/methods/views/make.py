@@ -78,14 +78,12 @@ def certified_cell(table: RecordTable, plan: ViewPlan, records: Ints) -> CellRel
     certified, collapses = uncrossed(counts[0], counts[second], both, weights, least)
     counts[: second + 1] = certified[: second + 1]
     least_cut = least_crossing(counts[0], counts[second], both, weights)
-    columns = [_spanning(column, records, leaf, counts[: second + 1], plan.values) for column in table.sensitive]
     balances: list[tuple[Balance, ...]] = []
     for place in range(SPANNING, len(counts)):
         counts[place], found, more = balanced(counts[: place + 1], rows[: place + 1], weights, least)
         collapses += more
         balances.append(tuple(found))
-        pairs = zip(table.sensitive, columns, strict=True)
-        columns = [_inserted(column, one, records, leaf, counts, place, plan.values) for column, one in pairs]
+    columns = [column_release(column, records, leaf, counts, plan.values) for column in table.sensitive]
     return CellRelease(records, leaf, tuple(counts), least_cut, tuple(balances), tuple(columns), tuple(collapses))
 
 
@@ -97,12 +95,16 @@ def _tree(table: RecordTable, view: Sequence[str], records: Ints, least: int) ->
     return grow(columns, codes, weights, least, table.person).over(place)
 
 
-def _spanning(
+def column_release(
     column: SensitiveColumn, records: Ints, leaf: Ints, counts: Sequence[Frontier], values: int
 ) -> ColumnRelease:
-    views = tuple(range(len(counts)))
-    safe = find_frontiers(column, CellRecords(records, leaf[: len(counts)]), counts, 0, values)
-    return _column(column, records, leaf, views, safe, safe.collapses)
+    """The column in the first two views, and then in one further view after another."""
+    spanning = counts[:SPANNING]
+    safe = find_frontiers(column, CellRecords(records, leaf[: len(spanning)]), spanning, 0, values)
+    found = released(column, records, leaf, tuple(range(len(spanning))), safe, safe.collapses)
+    for place in range(SPANNING, len(counts)):
+        found = _inserted(column, found, records, leaf, counts, place, values)
+    return found
 
 
 def _inserted(
@@ -125,10 +127,10 @@ def _inserted(
     collapses = (*before.collapses, *more)
     if safe.is_withheld:
         return ColumnRelease(column.name, before.views, before.safe, before.figures, collapses)
-    return _column(column, records, leaf, views, safe, collapses)
+    return released(column, records, leaf, views, safe, collapses)
 
 
-def _column(
+def released(
     column: SensitiveColumn,
     records: Ints,
     leaf: Ints,
@@ -136,6 +138,7 @@ def _column(
     safe: ColumnFrontiers,
     collapses: tuple[Collapse, ...],
 ) -> ColumnRelease:
+    """What is told of the column by these views."""
     views = () if safe.is_withheld else views
     figures = figures_of(column, records, leaf[list(views)], views, safe)
     return ColumnRelease(column.name, views, safe, figures, collapses)

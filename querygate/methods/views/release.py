@@ -17,7 +17,7 @@ from querygate.methods.views.balance import Balance
 from querygate.methods.views.column_frontiers import ColumnFrontiers
 from querygate.methods.views.frontier import Collapse, Frontier
 from querygate.methods.views.sum_cells import SumCells
-from querygate.methods.views.table import NULL, RecordTable, SensitiveColumn
+from querygate.methods.views.table import NULL, Measure, RecordTable, SensitiveColumn
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,16 @@ class ClassFigures:
 
 @dataclass(frozen=True)
 class ColumnRelease:
-    """One sensitive column in one cell. `views` are those that tell of it; none: it is withheld in this cell."""
+    """One sensitive column in one cell. `views` are those that tell of it; none: it is withheld in this cell. With
+    `beside`, its worlds are about earlier versions too, whose margins come first.
+    """
 
     name: str
     views: tuple[int, ...]
     safe: ColumnFrontiers
     figures: tuple[ClassFigures, ...]
     collapses: tuple[Collapse, ...]
+    beside: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class CellRelease:
     """One frame cell. `leaf` (views x records) and the frontiers say in which class each record is.
 
     `least_cut` is the least weight of a combination of the first two views; `balances` are the certificates of each
-    further view together with all before it.
+    further view together with all before it, and `together` those of all views of all versions, where something new is
+    told beside earlier ones.
     """
 
     records: Ints
@@ -61,6 +65,7 @@ class CellRelease:
     balances: tuple[tuple[Balance, ...], ...]
     columns: tuple[ColumnRelease, ...]
     collapses: tuple[Collapse, ...]
+    together: tuple[Balance, ...] = ()
 
     def frontier(self, view: int, column: str | None = None) -> Frontier | None:
         """The classes of a view, for counts or for a column; None if the view is silent on it."""
@@ -104,6 +109,13 @@ class ViewsRelease:
             yield name, box
 
 
+def class_sums(measure: Measure, records: Ints, bins: Ints, label: Ints) -> SumCells:
+    """What is told of the sum of each class; `bins` and `label` are by record of a cell."""
+    known = measure.has_number[bins]
+    parts = (measure.values[records], *(end[bins] for end in measure.ends), np.ones_like(bins))
+    return SumCells.of(measure, *(by_atom(label, np.where(known, part, 0), int(label.max()) + 1) for part in parts))
+
+
 def figures_of(
     column: SensitiveColumn, records: Ints, leaf: Ints, views: tuple[int, ...], safe: ColumnFrontiers
 ) -> tuple[ClassFigures, ...]:
@@ -118,10 +130,7 @@ def figures_of(
         np.add.at(histogram, (label, bins), 1)
         low, high = (np.zeros((len(column.measures), frontier.classes), dtype=np.int64) for _ in range(2))
         for place, measure in enumerate(column.measures):
-            known = measure.has_number[bins]
-            parts = (measure.values[records], *(end[bins] for end in measure.ends), np.ones_like(bins))
-            sums = (by_atom(label, np.where(known, part, 0), frontier.classes) for part in parts)
-            cells = SumCells.of(measure, *sums)
+            cells = class_sums(measure, records, bins, label)
             low[place], high[place] = cells.low, cells.high
         told.append(ClassFigures(view, frontier.nodes, histogram, low, high))
     return tuple(told)

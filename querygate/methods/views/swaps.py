@@ -9,6 +9,8 @@ Proof: docs/explanation/proofs/views-witnesses.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -28,7 +30,17 @@ AT_ONCE = 1_000
 
 
 def find_swaps(possible: Possible, world: World) -> None:
-    """Add what swaps show in this world; more pairs of bins are tried for those whom the first few do not show safe."""
+    """Add what swaps show in this world."""
+    holders = possible.holders
+    for own, other in pairs_to_try(possible):
+        room = world.room(holders, own, other)
+        for view in holders.atoms.divided:
+            if view != world.exact:
+                _add_swaps(possible, room, own, other, (world.exact, view))
+
+
+def pairs_to_try(possible: Possible) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs of bins, some at a time; more are tried for those whom the first few do not show safe."""
     holders = possible.holders
     tried: set[tuple[int, int]] = set()
     for most in PARTNERS:
@@ -41,26 +53,33 @@ def find_swaps(possible: Possible, world: World) -> None:
         tried |= set(new)
         for begin in range(0, len(new), AT_ONCE):
             own, other = np.array(new[begin : begin + AT_ONCE]).T
-            room = world.room(holders, own, other)
-            for view in holders.atoms.divided:
-                if view != world.exact:
-                    _add_swaps(possible, room, own, other, (world.exact, view))
+            yield own, other
 
 
 def _add_swaps(possible: Possible, room: Ints, own: Ints, other: Ints, views: tuple[int, int]) -> None:
     """Per pair of bins: holders can have the other one if their classes of the two views are strongly connected, by
     classes that have room and inside one class of every further view.
     """
-    holders, atoms = possible.holders, possible.holders.atoms
+    atoms = possible.holders.atoms
     moved = atoms.labels[views[1]] + atoms.offsets[views[1]]
     further = [view for view in atoms.divided if view not in views]
     first, second = (distinct_columns(atoms.labels[[view, *further]])[1] for view in views)
-    second += int(first.max()) + 1
+    add_cycles(possible, (first, second), room > 0, moved, own, other)
+
+
+def add_cycles(
+    possible: Possible, classes: tuple[Ints, Ints], has_room: Bools, place: Ints, own: Ints, other: Ints
+) -> None:
+    """Per pair of bins: holders can have the other one if their classes of two partitions are strongly connected, by
+    atoms that have room. Both partitions say the class of each atom, and `place` where its room is told.
+    """
+    holders, first = possible.holders, classes[0]
+    second = classes[1] + int(first.max()) + 1
     size = int(second.max()) + 1
     arcs, gets, group = [], [], []
     for bins, others, tail, head in ((own, other, first, second), (other, own, second, first)):
         pair, who = holders.having(bins)
-        free = room[pair, moved[holders.atom[who]]] > 0
+        free = has_room[pair, place[holders.atom[who]]]
         pair, who = pair[free], who[free]
         arcs.append((pair * size + tail[holders.atom[who]], pair * size + head[holders.atom[who]]))
         gets.append(others[pair])

@@ -9,6 +9,7 @@ Proof: docs/explanation/proofs/views-witnesses.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from querygate.methods.views.holders import Holders
 from querygate.methods.views.programme import sums_below
 from querygate.methods.views.sum_cells import SumCells
 from querygate.methods.views.table import Measure
+from querygate.methods.views.windows import GREATEST, LEAST
 
 NUDGES = 12
 """Rounds of moving sums inwards before a programme is solved; two or three are enough most often."""
@@ -51,6 +53,11 @@ class World:
 
 def roomy_world(holders: Holders, exact: int) -> World:
     """A world with much room in all views but the exact one; that of the data where none is found."""
+    return World(exact, *roomy_totals(holders, [exact]))
+
+
+def roomy_totals(holders: Holders, exact: Sequence[int]) -> tuple[Ints, Ints]:
+    """Totals by measure and atom, and margins by measure and class, with much room in all views but these."""
     totals, margins = [], []
     for number, measure in enumerate(holders.column.measures):
         true = by_atom(holders.atom, holders.totals[number], holders.atoms.number)
@@ -63,8 +70,7 @@ def roomy_world(holders: Holders, exact: int) -> World:
         totals.append(one)
         margins.append(left)
     classes = sum(holders.atoms.sizes)
-    return World(
-        exact,
+    return (
         np.array(totals, dtype=np.int64).reshape(len(totals), holders.atoms.number),
         np.array(margins, dtype=np.int64).reshape(len(totals), classes),
     )
@@ -77,23 +83,38 @@ def atom_bounds(holders: Holders, measure: Measure) -> tuple[Ints, Ints]:
 
 
 def told_cells(holders: Holders, number: int, true: Ints) -> SumCells:
-    """What is told of the sums of all classes: by public bins, however windows divide them."""
+    """What is told of the sums of all classes: by public bins, however windows divide them. The first views are those
+    of earlier versions, where there are any, and have told what they told.
+    """
     measure, public = holders.windows.told.measures[number], holders.windows.public[holders.bin]
     parts = (*(end[public] for end in measure.ends), measure.has_number[public].astype(np.int64))
     least, greatest, known = (
         holders.atoms.sums(by_atom(holders.atom, holders.count * part, holders.atoms.number)) for part in parts
     )
-    return SumCells.of(measure, holders.atoms.sums(true), least, greatest, known)
+    cells = SumCells.of(measure, holders.atoms.sums(true), least, greatest, known)
+    finer = holders.windows.finer
+    if finer is None:
+        return cells
+    low, high = cells.low.copy(), cells.high.copy()
+    is_first, is_last = cells.is_first.copy(), cells.is_last.copy()
+    atom = holders.atom[holders.row_group]
+    for view, (begin, end) in enumerate(zip(finer.least[number], finer.most[number], strict=True)):
+        place = holders.atoms.labels[view][atom] + holders.atoms.offsets[view]
+        is_first[place], is_last[place] = begin == LEAST, end == GREATEST
+        low[place] = np.where(begin == LEAST, least[place], begin)
+        high[place] = np.where(end == GREATEST, greatest[place], end)
+    return SumCells(low, high, is_first, is_last)
 
 
-def _nudged(holders: Holders, measure: Measure, true: Ints, cells: SumCells, exact: int) -> Ints | None:
+def _nudged(holders: Holders, measure: Measure, true: Ints, cells: SumCells, exact: Sequence[int]) -> Ints | None:
     """Totals by atom that leave every class its room, found by moving the sums of one view after another inwards; None
     if that leads nowhere soon.
     """
-    atoms, begin = holders.atoms, int(holders.atoms.offsets[exact])
+    atoms = holders.atoms
     low, high = atom_bounds(holders, measure)
     enough = np.full(cells.low.size, min(2 * int(measure.widths.max()), (measure.step - 1) // 2))
-    enough[begin : begin + atoms.sizes[exact]] = 0
+    for view in exact:
+        enough[atoms.offsets[view] : atoms.offsets[view] + atoms.sizes[view]] = 0
     inner = (cells.high - cells.low - 2 * enough) / 4.0
     least = np.where(cells.is_first, -np.inf, cells.low + enough + inner)
     most = np.where(cells.is_last, np.inf, cells.high - enough - inner)
@@ -111,7 +132,7 @@ def _nudged(holders: Holders, measure: Measure, true: Ints, cells: SumCells, exa
     return None
 
 
-def _searched(holders: Holders, measure: Measure, true: Ints, cells: SumCells, exact: int) -> Ints:
+def _searched(holders: Holders, measure: Measure, true: Ints, cells: SumCells, exact: Sequence[int]) -> Ints:
     """Totals by atom from a programme that makes the sum of margins as large as can be, rounded to whole numbers."""
     atoms, step = holders.atoms, float(measure.step)
     low, high = atom_bounds(holders, measure)
@@ -135,13 +156,14 @@ def _searched(holders: Holders, measure: Measure, true: Ints, cells: SumCells, e
     return np.clip(low + np.rint(found[:number] * step).astype(np.int64), low, high)
 
 
-def _wanted(holders: Holders, measure: Measure, exact: int) -> Ints:
+def _wanted(holders: Holders, measure: Measure, exact: Sequence[int]) -> Ints:
     """The margin that is enough for each class: two bins wide, and what rounding may take."""
     atoms = holders.atoms
     rounding = atoms.sums(np.ones(atoms.number, dtype=np.int64))
     widest = int(measure.widths.max())
     wanted = rounding + 2 * widest
-    begin = int(atoms.offsets[exact])
-    own = slice(begin, begin + atoms.sizes[exact])
-    wanted[own] = rounding[own]
+    for view in exact:
+        begin = int(atoms.offsets[view])
+        own = slice(begin, begin + atoms.sizes[view])
+        wanted[own] = rounding[own]
     return np.minimum(wanted, measure.step // 2)

@@ -215,6 +215,7 @@ def test_a_table_that_is_none_is_refused() -> None:
         ({"anonymise": {"search": "blind"}}, "anonymise.search"),
         ({"k_map": {"population": "p.csv", "k": 9}}, "k_map"),
         ({"republish": {"on_overlap": "sticky"}}, "republish.on_overlap"),
+        ({"republish": {"few_changes": "report"}}, "republish.few_changes"),
         ({"columns": {"town": public("category")}}, "columns.town.role"),
         ({"columns": {"icd": code_list("icd10")}}, "columns.icd.role"),
         ({"columns": {"sex": {"hierarchy": "digits"}}}, "columns.sex.hierarchy"),

@@ -1,4 +1,4 @@
-"""Versions of views beside earlier ones: they stand alone, or tell the very same."""
+"""Versions of views beside earlier ones: certified together with them, or refused with a plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive
-from tests.unit.custody.publish.publications import new_site, put, shelf_of
+from tests.unit.custody.publish.publications import copy_site, ends, new_site, put, shelf_of
+from tests.unit.custody.verify.view_stores import SURVEY, survey
 
 NUMBER = 60
 CLASSES = make_policy(
@@ -39,8 +40,21 @@ def people(number: int = NUMBER, seed: int = 1) -> dict[str, list[Any]]:
     }
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    opened = new_site(tmp_path_factory.mktemp("published"))
+    put(opened, VIEWS, people(), handling=AS_IT_SAYS)
+    return opened
+
+
 @pytest.fixture
-def opened(tmp_path: Path) -> OpenSite:
+def opened(published: OpenSite, tmp_path: Path) -> OpenSite:
+    """A site with a first version of views."""
+    return copy_site(published, tmp_path)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> OpenSite:
     return new_site(tmp_path)
 
 
@@ -58,7 +72,6 @@ def retired(report: Report) -> tuple[int, ...]:
 
 
 def test_the_same_records_under_the_same_policy_tell_the_very_same(opened: OpenSite) -> None:
-    put(opened, VIEWS, people(), handling=AS_IT_SAYS)
     rows = {name: values[::-1] for name, values in people().items()}
     again = put(opened, VIEWS, rows, handling=AS_IT_SAYS)
     assert again.versions is not None
@@ -68,7 +81,6 @@ def test_the_same_records_under_the_same_policy_tell_the_very_same(opened: OpenS
 
 @pytest.mark.parametrize("on_overlap", ["refuse", "sticky"])
 def test_other_records_are_refused_with_a_plan_that_works(opened: OpenSite, on_overlap: Any) -> None:
-    put(opened, VIEWS, people(), handling=AS_IT_SAYS)
     error = refused(opened, VIEWS, people(seed=2), VersionHandling(on_overlap))
     assert "version 1" in error.detail
     assert shelf_of(opened).readable("t") == (1,)
@@ -76,46 +88,172 @@ def test_other_records_are_refused_with_a_plan_that_works(opened: OpenSite, on_o
     assert shelf_of(opened).readable("t") == (2,)
 
 
-def test_one_changed_value_is_another_table(opened: OpenSite) -> None:
-    put(opened, VIEWS, people(), handling=AS_IT_SAYS)
+def plus(rows: dict[str, list[Any]], more: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {name: [*values, *more[name]] for name, values in rows.items()}
+
+
+def newcomers(number: int, **fixed: Any) -> dict[str, list[Any]]:
+    found = people(number, seed=5) | {"mrn": [f"n{i}" for i in range(number)]}
+    return found | {name: [value] * number for name, value in fixed.items()}
+
+
+def certified_with(report: Report) -> tuple[int, ...]:
+    assert report.versions is not None
+    assert report.versions.retired == ()
+    return report.versions.certified
+
+
+def test_many_newcomers_are_certified_together_with_those_before(opened: OpenSite) -> None:
+    rows = plus(people(), newcomers(60))
+    assert certified_with(put(opened, VIEWS, rows, handling=AS_IT_SAYS)) == (1,)
+    rows = plus(rows, newcomers(60) | {"mrn": [f"o{i}" for i in range(60)]})
+    assert certified_with(put(opened, VIEWS, rows, handling=AS_IT_SAYS)) == (1, 2)
+    assert opened.store.current("t").catalog.rows == 180
+
+
+def test_newcomers_fewer_than_k_wait_for_more(opened: OpenSite) -> None:
+    few = plus(people(), newcomers(2, age=45))
+    error = refused(opened, VIEWS, few, AS_IT_SAYS)
+    assert "age from 40 below 50" in error.detail
+    assert "wait until at least 3 people" in error.remedy
+    assert shelf_of(opened).readable("t") == (1,)
+    enough = plus(people(), newcomers(3, age=45) | {"ill": [True, False, True]})
+    assert certified_with(put(opened, VIEWS, enough, handling=AS_IT_SAYS)) == (1,)
+
+
+def test_nobody_leaves_those_who_stay(opened: OpenSite) -> None:
+    fewer = {name: values[:-1] for name, values in people().items()}
+    assert "1 person of version 1 left" in refused(opened, VIEWS, fewer, AS_IT_SAYS).detail
+
+
+def test_a_whole_frame_cell_may_leave(opened: OpenSite) -> None:
+    rows = people()
+    stay = [i for i, age in enumerate(rows["age"]) if age < 50]
+    left = {name: [values[i] for i in stay] for name, values in rows.items()}
+    assert certified_with(put(opened, VIEWS, left, handling=AS_IT_SAYS)) == (1,)
+
+
+def test_a_changed_sensitive_value_is_refused(opened: OpenSite) -> None:
     rows = people()
     rows["ill"][0] = not rows["ill"][0]
-    refused(opened, VIEWS, rows, AS_IT_SAYS)
+    assert "sensitive values of 1 person" in refused(opened, VIEWS, rows, AS_IT_SAYS).detail
 
 
-@pytest.mark.parametrize(("before", "after"), [(CLASSES, VIEWS), (VIEWS, CLASSES), (VIEWS, VIEWS.but(k=4))])
-def test_another_policy_is_refused_before_anything_is_written(opened: OpenSite, before: str, after: str) -> None:
-    put(opened, before, people(), handling=AS_IT_SAYS)
-    error = refused(opened, after, people(), AS_IT_SAYS)
-    assert "another policy" in error.detail
-    assert retired(put(opened, after, people(), handling=RETIRE)) == (1,)
+@pytest.mark.parametrize("years", [1, 40])
+def test_a_changed_quasi_identifier_is_hidden(opened: OpenSite, years: int) -> None:
+    """In the same frame cell, and in one far away: such cells are joined."""
+    rows = people()
+    rows["age"][0] += years
+    rows["sex"][0] = not rows["sex"][0]
+    assert certified_with(put(opened, VIEWS, rows, handling=AS_IT_SAYS)) == (1,)
+
+
+@pytest.mark.parametrize(("before", "after"), [(CLASSES, VIEWS), (VIEWS, CLASSES)])
+def test_classes_and_views_are_refused_before_anything_is_written(empty: OpenSite, before: str, after: str) -> None:
+    put(empty, before, people(), handling=AS_IT_SAYS)
+    assert "published as views" in refused(empty, after, people(), AS_IT_SAYS).detail
+    assert retired(put(empty, after, people(), handling=RETIRE)) == (1,)
+
+
+OTHER_VIEWS = CLASSES.but(views={"mode": "spanning", "spanning": [["age"], ["sex"]]})
+
+
+@pytest.mark.parametrize("after", [VIEWS.but(k=4), OTHER_VIEWS])
+def test_another_policy_on_the_same_records_is_certified(opened: OpenSite, after: str) -> None:
+    assert certified_with(put(opened, after, people(), handling=AS_IT_SAYS)) == (1,)
+
+
+def test_views_that_have_to_stay_as_they_are_are_refused(opened: OpenSite) -> None:
+    rows = plus(people(), newcomers(60))
+    with pytest.raises(ConfigError) as found:
+        put(opened, VIEWS.but(views={"on_uncertified": "refuse"}), rows, handling=AS_IT_SAYS)
+    assert "together with earlier versions" in found.value.detail
+
+
+def test_answers_of_a_second_version_hold_the_truth(empty: OpenSite) -> None:
+    """With missing values everywhere, numbers in bins that differ between versions, and two views."""
+    policy = SURVEY.but(person="mrn", columns={"mrn": IDENTIFIER, "age": {"cuts": [40]}})
+    first, more = (
+        survey(number, seed) | {"mrn": list(range(begin, begin + number))}
+        for number, seed, begin in ((150, 1, 0), (60, 2, 150))
+    )
+    put(empty, policy, first, handling=AS_IT_SAYS)
+    rows = plus(first, more)
+    assert certified_with(put(empty, policy, rows, handling=AS_IT_SAYS)) == (1,)
+    for where, name, wanted in (("age < 40", "age", range(40)), ("sex = 'f'", "sex", ["f"])):
+        there = [i for i, value in enumerate(rows[name]) if value in wanted]
+        known = [rows["sbp"][i] for i in there if rows["sbp"][i] is not None]
+        ill = sum(rows["ill"][i] == "yes" for i in there)
+        for statistic, condition, truth in (
+            ("COUNT(*)", where, len(there)),
+            ("COUNT(*)", f"{where} AND ill = 'yes'", ill),
+            ("AVG(sbp)", where, sum(known) / len(known)),
+        ):
+            low, high = ends(empty, statistic, condition)
+            assert low <= truth <= high
+
+
+def without_names(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {name: values for name, values in rows.items() if name != "mrn"}
+
+
+def test_without_a_person_column_records_may_only_come(empty: OpenSite) -> None:
+    unnamed = VIEWS.but(person=None, columns={"mrn": None})
+    put(empty, unnamed, without_names(people()), handling=AS_IT_SAYS)
+    more = without_names(plus(people(), newcomers(60)))
+    assert certified_with(put(empty, unnamed, more, handling=AS_IT_SAYS)) == (1,)
+    more["age"][0] += 1
+    error = refused(empty, unnamed, more, AS_IT_SAYS)
+    assert "not known who is new" in error.detail
+    assert "name the column that identifies persons" in error.remedy
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"ill": {"role": "quasi-identifier"}}, "ill was sensitive"),
+        ({"sex": {"type": "category", "values": ["false", "true"]}}, "sex was quasi-identifier of type boolean"),
+    ],
+)
+def test_a_column_that_became_something_else(opened: OpenSite, columns: Any, reason: str) -> None:
+    changed = VIEWS.but(columns={**columns, "fit": sensitive("boolean")})
+    rows = people() | {"fit": people(seed=9)["ill"]}
+    assert reason in refused(opened, changed, rows, AS_IT_SAYS).detail
+
+
+def test_people_with_several_rows_have_to_be_told_the_very_same(empty: OpenSite) -> None:
+    rows = people(120)
+    rows["mrn"] = [f"{i % 60:04d}" for i in range(120)]
+    put(empty, VIEWS, rows, handling=AS_IT_SAYS)
+    again = put(empty, VIEWS, rows, handling=AS_IT_SAYS)
+    assert again.versions is not None
+    assert again.versions.same == (1,)
+    rows["age"][0] += 1
+    assert "several rows" in refused(empty, VIEWS, rows, AS_IT_SAYS).detail
 
 
 def test_a_version_whose_file_is_lost_has_to_be_retired(opened: OpenSite) -> None:
-    put(opened, VIEWS, people(), handling=AS_IT_SAYS)
     version_file(opened.site.store / "t", 1).unlink()
     refused(opened, VIEWS, people(), AS_IT_SAYS)
     assert retired(put(opened, VIEWS, people(), handling=RETIRE)) == (1,)
 
 
 def test_some_retired_are_not_all(opened: OpenSite) -> None:
-    for _ in range(2):
-        put(opened, VIEWS, people(), handling=AS_IT_SAYS)
+    put(opened, VIEWS, people(), handling=AS_IT_SAYS)
     error = refused(opened, VIEWS, people(seed=2), VersionHandling("refuse", retire=(1,)))
     assert "version 2," in error.detail
     everything = VersionHandling("refuse", retire=(1, 2))
     assert retired(put(opened, VIEWS, people(seed=2), handling=everything)) == (1, 2)
 
 
-def test_classes_go_with_earlier_classes_as_before(opened: OpenSite) -> None:
-    put(opened, CLASSES, people(), handling=AS_IT_SAYS)
-    again = put(opened, CLASSES, people(), handling=AS_IT_SAYS)
+def test_classes_go_with_earlier_classes_as_before(empty: OpenSite) -> None:
+    put(empty, CLASSES, people(), handling=AS_IT_SAYS)
+    again = put(empty, CLASSES, people(), handling=AS_IT_SAYS)
     assert again.versions is not None
     assert list(again.versions.by_version) == [1]
 
 
 def test_a_person_is_deleted_from_a_dataset_of_views(opened: OpenSite) -> None:
-    put(opened, VIEWS, people(), handling=AS_IT_SAYS)
     done = delete_from(opened, VIEWS.parsed(), "0007", user="tester")
     assert (done.version, done.retired, done.rows) == (2, (1,), 1)
     assert opened.store.current("t").catalog.rows == NUMBER - 1
