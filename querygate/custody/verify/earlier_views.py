@@ -110,8 +110,15 @@ def read_earlier(kept: KeptVersion, policy: Policy, columns: Sequence[str], read
     before: ReadColumn = cache(kept.raw_column)
     place = _matched(kept, policy, columns, read, before)
     _check_values(kept.number, catalog, policy, place, read, before)
-    with kept.written.margins() as margins:
-        return _Reading(kept, catalog, policy, margins, before, read, place).read()
+    try:
+        with kept.written.margins() as margins:
+            return _Reading(kept, catalog, policy, margins, before, read, place).read()
+    except ConfigError:
+        raise _disagrees(kept.number) from None
+
+
+def _disagrees(version: int) -> Incomparable:
+    return Incomparable(f"the raw rows of version {version} are not those that it was published of")
 
 
 def stacked(
@@ -166,7 +173,11 @@ def _matched(kept: KeptVersion, policy: Policy, columns: Sequence[str], read: Re
     """By record its row in the earlier version, or ABSENT."""
     common = [name for name in columns if name in kept.columns]
     keys = [policy.person] if policy.person in common else common
+    if not keys:
+        raise Incomparable(f"version {kept.number} has no column in common with the new one")
     old, new = _keys([(before(name), read(name)) for name in keys], numbered=keys != [policy.person])
+    if old.size != kept.written.catalog().rows:
+        raise _disagrees(kept.number)
     if np.unique(old).size < old.size or np.unique(new).size < new.size:
         raise Incomparable(f"people have several rows in version {kept.number} or now")
     order = np.argsort(old)

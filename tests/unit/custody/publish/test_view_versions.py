@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from querygate.core.errors import ConfigError
@@ -236,6 +237,14 @@ def test_a_version_whose_file_is_lost_has_to_be_retired(opened: OpenSite) -> Non
     version_file(opened.site.store / "t", 1).unlink()
     refused(opened, VIEWS, people(), AS_IT_SAYS)
     assert retired(put(opened, VIEWS, people(), handling=RETIRE)) == (1,)
+
+
+def test_rows_that_are_not_those_of_the_version(opened: OpenSite) -> None:
+    vault = version_file(opened.site.vault / "t", 1)
+    for change in ("UPDATE rows SET age = (age + 50) % 100 WHERE mrn = '0003'", "DELETE FROM rows WHERE mrn = '0003'"):
+        with duckdb.connect(str(vault)) as file:
+            file.execute(change)
+        assert "raw rows of version 1" in refused(opened, VIEWS, people(), AS_IT_SAYS).detail
 
 
 def test_some_retired_are_not_all(opened: OpenSite) -> None:
