@@ -14,11 +14,11 @@ import pytest
 from querygate.core.types import Ints
 from querygate.site.open_gate import OpenSite
 from tests.attack.view_attacks import Told, certain_by_programmes, exposed_by_algebra
-from tests.attack.view_files import read_classes
+from tests.attack.view_files import read_classes, read_sums
 from tests.policies import IDENTIFIER, make_policy, quasi, sensitive
 from tests.unit.custody.publish.publications import copy_site, new_site, put
 
-K, BEFORE, CAME = 4, 160, 60
+K, BEFORE, CAME = 4, 100, 40
 POLICY = make_policy(
     "t",
     {
@@ -86,7 +86,10 @@ def fixed_numbers(opened: OpenSite, second: dict[str, list[Any]]) -> int:
     """People whose bin of pressure is certain, by histograms and cells of sums."""
     values, low = np.array(second["sbp"]), 80 + 20 * np.arange(4)
     told = laid_together(opened, second, "sbp")
-    return certain_by_programmes(Told(told, (values - 80) // 20, low, low + 19, values, 60))
+    first, then = np.split(told, 2)
+    ends = zip(read_sums(opened, 1, "sbp", first), read_sums(opened, 2, "sbp", then), strict=True)
+    least, most = (np.vstack(pair) for pair in ends)
+    return certain_by_programmes(Told(told, (values - 80) // 20, low, low + 19, values, sums=(least, most)))
 
 
 def test_one_version_alone_hides_everybody(opened: OpenSite) -> None:

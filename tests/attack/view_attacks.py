@@ -20,7 +20,8 @@ from querygate.core.types import Floats, Ints
 @dataclass(frozen=True)
 class Told:
     """One column in one frame cell: classes of each record (views x records), its bin, and if it is a number the ends
-    of bins, the values and the width of sum cells."""
+    of bins, the values and the width of sum cells; or, in the place of that, the ends of what is told of the sum of
+    each record's class (views x records)."""
 
     labels: Ints
     bins: Ints
@@ -28,6 +29,7 @@ class Told:
     high: Ints | None = None
     values: Ints | None = None
     step: int = 0
+    sums: tuple[Floats, Floats] | None = None
 
 
 def _atoms(labels: Ints) -> tuple[Ints, Ints, csr_matrix]:
@@ -141,7 +143,12 @@ def _sums(
     low, high = (np.where(known, ends, 0)[kinds][None, :] for ends in (told.low, told.high))
     totals = np.zeros(number)
     np.add.at(totals, atom, np.where(known[told.bins], told.values, 0).astype(np.float64))
-    cell = np.floor(matrix @ totals / told.step) * told.step
+    if told.sums is None:
+        least = np.floor(matrix @ totals / told.step) * told.step
+        most = least + told.step - 1
+    else:
+        first = [np.unique(row, return_index=True)[1] for row in told.labels]
+        least, most = (np.concatenate([end[own] for end, own in zip(ends, first, strict=True)]) for ends in told.sums)
     bins_low, bins_high = block_diag([low] * number), block_diag([high] * number)
     none = csr_matrix((matrix.shape[0], number * many))
     upper = vstack(
@@ -152,5 +159,5 @@ def _sums(
             hstack([none, -matrix]),
         ]
     )
-    limit = np.concatenate([np.zeros(2 * number), cell + told.step - 1, -cell])
+    limit = np.concatenate([np.zeros(2 * number), most, -least])
     return csr_matrix(upper), limit, number

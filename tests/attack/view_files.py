@@ -8,10 +8,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from querygate.core.types import Ints
+from querygate.core.types import Floats, Ints
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.version_writer import WrittenStore
+
+FAR = 1e9
 
 
 def read_classes(opened: OpenSite, version: int, people: Mapping[str, Sequence[Any]], unit: str = "") -> Ints:
@@ -34,6 +36,17 @@ def read_classes(opened: OpenSite, version: int, people: Mapping[str, Sequence[A
                 boxes = file.execute(f"SELECT DISTINCT class, {ends} FROM cells WHERE margin = {number}").fetchall()
                 found.append([_class(boxes, quasi, members, one) for one in _rows(people)])
     return np.array(found)
+
+
+def read_sums(opened: OpenSite, version: int, column: str, classes: Ints) -> tuple[Floats, Floats]:
+    """The ends that are written for the sum of each of these classes; far out where there are none."""
+    path = version_file(opened.site.store / "t", version)
+    index = next(one.index for one in WrittenStore(path).catalog().columns if one.name == column)
+    with duckdb.connect(str(path), read_only=True) as file:
+        found = file.execute(f"SELECT class, sum_lo, sum_hi FROM class_moment WHERE column_id = {index}").fetchall()
+    ends = {name: (low, high) for name, low, high in found}
+    low, high = (np.array([[ends.get(one, (-FAR, FAR))[end] for one in row] for row in classes]) for end in (0, 1))
+    return low, high
 
 
 def _rows(people: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

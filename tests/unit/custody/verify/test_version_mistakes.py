@@ -95,7 +95,7 @@ def test_somebody_who_left_unnoticed(opened: OpenSite, monkeypatch: pytest.Monke
 
 
 def test_frame_cells_that_were_not_joined(opened: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view_division, "joined_cells", lambda _, cells, __: list(cells))
+    monkeypatch.setattr(view_division, "joined_cells", lambda _, cells, *__: list(cells))
     monkeypatch.setattr(view_division, "check_people", lambda *_: None)
     monkeypatch.setattr(view_division, "certified_beside", as_if_alone)
     rows = people()
