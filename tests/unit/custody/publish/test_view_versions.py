@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,27 @@ def test_answers_of_a_second_version_hold_the_truth(empty: OpenSite) -> None:
         ):
             low, high = ends(empty, statistic, condition)
             assert low <= truth <= high
+
+
+def test_dates_and_linked_columns_are_certified_together_too(empty: OpenSite) -> None:
+    """Of dates no sums are told, and of linked columns each has to be uncertain, in all versions."""
+    seen = sensitive("date", ("2020-01-01", "2021-12-31"), bins=90, guard=60)
+    policy = SURVEY.but(
+        person="mrn",
+        columns={"mrn": IDENTIFIER, "age": {"cuts": [40]}, "seen": seen, "bmi": None},
+        views={"linked": [["sbp", "ill"]]},
+    )
+    first, more = (
+        survey(number, seed)
+        | {"mrn": list(range(begin, begin + number))}
+        | {"seen": [date(2020, 1, 1) + timedelta(days=37 * i % 700) for i in range(number)]}
+        for number, seed, begin in ((90, 1, 0), (40, 2, 90))
+    )
+    put(empty, policy, first, handling=AS_IT_SAYS)
+    report = put(empty, policy, plus(first, more), handling=AS_IT_SAYS)
+    assert certified_with(report) == (1,)
+    assert report.views is not None
+    assert {one.sensitive for one in report.views.margins if one.withheld < 1} == {(), ("sbp", "ill"), ("seen",)}
 
 
 def without_names(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
