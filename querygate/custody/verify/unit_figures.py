@@ -19,7 +19,7 @@ from querygate.custody.policy import ColumnPolicy
 from querygate.custody.policy.view_rules import value_unit
 from querygate.custody.verify.margin_records import LocatedMargin, states
 from querygate.custody.verify.promises import Written, require
-from querygate.methods.views.checker import BinnedNumber, sum_ends
+from querygate.methods.views.certificate_check import BinnedNumber, sum_ends
 
 NOWHERE = -1
 """The bin of a value that no cell has."""

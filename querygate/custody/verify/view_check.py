@@ -28,7 +28,6 @@ from querygate.custody.verify.earlier_views import (
     read_earlier,
     stacked,
 )
-from querygate.custody.verify.margin_guards import MarginGuards, measure_margin
 from querygate.custody.verify.margin_records import (
     LocatedMargin,
     ReadColumn,
@@ -42,8 +41,9 @@ from querygate.custody.verify.promises import MarginReader, Measurement, ViewsMe
 from querygate.custody.verify.raw_combinations import RawCombinations
 from querygate.custody.verify.unit_figures import UnitTold, read_unit
 from querygate.custody.verify.verify import check_edges, check_groups
+from querygate.custody.verify.view_guarantees import MarginGuards, measure_margin
 from querygate.methods.anonymise.parallel import side_by_side
-from querygate.methods.views.checker import (
+from querygate.methods.views.certificate_check import (
     BalanceGiven,
     BinnedNumber,
     OtherBins,

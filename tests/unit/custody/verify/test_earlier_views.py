@@ -12,7 +12,7 @@ import pytest
 from querygate.custody.policy import parse_policy
 from querygate.custody.verify.earlier_views import ABSENT, EarlierMargins, EarlierVersion, read_earlier, stacked
 from querygate.custody.verify.view_check import _tell_more
-from querygate.methods.views.checker import NO_LEAST, NO_MOST, BinnedNumber
+from querygate.methods.views.certificate_check import NO_LEAST, NO_MOST, BinnedNumber
 from querygate.site.open_gate import OpenSite
 from querygate_adapters.store.duckdb_store import version_file
 from querygate_adapters.vault.kept_version import KeptVersion

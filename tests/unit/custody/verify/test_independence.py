@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import querygate.custody.verify
-from querygate.methods.views import checker
+from querygate.methods.views import certificate_check
 
 
 def imported(path: Path) -> set[str]:
@@ -18,7 +18,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_the_checker_knows_the_words_of_the_product_alone() -> None:
-    assert imported(Path(checker.__file__)) == {"querygate.core.types"}
+    assert imported(Path(certificate_check.__file__)) == {"querygate.core.types"}
 
 
 def test_of_views_the_verifier_uses_the_checker_alone() -> None:
@@ -29,4 +29,4 @@ def test_of_views_the_verifier_uses_the_checker_alone() -> None:
         for name in imported(path)
         if name.startswith("querygate.methods.views")
     }
-    assert of_views == {"querygate.methods.views.checker"}
+    assert of_views == {"querygate.methods.views.certificate_check"}

@@ -6,7 +6,7 @@ import numpy as np
 
 from querygate.core.types import Ints
 from querygate.methods.views import CellRelease, ColumnRelease, RecordTable, SensitiveColumn, ViewsRelease
-from querygate.methods.views.checker import (
+from querygate.methods.views.certificate_check import (
     BalanceGiven,
     BinnedNumber,
     TotalsGiven,

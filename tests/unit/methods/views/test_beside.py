@@ -24,7 +24,14 @@ from querygate.methods.views import (
     certified_views,
 )
 from querygate.methods.views.beside import given
-from querygate.methods.views.checker import BalanceGiven, BinnedNumber, OtherBins, SidedGiven, WitnessCheck, unbalanced
+from querygate.methods.views.certificate_check import (
+    BalanceGiven,
+    BinnedNumber,
+    OtherBins,
+    SidedGiven,
+    WitnessCheck,
+    unbalanced,
+)
 from querygate.methods.views.holders import Holders, Possible
 from querygate.methods.views.windows import Windows
 from tests.unit.methods.views import brute

@@ -503,7 +503,3 @@ def _sums(place: Ints, figures: Ints, size: int) -> Ints:
     total = np.zeros(size, dtype=np.int64)
     np.add.at(total, place, figures)
     return total
-
-
-def _are_places(places: Ints, size: int) -> bool:
-    return bool(((places >= 0) & (places < size)).all())
