@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from querygate.methods.views.balance import Balance
-from querygate.methods.views.sides import SidedWorld
+from querygate.methods.views.two_sides import SidedWorld
 from querygate.methods.views.worlds import World
 
 

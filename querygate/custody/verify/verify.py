@@ -48,15 +48,7 @@ def verify_release(
     people = count_people(release, policy.person) if catalog.persons else None
     require(people is None or people.fewest >= policy.k, f"k = {policy.k} people")
     for column in catalog.columns:
-        if column.is_numeric:
-            _check_number(column, policy, catalog.tight, cells, staging)
-        if policy.column(column.name).hierarchy is not None:
-            _check_nodes(column, policy, written)
-        if policy.column(column.name).groups:
-            check_groups(column, policy, written)
-        if column.is_codes:
-            continue
-        require(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
+        _check_column(column, policy, catalog.tight, cells, written, staging)
     l, t, hull = {}, {}, {}  # noqa: E741
     for column in catalog.columns:
         wanted = policy.column(column.name)
@@ -91,6 +83,20 @@ def verify_release(
     check_strays(written)
     width = {c.name: _width(c, cells) for c in catalog.columns if c.is_numeric}
     return Measurement(k, int(sizes.max()), l, t, hull, width, kept, people)
+
+
+def _check_column(
+    column: Column, policy: Policy, tight: bool, cells: Arrays, written: Written, staging: VerifierTables
+) -> None:
+    """Public edges, nodes and groups, and every value where it is counted."""
+    if column.is_numeric:
+        _check_number(column, policy, tight, cells, staging)
+    if policy.column(column.name).hierarchy is not None:
+        _check_nodes(column, policy, written)
+    if policy.column(column.name).groups:
+        check_groups(column, policy, written)
+    if not column.is_codes:
+        require(_off(column, cells, written, staging) == 0, f"every value of {column.name} lies where it is counted")
 
 
 def _narrowest(classes: Ints, low: Floats, high: Floats, *, spares_missing: bool) -> float:

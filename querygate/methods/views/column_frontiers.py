@@ -14,9 +14,9 @@ import numpy as np
 from querygate.core.types import Bools, Ints
 from querygate.methods.views.frontier import Collapse, Frontier, collapse_greedily
 from querygate.methods.views.holders import Holders, Possible
-from querygate.methods.views.sides import SidedWorld, choose_sides, find_trades
 from querygate.methods.views.swaps import find_swaps
 from querygate.methods.views.table import SensitiveColumn
+from querygate.methods.views.two_sides import SidedWorld, choose_sides, find_trades
 from querygate.methods.views.windows import FinerBins, Windows
 from querygate.methods.views.worlds import World, roomy_world
 
