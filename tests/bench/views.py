@@ -8,7 +8,7 @@ version and asked as researchers ask:
 What others tell at each statement, from the truth: Laplace noise (95 % intervals; the two numbers of a mean or a
 prevalence share epsilon), and counts rounded to 10. These tell no medians, deviations or pairs.
 
-"one view" are questions whose quasi-identifiers some view of the version has together.
+"one view" are questions whose quasi-identifiers one of the spanning views has together.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from querygate.core.types import Catalog, Range
+from querygate.core.types import Range
 from querygate.core.vault_ports import Source
 from querygate.custody.jobs.preview_views import TrialVersion, published_on_trial
 from querygate.custody.verify.promises import Measurement
@@ -47,6 +47,7 @@ EVERYTHING = 1_000_000
 TARGET, TARGET_K = 0.80, 10
 EPSILONS = (0.1, 1.0)
 STEP = 10
+Spanning = Sequence[Sequence[str]]
 
 
 def _category(role: Callable[..., Column], *values: str) -> Column:
@@ -153,7 +154,7 @@ def _measured(study: Study, source: Source, k: int) -> list[dict[str, Any]]:
     by_views = study.policy.but(k=k, views={"mode": "auto"}).parsed()
     by_classes = study.policy.but(k=k, anonymise={"class_moments": "rounded"}).parsed()
     with published_on_trial(by_views, source) as trial:
-        asked, catalog = _drawn(trial.questions(EVERYTHING)), trial.release.catalog
+        asked = _drawn(trial.questions(EVERYTHING))
         views = trial.figures(asked)
         others = {name: _told(trial, asked, tell) for name, tell in OTHERS.items()} if k == KS[0] else {}
     with published_on_trial(by_classes, source) as trial:
@@ -161,12 +162,13 @@ def _measured(study: Study, source: Source, k: int) -> list[dict[str, Any]]:
     with _uncertified(), published_on_trial(by_views, source) as trial:
         limit = trial.figures(asked)
     aim = study.is_aim and k == TARGET_K
-    rows += _shares(f"{study.name}, k={k}, views", views, catalog, classes, aim=aim)
+    spanning = by_views.views.spanning if by_views.views else ()
+    rows += _shares(f"{study.name}, k={k}, views", views, spanning, classes, aim=aim)
     rows += _by_kind(f"{study.name}, k={k}, views", views, classes)
-    rows += _shares(f"{study.name}, k={k}, limit", limit, catalog)
-    rows += _shares(f"{study.name}, k={k}, classes", classes, catalog)
+    rows += _shares(f"{study.name}, k={k}, limit", limit, spanning)
+    rows += _shares(f"{study.name}, k={k}, classes", classes, spanning)
     for name, figures in others.items():
-        rows += _shares(f"{study.name}, {name}", figures, catalog)
+        rows += _shares(f"{study.name}, {name}", figures, spanning)
     return rows
 
 
@@ -190,11 +192,11 @@ def _uncertified() -> Iterator[None]:
 
 
 def _shares(
-    name: str, figures: Sequence[Figure], catalog: Catalog, against: Sequence[Figure] = (), *, aim: bool = False
+    name: str, figures: Sequence[Figure], spanning: Spanning, against: Sequence[Figure] = (), *, aim: bool = False
 ) -> list[dict[str, Any]]:
     """Rows of the report by what is asked. The target is of counts, prevalences and means."""
     rows = []
-    for part, belongs in _parts(catalog).items():
+    for part, belongs in _parts(spanning).items():
         target = TARGET if aim and part in AIMED else None
         rows += _row(f"{name}: {part}", list(filter(belongs, figures)), list(filter(belongs, against)), target)
     return rows
@@ -229,8 +231,8 @@ def _share(figures: Sequence[Figure]) -> float:
 AIMED = ("counts, prevalences, means", "counts, prevalences, means of one view, aligned")
 
 
-def _parts(catalog: Catalog) -> Mapping[str, Callable[[Figure], bool]]:
-    views = [frozenset(margin.quasi) for margin in catalog.margins]
+def _parts(spanning: Spanning) -> Mapping[str, Callable[[Figure], bool]]:
+    views = [frozenset(view) for view in spanning]
 
     def paper(figure: Figure) -> bool:
         return figure.kind in PAPER
