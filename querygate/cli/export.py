@@ -43,8 +43,8 @@ COMMENTED: dict[Action, str] = {
     "revoke": "Revoke an approval or a release. Nothing can be built or fetched any more.",
 }
 BESIDE_VIEWS = (
-    "Acknowledge that records leave of a dataset that is published as views, beside which they can give away single "
-    "people. It is put on record."
+    "Acknowledge that this extract contains records of a dataset published as views, and that the two together can "
+    "give single people away. The acknowledgement goes on record."
 )
 UNCOMMENTED: dict[Action, str] = {
     "build": "Build the extract of an approved request, in the vault. You can repeat a failed build.",

@@ -69,7 +69,7 @@ def _add_suggestion(
             refusal.suggestion, refusal.remedy = quoted, f"Write {listed} in double quotes."
             return
         if refusal.code == "QG101" != left.code:  # the quotes are what it lacks first
-            refusal.remedy = f"Write {listed} in double quotes. What is left then: {left} {left.remedy}"
+            refusal.remedy = f"Write {listed} in double quotes. Then there is more: {left} {left.remedy}"
             sql = quoted
     found = suggest(_edited(sql, limits), catalog, lambda edited: refusal_of(edited) is None)
     if found is not None:

@@ -118,8 +118,8 @@ EXPORT: Schema = {
     "reviewers": {**WHOLE, "description": "Number of approvals needed."},
     "beside_views": {
         **TRUTH,
-        "description": "There, and true, if reviewers acknowledged that records leave of a dataset that is published "
-        "as views.",
+        "description": "True if reviewers acknowledged that the extract contains records of a dataset published as "
+        "views; absent otherwise.",
     },
     "wish": ref("Wish"),
     "summary": {
@@ -152,7 +152,7 @@ EXPORT_SCHEMAS: dict[str, Schema] = {
             "comment": {**TEXT, "description": "At most 4,000 characters."},
             "beside_views": {
                 **TRUTH,
-                "description": "With approve: acknowledge that records leave of a dataset that is published as views.",
+                "description": "With approve: acknowledge that these are records of a dataset published as views.",
             },
         },
         optional=("comment", "beside_views"),

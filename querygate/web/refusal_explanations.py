@@ -284,11 +284,10 @@ EXPLANATIONS: dict[str, Explanation] = {
         "querygate export fetch --verify extract.zip",
     ),
     "QG608": Explanation(
-        "The dataset is published as views, which are certified together and not with anything else. Records with "
-        "linked sensitive values beside them can give away whole records of single people. Nothing was approved, built "
-        "or released.",
-        "Use statistics or synthetic records. If the recipient may know single people's records, every reviewer "
-        "approves with the acknowledgement `beside_views`, which is on record.",
+        "The dataset is published as views. Their certificates cover the views alone: together with an extract of "
+        "records they can give away whole records of single people. Nothing was approved, built or released.",
+        "Use statistics or synthetic records instead. If the recipient may know single people's records, every "
+        "reviewer approves with the acknowledgement `beside_views`, which goes on record.",
         "querygate export approve x_01KJKB3Q00Z5V7N0M1C2X3Y4W5",
     ),
     "QG801": Explanation(

@@ -12,14 +12,14 @@ from querygate.core.extracts.extract_spec import ExtractSpec, invalid
 from querygate.core.types import Catalog
 
 RECORDS = (
-    "The dataset is published as views, which are certified together and not with records. An extract has records in "
-    "other classes, with their sensitive values linked: whoever lays it beside answers of the gate may work out whole "
-    "records of single people. k of the extract does not prevent that."
+    "The dataset is published as views. Their certificates cover the views alone. This extract groups the same records "
+    "differently and keeps their sensitive values together: anyone who compares it with answers of the gate may work "
+    "out whole records of single people, whatever the k of the extract."
 )
 SYNTHETIC = (
-    "The dataset is published as views, whose certificates say nothing about synthetic records. No record is "
-    "anybody's, but clusters of k records keep their means and covariances, which views do not tell: with both, "
-    "somebody may be guessed better than with either. By how much is not measured."
+    "The dataset is published as views, whose certificates say nothing about synthetic records. No synthetic record is "
+    "a real person's, but clusters of k records keep their means and covariances, which views do not tell. With both, "
+    "a value may be guessed better than with either; by how much has not been measured."
 )
 
 

@@ -131,7 +131,7 @@ def test_a_divisor_that_may_be_zero_is_wrapped() -> None:
 def test_quotes_are_asked_for_even_if_more_is_wrong() -> None:
     """With them the statement is one about columns that are not linked, and what is left of it can be asked."""
     refusal = refused("SELECT CORR(sbp, lambda) FROM t", NOT_LINKED)
-    assert refusal.remedy.startswith('Write "lambda" in double quotes. What is left then:')
+    assert refusal.remedy.startswith('Write "lambda" in double quotes. Then there is more:')
     assert 'linked = [["sbp", "lambda"]]' in refusal.remedy
     assert refusal.suggestion == 'SELECT AVG(sbp), STDDEV(sbp), AVG("lambda"), STDDEV("lambda") FROM t'
 
