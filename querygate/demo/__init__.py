@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from querygate.custody.jobs.publish_version import publish_to
+from querygate.custody.jobs.publish_with_report import find_report, publish_with_report, read_report
 from querygate.custody.policy import load_policy
-from querygate.demo.walkthrough import attack, survey
+from querygate.demo.walkthrough import attack, printable, survey
 from querygate.site.layout import init_site, open_site
 from querygate.site.open_gate import OpenSite, open_gate
 from querygate.site.settings import FILE
@@ -30,9 +30,11 @@ def run(folder: Path, serve: bool) -> None:
     for dataset in DATASETS:
         if dataset not in opened.store.datasets():
             print(f"Publishing {dataset} ...", flush=True)
-            publish_to(opened, load_policy(HERE / f"{dataset}.toml"), str(HERE / f"{dataset}.csv"), user="demo")
+            policy, source = load_policy(HERE / f"{dataset}.toml"), str(HERE / f"{dataset}.csv")
+            publish_with_report(opened, policy, source, user="demo", kind="json")
     print(attack(opened.gate, HERE / "clinic.csv"))
     print(survey(opened.gate, HERE / "survey.csv"))
+    print(printable(read_report(find_report(opened, "survey", None))))
     keys = _logins(opened)
     print("Keys (shown once; each run creates new ones):")
     for name, key in keys.items():

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from querygate.core.range_ends import shown
 from querygate.core.types import Principal, Request
+from querygate.custody.publish_report.kept_report import KeptReport
 from querygate.gate.answer import Gate, answer
 from querygate.gate.render import make_body, range_text
 
 RESEARCHER = Principal("demo", "researcher")
 TEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 50"
 ELEVEN = "SELECT AVG(systolic) FROM clinic WHERE age BETWEEN 40 AND 51"
-SURVEY = (
-    ("everybody", "SELECT COUNT(*) AS people, AVG(systolic) AS mean FROM survey", lambda r: True),
-    (
-        "in their forties and fifties",
-        "SELECT COUNT(*) AS people, AVG(systolic) AS mean FROM survey WHERE age BETWEEN 40 AND 59",
-        lambda r: 40 <= int(r["age"]) <= 59,
+SURVEY: dict[str, tuple[str, Callable[[dict[str, str]], bool]]] = {
+    "everybody": ("TRUE", lambda r: True),
+    "women in their forties and fifties": (
+        "sex = 'female' AND age BETWEEN 40 AND 59",
+        lambda r: r["sex"] == "female" and 40 <= int(r["age"]) <= 59,
     ),
-    (
-        "women over 60 who have smoked",
-        "SELECT COUNT(*) AS people, AVG(systolic) AS mean FROM survey WHERE sex = 'female' AND age > 60 AND smoked",
-        lambda r: r["sex"] == "female" and int(r["age"]) > 60 and r["smoked"] == "true",
+    "Mexican Americans of 60 and more": (
+        "ethnicity = 'Mexican American' AND age >= 60",
+        lambda r: r["ethnicity"] == "Mexican American" and int(r["age"]) >= 60,
     ),
-)
+    "everybody between 43 and 57": ("age BETWEEN 43 AND 57", lambda r: 43 <= int(r["age"]) <= 57),
+}
+"""Who is asked about: in SQL, and as the custodian finds them in the rows."""
+
+PRINTED = ("counts, prevalences and means, aligned", "counts, prevalences and means, free")
+WAYS = {"views": "published as certified views, as here", "classes": "published as classes over all columns"}
 
 
 def attack(gate: Gate, source: Path) -> str:
@@ -70,16 +75,28 @@ def attack(gate: Gate, source: Path) -> str:
 def survey(gate: Gate, source: Path) -> str:
     """What the same gate says about real people, beside the truth only the custodian can see."""
     people = _rows(source)
-    lines = [
-        "The same gate on 5,735 real people (NHANES 2015-16, k = 5)",
-        "----------------------------------------------------------",
-        f"  {'':<31}{'people':<18}{'mean systolic, mmHg':<26}true mean",
-    ]
-    for title, sql, chosen in SURVEY:
+    title = (
+        f"The same gate on {len(people):,} real people (NHANES 2015-16, k = {gate.store.current('survey').catalog.k})"
+    )
+    lines = [title, "-" * len(title), f"  {'':<36}{'people':<18}{'mean systolic, mmHg':<26}true mean"]
+    for who, (where, chosen) in SURVEY.items():
         values = [int(p["systolic"]) for p in people if chosen(p) and p["systolic"]]
-        row = _ask(gate, sql)
+        row = _ask(gate, f"SELECT COUNT(*) AS people, AVG(systolic) AS mean FROM survey WHERE {where}")  # noqa: S608
         truth = f"{sum(values) / len(values):.2f}"
-        lines.append(f"  {title:<31}{range_text(row['people']):<18}{range_text(row['mean']):<26}{truth}")
+        lines.append(f"  {who:<36}{range_text(row['people']):<18}{range_text(row['mean']):<26}{truth}")
+    return "\n".join([*lines, ""])
+
+
+def printable(report: KeptReport) -> str:
+    """How much of an ordinary table could be printed, beside what one division over all columns would allow."""
+    lines = [
+        "Counts, shares and means by age and two other columns: so many are narrow enough to print",
+        f"  {'':<42}{'by decades':<14}by any ages",
+    ]
+    for way in report["worth"]["ways"]:
+        shares = {one["name"]: one["share"] for one in way["parts"][0]["shares"]}
+        aligned, free = (f"{shares.get(name) or 0:.0%}" for name in PRINTED)
+        lines.append(f"  {WAYS.get(way['name'], way['name']):<42}{aligned:<14}{free}")
     return "\n".join([*lines, ""])
 
 

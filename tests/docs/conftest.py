@@ -21,3 +21,11 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
         policy: Path = demo.HERE / f"{dataset}.toml"
         publish_to(opened, load_policy(policy), str(policy.with_suffix(".csv")), user="tester")
     return opened
+
+
+@pytest.fixture(scope="session")
+def classes_site(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
+    """The demo study by classes over all quasi-identifiers."""
+    opened = open_gate(init_site(tmp_path_factory.mktemp("classes") / "site"))
+    publish_to(opened, load_policy(demo.HERE / "survey_by_classes.toml"), str(demo.HERE / "survey.csv"), user="tester")
+    return opened

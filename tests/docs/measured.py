@@ -94,7 +94,7 @@ def measure(change: str) -> dict[str, str]:
 
 def changed(change: str) -> str:
     """The survey's policy as TOML, after the change."""
-    policy = tomllib.loads((demo.HERE / "survey.toml").read_text(encoding="utf-8"))
+    policy = tomllib.loads((demo.HERE / "survey_by_classes.toml").read_text(encoding="utf-8"))
     for without, key, value in re.findall(r"(no )?`([\w.]+)(?: = ([^`]+))?`", change):
         *path, last = key.split(".")
         table: dict[str, Any] = policy

@@ -3,6 +3,7 @@
 A fence says what its block is. The word after the language is a name that tests act on:
 
     ```sql survey                 accepted by the gate on the demo dataset `survey`
+    ```sql survey by-classes      accepted if the demo study is published by classes, as survey_by_classes.toml has it
     ```sql survey refused QG210   refused, with this code
     ```toml patients.toml         a file that the commands below it use
     ```text                       after such SQL or after commands: exactly what they print

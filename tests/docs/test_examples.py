@@ -59,18 +59,18 @@ def test_midrange_is_sound_and_sharp(monkeypatch: pytest.MonkeyPatch) -> None:
             assert found.sharp
 
 
-def test_a_release_of_parquet_files_answers_as_duckdb_does(demo_site: OpenSite, tmp_path: Path) -> None:
+def test_a_release_of_parquet_files_answers_as_duckdb_does(classes_site: OpenSite, tmp_path: Path) -> None:
     database = duckdb.connect()
-    database.execute(f"ATTACH '{demo_site.site.store}/survey/v00001.duckdb' AS version (READ_ONLY)")
+    database.execute(f"ATTACH '{classes_site.site.store}/survey/v00001.duckdb' AS version (READ_ONLY)")
     for table in ("cells", "set_value", "value_text"):
         database.execute(f"COPY version.{table} TO '{tmp_path}/{table}.parquet' (FORMAT parquet)")
     body = database.execute("SELECT body FROM version.catalog").fetchall()[0][0]
     (tmp_path / "catalog.json").write_text(body, encoding="utf-8")
     release = example("add-an-engine.md", "parquet")["ParquetRelease"](tmp_path)
-    other = replace(demo_site.gate, store=SimpleNamespace(current=lambda dataset: release))
+    other = replace(classes_site.gate, store=SimpleNamespace(current=lambda dataset: release))
     for sql in QUESTIONS:
         request = Request(Principal("tester", "researcher"), "survey", sql)
-        assert answer(request, other).groups == answer(request, demo_site.gate).groups
+        assert answer(request, other).groups == answer(request, classes_site.gate).groups
 
 
 def test_json_lines_publish_as_csv_does(tmp_path: Path) -> None:

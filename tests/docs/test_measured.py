@@ -42,10 +42,10 @@ def test_the_true_answers_are_true() -> None:
     assert len(shown) == len(WHERE)
 
 
-def test_the_mean_is_not_sum_over_count(demo_site: OpenSite) -> None:
+def test_the_mean_is_not_sum_over_count(classes_site: OpenSite) -> None:
     asked = "COUNT(systolic) AS n, SUM(systolic) AS total, AVG(systolic) AS mean"
     sql = f"SELECT {asked} FROM survey WHERE {WHERE['C']}"
-    row = make_body(answer(Request(Principal("tester", "researcher"), "survey", sql), demo_site.gate))["rows"][0]
+    row = make_body(answer(Request(Principal("tester", "researcher"), "survey", sql), classes_site.gate))["rows"][0]
     low, high = row["total"]["low"] / row["n"]["high"], row["total"]["high"] / row["n"]["low"]
     text = " ".join(prose(DOCS / "explanation" / "ranges.md").split())
     assert f"{low:.1f} .. {high:.1f}: more than {int(high - low)} wide" in text
@@ -93,16 +93,16 @@ VERSIONS = [
 
 @pytest.mark.parametrize(("shown", "change", "gone"), VERSIONS[:2])
 def test_what_two_versions_tell_together(
-    demo_site: OpenSite, shown: str, change: str, gone: int, tmp_path: Path
+    classes_site: OpenSite, shown: str, change: str, gone: int, tmp_path: Path
 ) -> None:
-    fewer, alone = overlaps(demo_site, tmp_path, change, gone)
+    fewer, alone = overlaps(classes_site, tmp_path, change, gone)
     assert f"| {shown} | {fewer:,} | {alone:,} |" in PRIVACY
 
 
-def test_what_one_version_tells(demo_site: OpenSite, tmp_path: Path) -> None:
-    copied = shutil.copy(demo_site.site.store / "survey" / "v00001.duckdb", tmp_path / "cells.duckdb")
+def test_what_one_version_tells(classes_site: OpenSite, tmp_path: Path) -> None:
+    copied = shutil.copy(classes_site.site.store / "survey" / "v00001.duckdb", tmp_path / "cells.duckdb")
     database = duckdb.connect(str(copied), read_only=True)
-    index = {column.name: column.index for column in demo_site.store.current("survey").catalog.columns}
+    index = {column.name: column.index for column in classes_site.store.current("survey").catalog.columns}
     right, everybody = database.execute(
         f"SELECT SUM(best), (SELECT SUM(n) FROM cells) FROM (SELECT MAX(n) AS best FROM "
         f"(SELECT class, SUM(n) AS n FROM cells GROUP BY class, c{index['smoked']}_set) GROUP BY class)"

@@ -20,6 +20,10 @@ def is_plain(block: Block) -> bool:
     return block.page.name == "README.md" and not block.words
 
 
+def is_by_classes(block: Block) -> bool:
+    return block.words[1:] == ("by-classes",)
+
+
 def dataset_of(block: Block) -> str:
     return block.words[0] if block.words else re.findall(r"FROM (\w+)", block.text)[0]
 
@@ -27,7 +31,7 @@ def dataset_of(block: Block) -> str:
 # Pages made by the program itself are checked where they are made.
 WRITTEN = [page for page in all_pages() if DOCS / "reference" not in page.parents or page.name == "sql.md"]
 STATEMENTS = [block for page in WRITTEN for block in blocks(page) if block.language == "sql"]
-ACCEPTED = [block for block in STATEMENTS if len(block.words) == 1 or is_plain(block)]
+ACCEPTED = [block for block in STATEMENTS if len(block.words) == 1 or is_by_classes(block) or is_plain(block)]
 REFUSED = [block for block in STATEMENTS if len(block.words) == 3]
 SHOWN = [block for block in ACCEPTED if block.output is not None and block.output.language == "text"]
 
@@ -44,10 +48,11 @@ def test_every_statement_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("block", ACCEPTED, ids=str)
-def test_accepted(block: Block, demo_site: OpenSite) -> None:
-    catalog = demo_site.store.current(dataset_of(block)).catalog
+def test_accepted(block: Block, demo_site: OpenSite, classes_site: OpenSite) -> None:
+    opened = classes_site if is_by_classes(block) else demo_site
+    catalog = opened.store.current(dataset_of(block)).catalog
     for sql in texts(block):
-        assert understand(sql, catalog, demo_site.gate.native, demo_site.gate.limits).outputs
+        assert understand(sql, catalog, opened.gate.native, opened.gate.limits).outputs
 
 
 @pytest.mark.parametrize("block", REFUSED, ids=str)
@@ -61,9 +66,10 @@ def test_refused(block: Block, demo_site: OpenSite) -> None:
 
 
 @pytest.mark.parametrize("block", SHOWN, ids=str)
-def test_prints_what_is_shown(block: Block, demo_site: OpenSite) -> None:
+def test_prints_what_is_shown(block: Block, demo_site: OpenSite, classes_site: OpenSite) -> None:
     assert block.output is not None
-    assert printed(demo_site.site.folder, dataset_of(block), block.text) == block.output.text
+    opened = classes_site if is_by_classes(block) else demo_site
+    assert printed(opened.site.folder, dataset_of(block), block.text) == block.output.text
 
 
 def printed(site: Path, dataset: str, sql: str) -> str:

@@ -21,7 +21,9 @@ def run() -> list[dict[str, Any]]:
     stale = [where for change in changes() for where in wrong(change)]
     with tempfile.TemporaryDirectory() as folder:
         first = open_gate(init_site(Path(folder, "first")))
-        publish_to(first, load_policy(demo.HERE / "survey.toml"), str(demo.HERE / "survey.csv"), user="tester")
+        publish_to(
+            first, load_policy(demo.HERE / "survey_by_classes.toml"), str(demo.HERE / "survey.csv"), user="tester"
+        )
         for number, (shown, change, gone) in enumerate(VERSIONS):
             apart = Path(folder, str(number))
             apart.mkdir()

@@ -50,7 +50,17 @@ class KeptWorth(TypedDict):
 class KeptWay(TypedDict):
     name: str
     k: int
+    parts: list[KeptPart]  # questions whose columns one view has together, and others
     printed: float | None
+
+
+class KeptPart(TypedDict):
+    shares: list[KeptShare]
+
+
+class KeptShare(TypedDict):
+    name: str
+    share: float | None
 
 
 class KeptRisk(TypedDict):
