@@ -4,6 +4,7 @@ Pure array work on blocks of cells. An engine only groups cells to the columns a
 decides a range is here, once, for every engine.
 """
 
+from querygate.bounds.class_limits import ClassLimits, Nesting, nest
 from querygate.bounds.class_sums import moment_columns
 from querygate.bounds.evaluate import expression_bounds
 from querygate.bounds.expand import spread
@@ -23,6 +24,9 @@ __all__ = [
     "value_bounds",
     "spread",
     "JointLimits",
+    "ClassLimits",
+    "Nesting",
+    "nest",
     "Readings",
     "read",
 ]

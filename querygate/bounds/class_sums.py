@@ -121,7 +121,14 @@ class ClassRows:
         if self.block.frame is not None:
             frame = np.zeros_like(classes)
             frame[group] = self.block.frame[every]  # no class crosses a frame cell
-        return ClassCells(low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart, frame)
+        totals: list[Ints | None] = [None, None]
+        if found.among is not None:
+            place = np.zeros_like(classes)
+            place[group[at]] = found.among.place[held]
+            totals = [found.among.least[place], found.among.most[place]]
+        return ClassCells(
+            low, high, floor, ceiling, size, least, most, group, *told, column.integer, apart, frame, *totals
+        )
 
     def _rows_of(self, classes: Ints) -> Ints:
         """All rows of these classes, class by class."""

@@ -18,12 +18,12 @@ from operator import or_
 
 import numpy as np
 
+from querygate.bounds.asked_parts import AskedParts
 from querygate.bounds.gather import gather
 from querygate.bounds.readings import frame_of
 from querygate.core.block import Block
-from querygate.core.expression import Constant
-from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Measure, MeasureCells, Plan
-from querygate.core.predicate import And, Predicate, both, columns
+from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan
+from querygate.core.predicate import both
 from querygate.core.types import Ints, Scalar
 
 _MOST_COVERS = 6
@@ -33,28 +33,6 @@ _MOST_TRIED = 4096
 """Collections that are looked at: all there are of up to twelve margins, and the smaller ones of more."""
 
 _NO_LIMIT = 2**62
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a group asks of a record, in parts: conditions, and keys by their places."""
-
-    parts: tuple[Predicate, ...]
-    keys: tuple[int, ...]
-
-    def within(self, plan: Plan, known: frozenset[str]) -> _Asked:
-        """The parts that speak of these columns alone."""
-        parts = tuple(part for part in self.parts if columns(part) <= known)
-        return _Asked(parts, tuple(key for key in self.keys if _columns(plan.keys[key]) <= known))
-
-    def and_those_not_in(self, covered: Sequence[_Asked], everything: _Asked) -> _Asked:
-        """With what none of the others has."""
-        parts = {part for asked in covered for part in asked.parts}
-        keys = {key for asked in covered for key in asked.keys}
-        return _Asked(
-            (*self.parts, *(part for part in everything.parts if part not in parts)),
-            (*self.keys, *(key for key in everything.keys if key not in keys)),
-        )
 
 
 @dataclass
@@ -67,12 +45,12 @@ class JointLimits:
     known: Sequence[frozenset[str]]
     read: int
     check: Callable[[], None]
-    _read: dict[tuple[int, _Asked], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
-    _covers: dict[_Asked, list[tuple[int, ...]]] = field(default_factory=dict)
+    _read: dict[tuple[int, AskedParts], dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
+    _covers: dict[AskedParts, list[tuple[int, ...]]] = field(default_factory=dict)
 
     def of(self, group: FetchedGroup, measure: Measure) -> tuple[Ints, Ints] | None:
         """For one group and selection; None where its own margins say as much."""
-        asked = _Asked(_parts(measure.where), tuple(i for i in group.chosen if _tells_apart(self.plan.keys[i])))
+        asked = AskedParts.of(self.plan, group.chosen, measure.where)
         held = [asked.within(self.plan, known) for known in self.known]
         around = [(each == asked, *self._counts(i, each, group)) for i, each in enumerate(held) if i >= self.read]
         floors = [least for has_all, least, _ in around if has_all]
@@ -83,19 +61,19 @@ class JointLimits:
         nobody, no_limit = np.zeros(self._frames, dtype=np.int64), np.full(self._frames, _NO_LIMIT)
         return np.maximum.reduce([nobody, *floors]), np.minimum.reduce([no_limit, *(most for *_, most in around)])
 
-    def _covers_of(self, asked: _Asked) -> list[tuple[int, ...]]:
+    def _covers_of(self, asked: AskedParts) -> list[tuple[int, ...]]:
         """Found once for all groups that ask alike."""
         if asked not in self._covers:
             self.check()
             self._covers[asked] = self._find_covers(asked)
         return self._covers[asked]
 
-    def _find_covers(self, asked: _Asked) -> list[tuple[int, ...]]:
+    def _find_covers(self, asked: AskedParts) -> list[tuple[int, ...]]:
         place = {item: 1 << bit for bit, item in enumerate((*asked.parts, *asked.keys))}
         within = (asked.within(self.plan, known) for known in self.known)
         return smallest_covers([sum({place[item] for item in (*own.parts, *own.keys)}) for own in within])
 
-    def _floor(self, group: FetchedGroup, asked: _Asked, cover: Sequence[int]) -> Ints:
+    def _floor(self, group: FetchedGroup, asked: AskedParts, cover: Sequence[int]) -> Ints:
         held = [asked.within(self.plan, self.known[i]) for i in cover]
         shared = asked.within(self.plan, frozenset.intersection(*(self.known[i] for i in cover)))
         held[0] = held[0].and_those_not_in(held, asked)
@@ -104,15 +82,14 @@ class JointLimits:
         found: Ints = np.maximum(least - (len(cover) - 1) * most, 0)
         return found
 
-    def _counts(self, margin: int, asked: _Asked, group: FetchedGroup) -> tuple[Ints, Ints]:
+    def _counts(self, margin: int, asked: AskedParts, group: FetchedGroup) -> tuple[Ints, Ints]:
         """Least and most records by frame cell of the group's keys and conditions that were asked for."""
         if (margin, asked) not in self._read:
             self._read[margin, asked] = self._gathered(self.blocks[margin], asked)
-        key = tuple(value if i in asked.keys else None for i, value in enumerate(group.keys))
         nobody = np.zeros(self._frames, dtype=np.int64)
-        return self._read[margin, asked].get(key, (nobody, nobody))
+        return self._read[margin, asked].get(asked.keys_of(group), (nobody, nobody))
 
-    def _gathered(self, block: Block, asked: _Asked) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+    def _gathered(self, block: Block, asked: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
         plan = replace(self.plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
         return {group.keys: self._by_frame(group.cells[0]) for group in gather(plan, block, self.check)}
 
@@ -149,16 +126,3 @@ def smallest_covers(held: Sequence[int]) -> list[tuple[int, ...]]:
         greedy.append(max(range(len(held)), key=lambda i: (held[i] & left).bit_count()))
         left &= ~held[greedy[-1]]
     return [tuple(greedy)]
-
-
-def _parts(where: Predicate) -> tuple[Predicate, ...]:
-    return where.parts if isinstance(where, And) else (where,)
-
-
-def _columns(key: GroupKey) -> frozenset[str]:
-    return frozenset(key.by.columns)
-
-
-def _tells_apart(key: GroupKey) -> bool:
-    """Constants, and which keys a grouping set leaves out, say nothing of a record."""
-    return not isinstance(key.by, Constant | LeftOut)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from querygate.bounds.class_limits import ClassLimits
 from querygate.bounds.class_sums import ClassRows, undecided
 from querygate.bounds.evaluate import expression_bounds, result_places
 from querygate.bounds.expand import ExpandedRows, spread
@@ -36,21 +37,32 @@ _AFFINE = frozenset({"add", "sub", "neg"})
 
 
 def gather(
-    plan: Plan, block: Block, check: Callable[[], None] = lambda: None, *, exists: Bools | None = None
+    plan: Plan,
+    block: Block,
+    check: Callable[[], None] = lambda: None,
+    *,
+    exists: Bools | None = None,
+    limits: ClassLimits | None = None,
 ) -> list[FetchedGroup]:
     """Groups in the order of their keys, NULL last. A statement without GROUP BY has one group, whatever is in it.
 
     `check` is called now and then; it raises when the statement has had its time. `exists` tells which rows there are
-    for certain, where rows are groups of an inner query; all do otherwise.
+    for certain, where rows are groups of an inner query; all do otherwise. `limits` say how many records of classes are
+    meant, in a margin.
     """
     groups = []
     for chosen in plan.sets:
-        groups += _gather_set(plan, chosen, block, check, exists)
+        groups += _gather_set(plan, chosen, block, check, exists, limits)
     return groups
 
 
 def _gather_set(
-    plan: Plan, chosen: tuple[int, ...], block: Block, check: Callable[[], None], exists: Bools | None
+    plan: Plan,
+    chosen: tuple[int, ...],
+    block: Block,
+    check: Callable[[], None],
+    exists: Bools | None,
+    limits: ClassLimits | None,
 ) -> list[FetchedGroup]:
     """The groups of one grouping set."""
     spreading = {i: by for i in chosen if isinstance(by := plan.keys[i].by, Lookup)}
@@ -77,9 +89,10 @@ def _gather_set(
         ]
         each = list(zip(measures, measured, apart, strict=True))
         if not spreading:
-            cells = _of_group(classes, each, np.arange(rows.block.size), rows.block)
+            group = FetchedGroup(_told(plan, {**fixed, **constants}), (), total, chosen)
+            cells = _of_group(classes, limits, plan, group, each, np.arange(rows.block.size), rows.block)
             if total or cells[0].most.any():
-                groups.append(FetchedGroup(_told(plan, {**fixed, **constants}), cells, total, chosen))
+                groups.append(replace(group, cells=cells))
             continue
         order = np.argsort(which, kind="stable")
         bounds = np.searchsorted(which[order], np.arange(len(keys) + 1))
@@ -89,8 +102,10 @@ def _gather_set(
                 continue  # nobody can be there
             check()
             told = {i: plan.keys[i].values[place] for i, place in zip(spreading, key, strict=True)}
-            cells = _of_group(classes, each, here, rows.block)
-            groups.append(FetchedGroup(_told(plan, {**fixed, **constants, **told}), cells, chosen=chosen))
+            group = FetchedGroup(_told(plan, {**fixed, **constants, **told}), (), chosen=chosen)
+            cells = _of_group(classes, limits, plan, group, each, here, rows.block)
+            if cells[0].most.any():
+                groups.append(replace(group, cells=cells))
     return groups
 
 
@@ -261,11 +276,19 @@ def _is_apart(measure: Measure, cut: frozenset[str], block: Block) -> bool:
 
 
 def _of_group(
-    classes: ClassRows | None, each: Sequence[tuple[Measure, MeasureCells, bool]], here: Ints, block: Block
+    classes: ClassRows | None,
+    limits: ClassLimits | None,
+    plan: Plan,
+    group: FetchedGroup,
+    each: Sequence[tuple[Measure, MeasureCells, bool]],
+    here: Ints,
+    block: Block,
 ) -> tuple[MeasureCells, ...]:
     """The cells of one group, with what is told about their classes where a measure takes a column that has it."""
     made = []
-    for measure, cells, apart in each:
+    for asked, (measure, cells, apart) in zip(plan.measures, each, strict=True):
+        if limits is not None:
+            cells = limits.narrowed(group, asked, cells, here, block)
         found = _part(cells, here)
         if classes is not None:
             found = replace(found, classes=classes.of_values(measure, cells, here, block, apart=apart))
@@ -286,4 +309,5 @@ def _part(cells: MeasureCells, rows: Ints) -> MeasureCells:
         cells.free,
         cells.solid,
         frame=None if cells.frame is None else cells.frame[held],
+        among=None if cells.among is None else replace(cells.among, place=cells.among.place[held]),
     )

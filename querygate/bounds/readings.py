@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from querygate.core.plan import MeasureCells
+from querygate.core.plan import MeasureCells, SelectedAmong
 from querygate.core.types import Bools, Cells, ClassCells, Ints
 
 
@@ -43,6 +43,7 @@ def read(parts: Sequence[MeasureCells], limits: tuple[Ints, Ints] | None = None)
     if parts[0].splits:
         return Readings(None, False, (*mosaic, *parts))
     met, alike = _met(parts, chosen, frames)
+    alike = alike and not any(part.among for part in parts)
     others: tuple[MeasureCells, ...] = (*mosaic, *parts)
     if limits is not None:
         met, others = _limited(met, *limits), tuple(_limited(part, *limits) for part in others)
@@ -108,7 +109,22 @@ def _joined(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> MeasureCe
         solid=False,
         classes=tuple(_joined_classes(parts, chosen, place) for place in places),
         frame=frame,
+        among=_joined_among(parts, chosen),
     )
+
+
+def _joined_among(parts: Sequence[MeasureCells], chosen: Sequence[Bools]) -> SelectedAmong | None:
+    """Where a part does not tell, its rows are by themselves."""
+    if not any(part.among for part in parts):
+        return None
+    place, least, most, number = [], [], [], 0
+    for part, kept in zip(parts, chosen, strict=True):
+        told = part.among or SelectedAmong(np.arange(part.least.size), part.least, part.most)
+        place.append(told.place[kept] + number)
+        least.append(told.least)
+        most.append(told.most)
+        number += told.least.size
+    return SelectedAmong(np.concatenate(place), np.concatenate(least), np.concatenate(most))
 
 
 def _joined_classes(parts: Sequence[MeasureCells], chosen: Sequence[Bools], place: int) -> ClassCells | None:
@@ -130,11 +146,15 @@ def _joined_classes(parts: Sequence[MeasureCells], chosen: Sequence[Bools], plac
         for name in (*_OF_ROWS, *_OF_CLASSES)
         if name != "group"
     }
-    return ClassCells(**rest, group=group, integer=kept[0].integer, apart=all(each.apart for each in kept))
+    totals = {}
+    if all(each.total_least is not None for each in kept):
+        totals = {name: np.concatenate([getattr(each, name) for each in kept]) for name in _TOTALS}
+    return ClassCells(**rest, **totals, group=group, integer=kept[0].integer, apart=all(each.apart for each in kept))
 
 
 _OF_ROWS = ("low", "high", "floor", "ceiling", "size", "least", "most", "group")
 _OF_CLASSES = ("sum_low", "sum_high", "var_low", "var_high", "frame")
+_TOTALS = ("total_least", "total_most")
 
 
 def _of_classes(told: ClassCells, classes: Bools) -> ClassCells:
@@ -143,6 +163,8 @@ def _of_classes(told: ClassCells, classes: Bools) -> ClassCells:
     number = np.cumsum(classes) - 1
     kept = {name: getattr(told, name)[rows] for name in _OF_ROWS if name != "group"}
     kept |= {name: getattr(told, name)[classes] for name in _OF_CLASSES}
+    if told.total_least is not None:
+        kept |= {name: getattr(told, name)[classes] for name in _TOTALS}
     return ClassCells(**kept, group=number[told.group[rows]], integer=told.integer, apart=told.apart)
 
 
@@ -155,7 +177,7 @@ def _met(parts: Sequence[MeasureCells], chosen: Sequence[Bools], frames: int) ->
     Where two rows of a frame cell have values that are neither the same nor apart, a record need not be under the same
     values in two margins: there the rows of the mosaic stand.
     """
-    bare = [replace(part, classes=()) for part in parts]
+    bare = [replace(part, classes=(), among=None) for part in parts]
     everything = _joined(bare, [np.ones(part.least.size, dtype=np.bool_) for part in parts])
     frame = frame_of(everything)
     key, mixed = _keys(everything, frame, frames)

@@ -161,6 +161,15 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class SelectedAmong:
+    """Rows that belong together, `place` says which: of place i between least[i] and most[i] records are selected."""
+
+    place: Ints
+    least: Ints
+    most: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureCells:
     """The cells of one group for one measure, a row each: how many records, of how many, with which values.
 
@@ -169,7 +178,8 @@ class MeasureCells:
     `free` says that every selection and every end of an interval that the cells allow is consistent with the store, so
     that a statistic that is sharp over the cells is sharp; `solid` says so of every value between the ends too.
     `classes` are the same cells with what is published of their classes, for each wanted value; None where that is
-    nothing, and empty where no value has class sums. `frame` is the frame cell of each row, in a margin.
+    nothing, and empty where no value has class sums. `frame` is the frame cell of each row, in a margin; `among` says
+    how many records are selected in rows together, where that is known.
     """
 
     size: Ints
@@ -182,6 +192,7 @@ class MeasureCells:
     solid: bool = True
     classes: tuple[ClassCells | None, ...] = ()
     frame: Ints | None = None
+    among: SelectedAmong | None = None
 
 
 @dataclass(frozen=True, slots=True)

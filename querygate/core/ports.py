@@ -64,11 +64,17 @@ class PublishedVersion(Protocol):
     def catalog(self) -> Catalog: ...
 
     def project(
-        self, names: Collection[str], limits: Limits, moments: Collection[str] = (), margin: int | None = None
+        self,
+        names: Collection[str],
+        limits: Limits,
+        moments: Collection[str] = (),
+        margin: int | None = None,
+        by_class: bool = False,
     ) -> Block:
         """The cells grouped to these columns: one aggregate read, in a fixed order.
 
-        With `moments` (columns that have them, among the names) classes stay apart, and the block has their moments.
+        With `moments` (columns that have them, among the names) classes stay apart, and the block has their moments;
+        with `by_class` they stay apart in any case.
         Of a version that is published as views, the cells of one margin by its place in the catalog, frame cells
         apart; columns that are not in it may have any value of their domain there.
         """

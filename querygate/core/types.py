@@ -243,7 +243,8 @@ class ClassCells:
     and `most` of them are selected, and those have values in [low, high]. All members of a class with a known value are
     in the rows, also those that cannot be selected. Per class: their sum lies in [sum_low, sum_high] and their variance
     in [var_low, var_high] (NaN: not told). `apart` says that nothing but other columns decides who is selected. `frame`
-    is the frame cell of each class, in a margin.
+    is the frame cell of each class, in a margin. Between total_least and total_most members of a class are selected,
+    where that is known.
     """
 
     low: Floats | Ints
@@ -261,6 +262,8 @@ class ClassCells:
     integer: bool
     apart: bool
     frame: Ints | None = None
+    total_least: Ints | None = None
+    total_most: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.plan import Aggregate, MeasureCells
+from querygate.core.plan import Aggregate, MeasureCells, SelectedAmong
 from querygate.core.types import Cells, Range
 from querygate.stats import PAIR_STATISTICS, STATISTICS, PairCells
-from querygate.stats.cells import meet, merged
+from querygate.stats.cells import leaning_up, meet, merged
 from querygate.stats.comparison import GROUP_STATISTICS, GroupCells, ToldGroup
 from querygate.stats.distinct import count_distinct_of_sets, distinct_cells
 from querygate.stats.exposure_tables import TABLE_STATISTICS, TableCells
@@ -33,9 +33,14 @@ BY_ENDS = frozenset(
 
 _INTERPOLATED = frozenset({"median", "quantile_cont"})
 
+_GROWING = frozenset({"sum", "avg", "min", "max", "median", "quantile_cont", "quantile_disc"})
+"""Statistics that are no smaller if values are larger."""
+
 
 def count_range(cells: MeasureCells) -> Range:
     found = STATISTICS.get("count").range(_column_cells(cells))
+    if cells.among is not None:
+        found = meet(found, _counted_together(cells, cells.among))
     return found if cells.free or found.is_exact else replace(found, sharp=False, attained_low=None, attained_high=None)
 
 
@@ -79,11 +84,37 @@ def _column_cells(cells: MeasureCells) -> Cells:
     return Cells(nothing, nothing, cells.least, cells.most, integer=True)
 
 
+def _counted_together(cells: MeasureCells, among: SelectedAmong) -> Range:
+    """How many records there are, by rows that belong together."""
+    least, most = (np.bincount(among.place, counts, among.least.size) for counts in (cells.least, cells.most))
+    held = np.bincount(among.place, minlength=among.least.size) > 0
+    low = int(np.maximum(least, among.least)[held].sum())
+    return Range(low, int(np.minimum(most, among.most)[held].sum()))
+
+
 def _of_column(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:
-    cells = _column_cells(measures[aggregate.measure])
-    if aggregate.statistic in _INTERPOLATED and measures[aggregate.measure].frame is not None:
+    measured = measures[aggregate.measure]
+    if aggregate.statistic == "count":
+        return count_range(measured)
+    if measured.among is None or aggregate.statistic not in _GROWING or not measured.values:
+        return _of_cells(aggregate, _column_cells(measured), measured)
+    high, low = (
+        _of_cells(aggregate, _leaning(measured.values[0], measured.among, up=up), measured) for up in (True, False)
+    )
+    return replace(high, low=low.low, attained_low=None, attained_high=None, sharp=high.high == low.low)
+
+
+def _of_cells(aggregate: Aggregate, cells: Cells, measured: MeasureCells) -> Range:
+    if aggregate.statistic in _INTERPOLATED and measured.frame is not None:
         cells = on_edges(cells)  # of classes answers stay as they were given: they are replayed to the byte
     return STATISTICS.get(aggregate.statistic).range(cells, *aggregate.parameters)
+
+
+def _leaning(cells: Cells, among: SelectedAmong, *, up: bool) -> Cells:
+    """The cells with the largest values taken first of rows that belong together, or the smallest."""
+    values = cells.high if up else -cells.low
+    least, most = leaning_up(values, cells.least, cells.most, among.place, (among.least, among.most))
+    return merged(replace(cells, least=least, most=most))
 
 
 def _of_distinct(aggregate: Aggregate, measures: Sequence[MeasureCells]) -> Range:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
-from querygate.bounds import JointLimits, Readings, gather, moment_columns, read
+from querygate.bounds import ClassLimits, JointLimits, Nesting, Readings, gather, moment_columns, nest, read
 from querygate.core.block import Block
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.margin_choice import choose_margins
@@ -30,11 +31,25 @@ def too_large() -> UnsupportedSQL:
 
 
 @dataclass(frozen=True, slots=True)
+class InsideCounts:
+    """Classes of counts with the columns of a plan, and which classes of a margin they are in."""
+
+    block: Block
+    nesting: Nesting
+    quasi: frozenset[str]
+
+
+_NESTED: WeakKeyDictionary[PublishedVersion, dict[int, Nesting | None]] = WeakKeyDictionary()
+"""By version and margin; a version never changes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """Aggregates of a plan, by their places in it, and the blocks that tell of them: the plan without the others.
 
     Of margins, `known` are the columns of each; a block that is no margin's has all. `around` are blocks of margins
-    that have fewer of the plan's columns, with these, and limit how many records there are.
+    that have fewer of the plan's columns, with these, and limit how many records there are. `inside` are for each block
+    the classes of counts inside its classes, where they say more.
     """
 
     plan: Plan
@@ -42,6 +57,7 @@ class Sheet:
     blocks: tuple[Block, ...]
     known: tuple[frozenset[str], ...] = ()
     around: tuple[tuple[Block, frozenset[str]], ...] = ()
+    inside: tuple[InsideCounts | None, ...] = ()
 
     @classmethod
     def whole(cls, plan: Plan, block: Block) -> Sheet:
@@ -70,14 +86,39 @@ def fetch_sheets(plan: Plan, release: PublishedVersion, limits: Limits) -> tuple
     sheets = []
     for choice in choose_margins(plan, catalog):
         names, moments = choice.plan.columns, moment_columns(choice.plan, catalog)
-        blocks = tuple(release.project(names, limits, moments, margin) for margin in choice.margins)
+        inside = tuple(_inside(choice.plan, margin, release, limits) for margin in choice.margins)
+        blocks = tuple(
+            release.project(names, limits, moments, margin, by_class=one is not None)
+            for margin, one in zip(choice.margins, inside, strict=True)
+        )
         known = tuple(catalog.margins[margin].columns for margin in choice.margins)
         around = tuple(
             (release.project(names, limits, frozenset(), margin), catalog.margins[margin].columns)
             for margin in choice.around
         )
-        sheets.append(Sheet(choice.plan, choice.places, blocks, known, around))
+        sheets.append(Sheet(choice.plan, choice.places, blocks, known, around, inside))
     return tuple(sheets)
+
+
+def _inside(plan: Plan, margin: int, release: PublishedVersion, limits: Limits) -> InsideCounts | None:
+    """The classes of counts inside those of a margin of a sensitive column; None where they say no more."""
+    margins = release.catalog.margins
+    own = margins[margin]
+    quasi = frozenset(own.quasi)
+    asked = plan.columns & quasi
+    if not own.sensitive or not asked:
+        return None
+    counts = next((i for i, one in enumerate(margins) if not one.sensitive and frozenset(one.quasi) == quasi), None)
+    if counts is None:
+        return None
+    known = _NESTED.setdefault(release, {})
+    if margin not in known:
+        coarse, fine = (release.project(quasi, limits, (), i, by_class=True) for i in (margin, counts))
+        known[margin] = nest(coarse, fine)
+    nesting = known[margin]
+    if nesting is None:
+        return None
+    return InsideCounts(release.project(asked, limits, (), counts, by_class=True), nesting, quasi)
 
 
 def range_groups(
@@ -105,12 +146,26 @@ def range_groups(
     return found
 
 
+def _class_limits(
+    plan: Plan, block: Block, counts: InsideCounts | None, check: Callable[[], None]
+) -> ClassLimits | None:
+    if counts is None:
+        return None
+    return ClassLimits(
+        plan, block, counts.block, counts.nesting, counts.quasi, lambda part, rows: gather(part, rows, check)
+    )
+
+
 class _ReadSheet:
     """The groups of a sheet in each of its blocks."""
 
     def __init__(self, sheet: Sheet, check: Callable[[], None], exists: Bools | None) -> None:
         self._plan = sheet.plan
-        listed = [gather(sheet.plan, block, check, exists=exists) for block in sheet.blocks]
+        inside = sheet.inside or (None,) * len(sheet.blocks)
+        listed = [
+            gather(sheet.plan, block, check, exists=exists, limits=_class_limits(sheet.plan, block, counts, check))
+            for block, counts in zip(sheet.blocks, inside, strict=True)
+        ]
         self.groups = listed[0]
         self._found = [{(group.chosen, group.keys): group for group in groups} for groups in listed]
         margins = [*zip(sheet.blocks, sheet.known, strict=False), *sheet.around]

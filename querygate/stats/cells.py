@@ -56,6 +56,32 @@ def merged(cells: Cells) -> Cells:
     return Cells(low[starts], high[starts], least, most, cells.integer)
 
 
+def leaning_up(
+    values: Floats | Ints, least: Ints, most: Ints, place: Ints, totals: tuple[Ints, Ints]
+) -> tuple[Ints, Ints]:
+    """Least and most of each row, so that of each place the largest values are taken first, as many as `totals` say.
+
+    Whoever takes other records of a place takes as many smaller ones: what grows with the values is no larger then.
+
+    >>> nobody, place = np.array([0, 0]), np.array([0, 0])
+    >>> least, most = leaning_up(np.array([3, 9]), nobody, np.array([4, 4]), place, (np.array([5]), np.array([6])))
+    >>> least.tolist(), most.tolist()
+    ([1, 4], [2, 4])
+    """
+    order = np.lexsort((-values, place))
+    at, spare = place[order], (most - least)[order]
+    taken = np.bincount(place, least, totals[0].size).astype(np.int64)
+    before = np.cumsum(spare) - spare
+    before = before - before[np.searchsorted(at, at)]
+    found = []
+    for total in totals:
+        more = np.clip((total - taken)[at] - before, 0, spare)
+        counts = least.copy()
+        counts[order] += more
+        found.append(counts)
+    return found[0], found[1]
+
+
 def meet(found: Range, other: Range | None) -> Range:
     """What two ranges of one statistic say together. Ends that the other moved are not known to be attained.
 

@@ -98,11 +98,11 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class KeptBlocks:
-    """Blocks by the columns they were grouped to, those whose moments were wanted, and their margin. A version never
-    changes, so what was read once is kept."""
+    """Blocks by the columns they were grouped to, those whose moments were wanted, their margin, and whether classes
+    are apart. A version never changes, so what was read once is kept."""
 
     def __init__(self) -> None:
-        self._blocks: dict[tuple[Names, Names, int | None], Block] = {}
+        self._blocks: dict[tuple[Names, Names, int | None, bool], Block] = {}
         self._lock = threading.Lock()
 
     def get(
@@ -110,10 +110,11 @@ class KeptBlocks:
         names: Collection[str],
         moments: Collection[str],
         margin: int | None,
-        read: Callable[[Names, Names, int | None], Block],
+        by_class: bool,
+        read: Callable[[Names, Names, int | None, bool], Block],
     ) -> Block:
         """The block of these names, read now if it was not before. The oldest make room."""
-        wanted = tuple(sorted(names)), tuple(sorted(moments)), margin
+        wanted = tuple(sorted(names)), tuple(sorted(moments)), margin, by_class
         with self._lock:
             known = self._blocks.get(wanted)
         if known is not None:

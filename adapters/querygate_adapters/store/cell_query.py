@@ -88,8 +88,10 @@ def make_block(
     dictionaries: Dictionaries,
     moments: Mapping[str, ClassMoments] | None = None,
     margin: int | None = None,
+    *,
+    by_class: bool = False,
 ) -> Block:
-    """The result of the projection (NumPy arrays by physical name) as a block; with moments, it went by class."""
+    """The result of the projection (NumPy arrays by physical name) as a block; with moments, it went by class too."""
     n = np.asarray(found["n"], dtype=np.int64)
     made: dict[str, BlockColumn] = {}
     for column in columns:
@@ -110,8 +112,8 @@ def make_block(
     told = frozenset(c.name for c in columns if c.moments != "none" and _is_told(catalog, c, margin))
     frame = None if margin is None else np.asarray(found["frame"], dtype=np.int64)
     classified = None
-    if moments:
-        classified = RowClasses(np.asarray(found["class"], dtype=np.int64), np.arange(len(n)), moments)
+    if moments or by_class:
+        classified = RowClasses(np.asarray(found["class"], dtype=np.int64), np.arange(len(n)), moments or {})
     return Block(n, made, whole, told, classified, frame)
 
 

@@ -140,19 +140,24 @@ class DuckDBRelease:
         return Dictionary.of([text for (text,) in values], pairs)
 
     def project(
-        self, names: Collection[str], limits: Limits, moments: Collection[str] = (), margin: int | None = None
+        self,
+        names: Collection[str],
+        limits: Limits,
+        moments: Collection[str] = (),
+        margin: int | None = None,
+        by_class: bool = False,
     ) -> Block:
-        """The cells grouped to these columns, and to classes where moments are wanted."""
-        return self._blocks.get(names, moments, margin, partial(self._read, limits))
+        """The cells grouped to these columns, and to classes where these or their moments are wanted."""
+        return self._blocks.get(names, moments, margin, by_class, partial(self._read, limits))
 
-    def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None) -> Block:
+    def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None, by_class: bool) -> Block:
         columns = [column for column in self.catalog.columns if column.name in names]
         cursor = self._connection.cursor()
         with limited(cursor, limits.timeout_s):
             told = {column.name: self.moments(column) for column in wanted_columns(self.catalog, moments, margin)}
-            wanted = projection(self.catalog, columns, by_class=bool(told), margin=margin)
+            wanted = projection(self.catalog, columns, by_class=by_class or bool(told), margin=margin)
             found = cursor.execute(wanted).fetchnumpy()
-        return make_block(self.catalog, columns, found, self.dictionaries, told, margin)
+        return make_block(self.catalog, columns, found, self.dictionaries, told, margin, by_class=by_class)
 
     def moments(self, column: Column) -> ClassMoments:
         """What is told about the classes of a column, read once."""

@@ -111,12 +111,17 @@ class PostgresRelease:
         self._moments: dict[int, ClassMoments] = {}
 
     def project(
-        self, names: Collection[str], limits: Limits, moments: Collection[str] = (), margin: int | None = None
+        self,
+        names: Collection[str],
+        limits: Limits,
+        moments: Collection[str] = (),
+        margin: int | None = None,
+        by_class: bool = False,
     ) -> Block:
-        """The cells grouped to these columns, and to classes where moments are wanted."""
-        return self._blocks.get(names, moments, margin, partial(self._read, limits))
+        """The cells grouped to these columns, and to classes where these or their moments are wanted."""
+        return self._blocks.get(names, moments, margin, by_class, partial(self._read, limits))
 
-    def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None) -> Block:
+    def _read(self, limits: Limits, names: Names, moments: Names, margin: int | None, by_class: bool) -> Block:
         limits = replace(limits, memory_mb=min(limits.memory_mb, self._memory_mb))
         columns = [column for column in self.catalog.columns if column.name in names]
         cells = sql.Identifier(self._schema, f"cells_{self._number}")
@@ -126,7 +131,9 @@ class PostgresRelease:
                 if column.index not in self._moments:
                     self._moments[column.index] = read_moments(connection, self._schema, self._number, column, limits)
                 told[column.name] = self._moments[column.index]
-            return read_block(connection, cells, self.catalog, columns, self.dictionaries, limits, told, margin)
+            return read_block(
+                connection, cells, self.catalog, columns, self.dictionaries, limits, told, margin, by_class=by_class
+            )
 
 
 class ConnectionPool:
@@ -235,13 +242,15 @@ def read_block(
     limits: Limits,
     moments: Mapping[str, ClassMoments] | None = None,
     margin: int | None = None,
+    *,
+    by_class: bool = False,
 ) -> Block:
     """Cells grouped to these columns, within the limits; NotPermitted QG305 beyond them."""
-    names = grouping(catalog, columns, by_class=bool(moments), margin=margin)
+    names = grouping(catalog, columns, by_class=by_class or bool(moments), margin=margin)
     kinds = [*(_kind(name, columns) for name in names), "i8"]
     body = _limited(connection, _statement(cells, names, kinds, margin), limits)
     found = dict(zip([*names, "n"], _numbers(body, kinds), strict=True))
-    return make_block(catalog, columns, found, dictionaries, moments, margin)
+    return make_block(catalog, columns, found, dictionaries, moments, margin, by_class=by_class)
 
 
 def _limited(connection: Connection, statement: sql.Composed, limits: Limits) -> bytes:

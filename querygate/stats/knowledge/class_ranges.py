@@ -17,6 +17,7 @@ import numpy as np
 
 from querygate.core.pace import is_time_up
 from querygate.core.types import Bools, ClassCells, Floats, Ints, Range
+from querygate.stats.cells import leaning_up
 from querygate.stats.knowledge.class_caps import CapBound, CapRows, largest_capped_mean, largest_capped_sum
 from querygate.stats.numerics import EXACT, SQUARABLE, UNIT, centred, down, enclose, exact_sum, gamma, up
 from querygate.stats.variance.largest import Boxes
@@ -52,7 +53,7 @@ def class_mean(cells: ClassCells) -> Range | None:
 
     Ensures: every computed mean of a consistent, non-empty selection is in the range.
     """
-    if not is_usable(cells) or not cells.least.any():
+    if not is_usable(cells) or not is_certain(cells):
         return None
     whole = _whole_sum(cells)
     if whole is not None:
@@ -105,10 +106,25 @@ def _largest_mean(cells: ClassCells) -> CapBound:
 
 def _capped(cells: ClassCells) -> CapRows:
     """Values against the sums of the classes."""
-    held = cells.most > 0
+    least, most = _leaning(cells)
+    held = most > 0
     value, base = cells.high.astype(np.float64), cells.floor.astype(np.float64)
     spare = spare_of(cells.sum_high, base, cells, exact=_is_exact(cells))
-    return CapRows(value[held], base[held], cells.least[held], cells.most[held], cells.group[held], spare)
+    return CapRows(value[held], base[held], least[held], most[held], cells.group[held], spare)
+
+
+def _leaning(cells: ClassCells) -> tuple[Ints, Ints]:
+    """How many of each row are selected if the largest are taken first, where it is known how many of a class are.
+
+    Whoever is left out then has no more to lose: so only where rows with larger values have larger floors too.
+    """
+    if cells.total_least is None or cells.total_most is None:
+        return cells.least, cells.most
+    order = np.lexsort((cells.floor, cells.high, cells.group))
+    same = np.diff(cells.group[order]) == 0
+    if (np.diff(cells.floor[order])[same] < 0).any():
+        return cells.least, cells.most
+    return leaning_up(cells.high, cells.least, cells.most, cells.group, (cells.total_least, cells.total_most))
 
 
 def spare_of(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = False) -> Floats:
@@ -125,9 +141,9 @@ def spare_of(total: Floats, base: Floats, cells: ClassCells, *, exact: bool = Fa
 def _told(cells: ClassCells, ends: list[int | float], high: CapBound, low: CapBound) -> Range:
     """A range with what is attained, where nothing but the sums ties the values of a class together."""
     attained = [-low.reached, high.reached]
+    certain = is_certain(cells)
     if ends[0] == ends[1]:
-        return replace(Range.exact(ends[0]), may_be_null=not cells.least.any())
-    certain = bool(cells.least.any())
+        return replace(Range.exact(ends[0]), may_be_null=not certain)
     alone = cells.apart and bool(np.isnan(cells.var_high).all()) and certain
     if not alone or not all(map(math.isfinite, attained)):
         return Range(ends[0], ends[1], None, None, sharp=False, may_be_null=not certain)
@@ -281,6 +297,11 @@ def _moved(cells: ClassCells, middle: float) -> ClassCells:
 
 
 # -- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def is_certain(cells: ClassCells) -> bool:
+    """Somebody is selected for certain."""
+    return bool(cells.least.any() or (cells.total_least is not None and cells.total_least.any()))
 
 
 def is_usable(cells: ClassCells) -> bool:

@@ -289,7 +289,8 @@ def is_within(inner: Range, outer: Range) -> bool:
 def alone(sheet: Sheet) -> list[Sheet]:
     """The sheet with each of its blocks by itself."""
     return [
-        replace(sheet, blocks=(block,), known=(known,)) for block, known in zip(sheet.blocks, sheet.known, strict=True)
+        replace(sheet, blocks=(block,), known=(known,), inside=())
+        for block, known in zip(sheet.blocks, sheet.known, strict=True)
     ]
 
 

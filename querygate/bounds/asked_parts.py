@@ -1,0 +1,61 @@
+"""What a group asks of a record, in parts that can be told of apart: conditions, and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from querygate.core.expression import Constant
+from querygate.core.plan import FetchedGroup, GroupKey, LeftOut, Plan
+from querygate.core.predicate import TRUE, And, Predicate, columns
+from querygate.core.types import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class AskedParts:
+    """Conditions, and keys by their places; `all_keys` is how many keys the plan has."""
+
+    parts: tuple[Predicate, ...]
+    keys: tuple[int, ...]
+    all_keys: int
+
+    @classmethod
+    def of(cls, plan: Plan, chosen: Sequence[int], where: Predicate) -> AskedParts:
+        """Of groups with these keys and this condition."""
+        parts = where.parts if isinstance(where, And) else () if where == TRUE else (where,)
+        return cls(parts, tuple(i for i in chosen if _tells_apart(plan.keys[i])), len(plan.keys))
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.parts and not self.keys
+
+    def within(self, plan: Plan, known: frozenset[str]) -> AskedParts:
+        """The parts that speak of these columns alone."""
+        parts = tuple(part for part in self.parts if columns(part) <= known)
+        keys = tuple(key for key in self.keys if frozenset(plan.keys[key].by.columns) <= known)
+        return AskedParts(parts, keys, self.all_keys)
+
+    def without(self, others: AskedParts) -> AskedParts:
+        """What the others do not have."""
+        parts = tuple(part for part in self.parts if part not in others.parts)
+        return AskedParts(parts, tuple(key for key in self.keys if key not in others.keys), self.all_keys)
+
+    def and_those_not_in(self, covered: Sequence[AskedParts], everything: AskedParts) -> AskedParts:
+        """With what none of the others has."""
+        parts = {part for asked in covered for part in asked.parts}
+        keys = {key for asked in covered for key in asked.keys}
+        return AskedParts(
+            (*self.parts, *(part for part in everything.parts if part not in parts)),
+            (*self.keys, *(key for key in everything.keys if key not in keys)),
+            self.all_keys,
+        )
+
+    def keys_of(self, group: FetchedGroup | None) -> tuple[Scalar, ...]:
+        """The keys of a group that are asked for here, None in the places of others."""
+        told = group.keys if group is not None else (None,) * self.all_keys
+        return tuple(value if i in self.keys else None for i, value in enumerate(told))
+
+
+def _tells_apart(key: GroupKey) -> bool:
+    """Constants, and which keys a grouping set leaves out, say nothing of a record."""
+    return not isinstance(key.by, Constant | LeftOut)

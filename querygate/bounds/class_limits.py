@@ -1,0 +1,225 @@
+"""How many records of each class of a sensitive column meet what is asked of quasi-identifiers.
+
+In a view the classes of a sensitive column are unions of classes of counts. Where a condition cuts through such a
+class, the classes of counts inside it still say how many of its members are meant. Boxes of classes in one frame cell
+have nobody in common, so whoever is in a class of counts is in the one class whose box has that of the counts inside.
+Proof: docs/explanation/proofs/views-answers.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from querygate.bounds.asked_parts import AskedParts
+from querygate.core.block import ALL_NULLS, MISSING, NO_NULLS, SOME_NULLS, Block, NumberColumn, SetColumn
+from querygate.core.plan import FetchedGroup, Measure, MeasureCells, Plan, SelectedAmong
+from querygate.core.predicate import both
+from querygate.core.types import Bools, Ints, Scalar
+
+MOST_CLASSES = 20_000
+"""With more classes in a margin, ends of conditions matter little, and comparing boxes would take its time."""
+
+Gather = Callable[[Plan, Block], "list[FetchedGroup]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nesting:
+    """Classes of a margin by rising label, with their sizes; and of classes of counts, by rising label, the place of
+    the class that each is in, behind the last if that is not known. `is_known` tells which classes have all their
+    classes of counts.
+    """
+
+    label: Ints
+    size: Ints
+    is_known: Bools
+    inner_label: Ints
+    within: Ints
+
+    def places(self, labels: Ints) -> Ints:
+        return np.searchsorted(self.label, labels)
+
+    def of_counts(self, labels: Ints) -> Ints:
+        """Places of the classes that these classes of counts are in."""
+        return self.within[np.searchsorted(self.inner_label, labels)]
+
+
+def nest(coarse: Block, fine: Block) -> Nesting | None:
+    """The classes of counts (`fine`) inside those of another margin of the same view; both with all columns of the
+    view, one row for each class. None where there are too many, or where nothing is gained.
+    """
+    if coarse.classified is None or fine.classified is None or coarse.frame is None or fine.frame is None:
+        raise ValueError("classes of margins are told apart by label and frame")
+    if coarse.size == fine.size or fine.size > MOST_CLASSES:
+        return None
+    order, inner = np.argsort(coarse.classified.label), np.argsort(fine.classified.label)
+    label, inner_label = coarse.classified.label[order], fine.classified.label[inner]
+    frame, inner_frame = coarse.frame[order], fine.frame[inner]
+    coarse, fine = coarse.take(order), fine.take(inner)
+    within = np.full(fine.size, coarse.size)  # in none
+    is_known = np.zeros(coarse.size, dtype=np.bool_)
+    for cell in np.unique(frame).tolist():
+        outer, inside = np.flatnonzero(frame == cell), np.flatnonzero(inner_frame == cell)
+        has = _has_inside(coarse.take(outer), fine.take(inside))
+        if (has.sum(axis=1) != 1).any() or _overlap(coarse.take(outer)):
+            continue
+        within[inside] = outer[has.argmax(axis=1)]
+        members = np.bincount(has.argmax(axis=1), fine.n[inside], outer.size)
+        is_known[outer] = members == coarse.n[outer]
+    return Nesting(label, coarse.n, is_known, inner_label, within)
+
+
+def _has_inside(coarse: Block, fine: Block) -> Bools:
+    """Fine rows x coarse rows: is the box of the one inside that of the other?"""
+    found: Bools = np.ones((fine.size, coarse.size), dtype=np.bool_)
+    for name, outer in coarse.columns.items():
+        inner = fine.columns[name]
+        if isinstance(outer, NumberColumn) and isinstance(inner, NumberColumn):
+            lies = (outer.low <= inner.low[:, None]) & (inner.high[:, None] <= outer.high) & (outer.null != ALL_NULLS)
+            null = inner.null[:, None]
+            found &= np.where(null == ALL_NULLS, outer.null != NO_NULLS, lies)
+            found &= (null != SOME_NULLS) | (outer.null == SOME_NULLS)
+        elif isinstance(outer, SetColumn) and isinstance(inner, SetColumn):
+            found &= ~(_members(inner) @ ~_members(outer).T)
+        else:
+            found[:] = False
+    return found
+
+
+def _overlap(block: Block) -> bool:
+    """Could somebody be in two of these boxes?"""
+    shared: Bools = np.ones((block.size, block.size), dtype=np.bool_)
+    for column in block.columns.values():
+        if isinstance(column, NumberColumn):
+            known, missing = column.null != ALL_NULLS, column.null != NO_NULLS
+            meet = (column.low <= column.high[:, None]) & (column.low[:, None] <= column.high)
+            shared &= (meet & known & known[:, None]) | (missing & missing[:, None])
+        elif isinstance(column, SetColumn):
+            shared &= _members(column) @ _members(column).T
+    np.fill_diagonal(shared, False)
+    return bool(shared.any())
+
+
+def _members(column: SetColumn) -> Bools:
+    """Rows x values, missing first."""
+    dictionary = column.dictionary
+    table: Bools = np.zeros((dictionary.sizes.size, len(dictionary.values) + 1), dtype=np.bool_)
+    table[np.repeat(np.arange(dictionary.sizes.size), dictionary.sizes), dictionary.members - MISSING] = True
+    return table[column.sets]
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """Records that certainly meet something."""
+
+    by_row: Ints
+    by_class: Ints
+
+
+@dataclass
+class ClassLimits:
+    """Limits for the groups of a plan that are read from a block of a margin, `block`, by class. `counts` has the
+    columns of the plan that are in `quasi`, by class of counts; `gather` reads a plan on a block.
+    """
+
+    plan: Plan
+    block: Block
+    counts: Block
+    nesting: Nesting
+    quasi: frozenset[str]
+    gather: Gather
+    _asked: dict[AskedParts, dict[tuple[Scalar, ...], tuple[Ints, Ints]]] = field(default_factory=dict)
+    _met: dict[AskedParts, dict[tuple[Scalar, ...], _Meeting]] = field(default_factory=dict)
+
+    def narrowed(
+        self, group: FetchedGroup, measure: Measure, cells: MeasureCells, rows: Ints, part: Block
+    ) -> MeasureCells:
+        """The cells with what is known of the group: `rows` of a part of the block, spread over groups."""
+        if part.classified is None or measure.splits:
+            return cells
+        totals = self._totals(group, measure)
+        if totals is None:
+            return cells
+        meeting, least, most = totals
+        origin = part.classified.row[rows]
+        place = self._place[origin]
+        spare = self.nesting.size - least
+        at_least = np.maximum(cells.least[rows], meeting.by_row[origin] - spare[place])
+        least = np.maximum(least - (self.nesting.size - meeting.by_class), 0)
+        sums = [np.bincount(place, counts, least.size).astype(np.int64) for counts in (at_least, cells.most[rows])]
+        at_most = np.minimum(cells.most[rows], most[place] - (sums[0][place] - at_least))
+        at_least = np.maximum(at_least, least[place] - (sums[1][place] - cells.most[rows]))
+        if (at_least > at_most).any():
+            raise ValueError("margins of this version contradict each other: the store is damaged")
+        new_least, new_most = cells.least.copy(), cells.most.copy()
+        new_least[rows], new_most[rows] = at_least, at_most
+        places = np.zeros_like(cells.least)
+        places[rows] = place
+        values = tuple(replace(value, least=new_least, most=new_most) for value in cells.values)
+        among = SelectedAmong(places, least, most)
+        return replace(cells, least=new_least, most=new_most, values=values, among=among)
+
+    @cached_property
+    def _place(self) -> Ints:
+        """The class of each row of the block."""
+        if self.block.classified is None:
+            raise ValueError("this block was not projected by class")
+        return self.nesting.places(self.block.classified.label)
+
+    def _totals(self, group: FetchedGroup, measure: Measure) -> tuple[_Meeting, Ints, Ints] | None:
+        """Who certainly meets what is not asked of quasi-identifiers alone, and by class how many meet the rest at
+        least and at most; None where nothing is asked of quasi-identifiers."""
+        asked = AskedParts.of(self.plan, group.chosen, measure.where)
+        own = asked.within(self.plan, self.quasi)
+        rest = asked.without(own)
+        if own.is_nothing:
+            return None
+        if own not in self._asked:
+            self._asked[own] = self._by_class(own)
+        nobody = np.zeros_like(self.nesting.size)
+        least, most = self._asked[own].get(own.keys_of(group), (nobody, nobody))
+        least = np.where(self.nesting.is_known, least, 0)
+        most = np.where(self.nesting.is_known, most, self.nesting.size)
+        if rest not in self._met:
+            self._met[rest] = self._by_row(rest)
+        meeting = self._met[rest].get(rest.keys_of(group))
+        return meeting or _Meeting(np.zeros_like(self.block.n), nobody), least, most
+
+    def _by_class(self, own: AskedParts) -> dict[tuple[Scalar, ...], tuple[Ints, Ints]]:
+        if self.counts.classified is None:
+            raise ValueError("this block was not projected by class")
+        block = replace(self.counts, frame=self.nesting.of_counts(self.counts.classified.label), classified=None)
+        found = {}
+        for group in self.gather(_plan_of(self.plan, own), block):
+            cells = group.cells[0]
+            if cells.frame is None:
+                raise ValueError("these cells are of no margin")
+            size = self.nesting.size.size
+            least, most = (
+                np.bincount(cells.frame, counts, size + 1)[:size].astype(np.int64)
+                for counts in (cells.least, cells.most)
+            )
+            found[group.keys] = least, most
+        return found
+
+    def _by_row(self, rest: AskedParts) -> dict[tuple[Scalar, ...], _Meeting]:
+        if rest.is_nothing:
+            return {rest.keys_of(None): self._meeting(self.block.n)}
+        block = replace(self.block, frame=np.arange(self.block.size), classified=None)
+        found = {}
+        for group in self.gather(_plan_of(self.plan, rest), block):
+            cells, met = group.cells[0], np.zeros_like(self.block.n)
+            met[cells.frame] = cells.least
+            found[group.keys] = self._meeting(met)
+        return found
+
+    def _meeting(self, by_row: Ints) -> _Meeting:
+        by_class = np.bincount(self._place, by_row, self.nesting.size.size)
+        return _Meeting(by_row, by_class.astype(np.int64))
+
+
+def _plan_of(plan: Plan, asked: AskedParts) -> Plan:
+    return replace(plan, sets=(asked.keys,), measures=(Measure(both(asked.parts)),), aggregates=())
