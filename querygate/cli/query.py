@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.output import print_json, print_record, print_records, print_table
+from querygate.cli.output import plain, print_json, print_record, print_records, print_table
 from querygate.cli.shared_options import LOCAL, format_option, open_here, site_option
 from querygate.core.answer_bodies import AnswerBody, Verdict
 from querygate.core.errors import ConfigError, NotPermitted
@@ -17,6 +17,7 @@ from querygate.custody.jobs.open_custody import with_vault
 from querygate.gate import render
 from querygate.gate.answer import MODES, NOISY, ask
 from querygate.gate.answer import check as check_request
+from querygate.gate.explain_text import explanation_lines
 from querygate.site.open_gate import OpenSite
 
 EXAMPLE = """\
@@ -54,6 +55,9 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
 @click.option(
     "--consistent", is_flag=True, help="Make noisy counts consistent: none negative, parts that add up to their total."
 )
+@click.option(
+    "--explain", is_flag=True, help="Say why the ranges are as wide as they are, and which questions are narrower."
+)
 @format_option
 @site_option
 def query(
@@ -64,6 +68,7 @@ def query(
     mode: str | None,
     epsilon: float | None,
     consistent: bool,
+    explain: bool,
     form: str,
     site: Path,
 ) -> None:
@@ -73,7 +78,7 @@ def query(
     logged.
     """
     opened = with_vault(open_here(site))
-    options = QueryOptions(mode, epsilon, consistent)
+    options = QueryOptions(mode, epsilon, consistent, explain=explain)
     request = Request(LOCAL if name is None else find_principal(opened, name), dataset, sql, options)
     if check:
         verdict = check_request(request, opened.gate)
@@ -103,6 +108,10 @@ def print_answer(body: AnswerBody, form: str) -> None:
         print_table(*render.readable(body))
         for note in body["notes"]:
             click.echo(note)
+        if "explanation" in body:
+            click.echo()
+            for line in explanation_lines(body["explanation"]):
+                click.echo(plain(line))
         if "budget" in body:
             click.echo(f"\nSpent epsilon {body['budget']['spent']:g}; {body['budget']['left']:g} left.")
         took = f"; {body['elapsed_ms']} ms" if "elapsed_ms" in body else ""
@@ -122,6 +131,8 @@ def explain_verdict(verdict: Verdict) -> str:
     }
     if verdict.get("sharpened_by"):
         told["ranges"] += f", sharpened by class moments of {', '.join(verdict['sharpened_by'])}"
+    if verdict.get("widths"):
+        told["widths"] = ", ".join(f"{name} {width}" for name, width in verdict["widths"].items())
     if verdict.get("views"):
         told["views"] = "; ".join(", ".join(view) for view in verdict["views"])
     lines = [f"  {name:9} {value}" for name, value in told.items()]

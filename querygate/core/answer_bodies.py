@@ -93,6 +93,64 @@ class SpentBody(TypedDict):
 class ReadableBody(TypedDict):
     headings: list[str]
     rows: list[list[str]]
+    explanation: NotRequired[list[str]]
+
+
+class CauseBody(TypedDict):
+    """What a part of a statement adds to a width. `part`: low, high, values, key or condition as they stand at `at`;
+    ranges for how the values of a column are published; rest for what has no single place."""
+
+    column: str
+    at: str
+    part: str
+    width: int | float | str
+    share: float | None  # None of an infinite width
+
+
+class WidthBody(TypedDict):
+    """A column of ranges: its width, on average over the rows, and causes that add up to it."""
+
+    name: str
+    width: int | float | str
+    causes: list[CauseBody]
+
+
+class PublishedRangeBody(TypedDict):
+    range: str
+    records: int
+
+
+class StraddleBody(TypedDict):
+    """The published ranges or sets that a part of a statement cuts through, and how many records they hold."""
+
+    column: str
+    at: str
+    part: str
+    records: int
+    ranges: int
+    largest: list[PublishedRangeBody]
+
+
+class SharperBody(TypedDict):
+    """A question nearby with its own widths, and how many times narrower it is; None: all of it is exact."""
+
+    sql: str
+    changes: list[str]
+    widths: dict[str, int | float | str]
+    exact: bool
+    narrower: float | None
+
+
+class ExplanationBody(TypedDict):
+    """Why the ranges of an answer are as wide as they are. Not complete: more could have been tried.
+
+    `apart` are the columns of aggregates that no view has all together."""
+
+    columns: list[WidthBody]
+    apart: NotRequired[list[list[str]]]
+    straddling: list[StraddleBody]
+    suggestions: list[SharperBody]
+    complete: bool
 
 
 class AnswerBody(TypedDict):
@@ -104,6 +162,7 @@ class AnswerBody(TypedDict):
     rows: list[Row]
     budget: NotRequired[SpentBody]
     notes: list[str]
+    explanation: NotRequired[ExplanationBody]
     elapsed_ms: NotRequired[float]  # of ranges: how long raw rows took is nobody's business
     readable: NotRequired[ReadableBody]
 
@@ -122,6 +181,7 @@ class Verdict(TypedDict):
     columns: list[ColumnBody]
     groups_at_most: int
     width: NotRequired[str]
+    widths: NotRequired[dict[str, int | float | str]]
     sharpened_by: NotRequired[list[str]]
     views: NotRequired[list[list[str]]]
     canonical: NotRequired[str]

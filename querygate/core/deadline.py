@@ -38,9 +38,9 @@ _running: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(clock_s: Callable[[], float], limit_s: float) -> Iterator[Deadline]:
-    """Everything inside has so much time in all, or what an earlier one has left of its own."""
-    earlier = _running.get()
-    deadline = earlier or Deadline(clock_s, clock_s() + limit_s)
+    """Everything inside has so much time in all, or what an earlier one has left of its own if that is less."""
+    earlier, own = _running.get(), Deadline(clock_s, clock_s() + limit_s)
+    deadline = own if earlier is None or own.at_s < earlier.at_s else earlier
     token = _running.set(deadline)
     try:
         yield deadline

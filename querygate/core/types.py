@@ -323,6 +323,7 @@ class QueryOptions:
     epsilon: float | None = None
     consistent: bool = False  # noisy counts that add up
     readable: bool = False  # with texts for a person
+    explain: bool = False  # with the causes of its width, of ranges
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@
     fetch       an aggregate read of the published cells, or of margins   (engine)
     protect     cells to guaranteed ranges                                (pure: bounds, stats)
     arrange     ORDER BY and LIMIT, without hiding what may be true
+    explain     why ranges are as wide as they are, where that is asked for: the gate tries questions nearby
     record      the answer is on disk before it leaves
 
 A crash after `admit` leaves the intent in the log. Nothing here can reach a vault: a Gate is given a store, a log, a
@@ -20,8 +21,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Never, Protocol, TypeVar
 
-from querygate.core.answer_bodies import AnswerBody, BudgetBody, Verdict
-from querygate.core.deadline import check_deadline, within
+from querygate.core.answer_bodies import AnswerBody, BudgetBody, ExplanationBody, Verdict
+from querygate.core.deadline import check_deadline, over_the_limit, seconds_left, within
 from querygate.core.errors import ConfigError, DisclosureRefused, NotPermitted, Refusal, UnsupportedSQL
 from querygate.core.pace import paced
 from querygate.core.plan import Plan
@@ -29,12 +30,14 @@ from querygate.core.ports import InlineAuditor, Limits, Native, Outcome, Publish
 from querygate.core.types import Answer, AnswerColumn, Catalog, Group, Principal, QueryOptions, Request
 from querygate.gate import arrange as order
 from querygate.gate.describe import make_verdict
+from querygate.gate.explain import explain_width
 from querygate.gate.groups import answer_groups, shown_part
 from querygate.gate.incidents import make_fault
 from querygate.gate.render import make_body, to_json
 from querygate.gate.sheets import Sheet, fetch_sheets, too_large
+from querygate.gate.widths import told_widths
+from querygate.sql import accepted_plan, without_zero_divisors
 from querygate.sql import understand as understand_sql
-from querygate.sql import without_zero_divisors
 
 INTERVAL, NOISY = MODES = ("interval", "laplace")
 LONGEST_LOGGED_SQL = 20_000
@@ -74,6 +77,9 @@ HURRIED = (
 """The note of an answer whose searches were cut short."""
 
 
+FOR_EXPLAINING = 0.5
+"""The part of the time left that an explanation may use."""
+
 LATER: Never = None  # type: ignore[assignment]
 """The value of a field that a later step fills."""
 
@@ -104,6 +110,12 @@ class State(Passage):
     groups: tuple[tuple[Group, ...], ...] = ()
     notes: tuple[str, ...] = ()
     answer: Answer = LATER
+    explanation: ExplanationBody | None = None
+
+    def make_body(self) -> AnswerBody:
+        """The answer as it is given out and kept."""
+        body = make_body(self.answer)
+        return body if self.explanation is None else {**body, "explanation": self.explanation}
 
 
 class NoisyPath(Protocol):
@@ -143,7 +155,10 @@ def answer(request: Request, gate: Gate) -> Answer:
 
 
 def check(request: Request, gate: Gate) -> Verdict:
-    """Would this be accepted, and at what cost? A dry run: nothing is read from the cells or spent. It is on record."""
+    """Would this be accepted, and at what cost? A dry run, which spends nothing and is on record.
+
+    Nothing is read from the cells, unless it is to explain how wide the ranges would be.
+    """
 
     def note(code: str | None) -> None:
         body = {"sql": request.sql[:LONGEST_LOGGED_SQL], "mode": request.options.mode, "code": code}
@@ -162,7 +177,13 @@ def check(request: Request, gate: Gate) -> Verdict:
 def _judge(state: State, gate: Gate) -> Verdict:
     if state.mode == NOISY and gate.noise is not None:
         return gate.noise.check(state, gate)
-    return make_verdict(understand(state, gate).plan, state.catalog)
+    state = understand(state, gate)
+    verdict = make_verdict(state.plan, state.catalog)
+    if state.request.options.explain and state.catalog.on_differencing == "alert":
+        for step in (fetch, protect, arrange):
+            state = step(state, gate)
+        verdict["widths"] = told_widths(state.answer)
+    return verdict
 
 
 def read_budget(principal: Principal, dataset: str, gate: Gate) -> BudgetBody:
@@ -230,13 +251,42 @@ def arrange(state: State, gate: Gate) -> State:
     return replace(state, answer=made)
 
 
+def explain(state: State, gate: Gate) -> State:
+    """Costs nothing where it is not asked for, and at most half of the time that is left where it is."""
+    if not state.request.options.explain:
+        return state
+    sheets = [sheet for each in state.sheets for sheet in each]
+    with within(gate.clock_s, seconds_left(gate.limits.timeout_s) * FOR_EXPLAINING):
+        found = explain_width(
+            state.request.sql, state.plan, state.answer, sheets, state.catalog, lambda sql: _try(sql, state, gate)
+        )
+    return replace(state, explanation=found)
+
+
 def record(state: State, gate: Gate) -> State:
-    state = replace(state, body=check_size(make_body(state.answer), gate.limits))
+    state = replace(state, body=check_size(state.make_body(), gate.limits))
     conclude(state, gate.log, "answered", answer=state.body)
     return state
 
 
-STEPS: tuple[Callable[[State, Gate], State], ...] = (understand, admit, fetch, protect, arrange, record)
+STEPS: tuple[Callable[[State, Gate], State], ...] = (understand, admit, fetch, protect, arrange, explain, record)
+
+
+def _try(sql: str, state: State, gate: Gate) -> Answer | None:
+    """The answer to another statement, which is not given out; None where it is refused. Raises QG305 if there is no
+    time to compute it as it would be."""
+    plan = accepted_plan(sql, state.catalog, gate.native, gate.limits)
+    if plan is None:
+        return None
+    tried = replace(state, request=replace(state.request, sql=sql), plan=plan, notes=())
+    try:
+        for step in (fetch, protect, arrange):
+            tried = step(tried, gate)
+    except UnsupportedSQL:
+        return None
+    if HURRIED in tried.notes:
+        raise over_the_limit()
+    return tried.answer
 
 
 # -- along the way ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from querygate.core.deadline import over_the_limit
 from querygate.core.errors import Refusal
 from querygate.core.margin_choice import check_linked
 from querygate.core.plan import Plan
@@ -28,11 +29,12 @@ from querygate.sql.plan import make_plan
 from querygate.sql.restatement import check_wording, own_wording
 from querygate.sql.suggestions.quoted_names import with_quotes
 from querygate.sql.suggestions.safe_divisors import with_nullif
+from querygate.sql.suggestions.statement_places import Filling, Place, StatementPlaces
 from querygate.sql.suggestions.suggest import suggest
 from querygate.sql.unions import join_plans
 from querygate.sql.work_limit import WorkLimit
 
-__all__ = ["understand", "without_zero_divisors"]
+__all__ = ["Filling", "Place", "StatementPlaces", "accepted_plan", "understand", "without_zero_divisors"]
 
 LONGEST_EDITED = 800
 """A longer statement is refused without trying edits of it: each costs a parse, and nobody would read the outcome."""
@@ -52,6 +54,18 @@ def understand(sql: str, catalog: Catalog, native: Native, limits: Limits | None
         if refusal.code not in ("QG102", "QG103", "QG104"):
             _add_suggestion(refusal, sql, lambda edited: _refusal_of(edited, catalog, native, limits), catalog, limits)
         raise
+
+
+def accepted_plan(sql: str, catalog: Catalog, native: Native, limits: Limits) -> Plan | None:
+    """The plan of a statement, None where it is refused: for those who would not read why. Raises QG305."""
+    try:
+        return _plan(sql, catalog, native, limits)
+    except RecursionError:
+        return None
+    except Refusal as refusal:
+        if refusal.code == over_the_limit().code:
+            raise
+        return None
 
 
 ANOTHER = "The suggestion asks another question."

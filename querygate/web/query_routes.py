@@ -11,11 +11,13 @@ from typing import Any
 from flask import Response, request
 
 from querygate.control import stamp
+from querygate.core.answer_bodies import ReadableBody
 from querygate.core.deadline import within
 from querygate.core.errors import ConfigError, NotPermitted
 from querygate.core.types import Principal, QueryOptions, Request
 from querygate.gate import describe, render
 from querygate.gate.answer import MODES, ask, check, read_budget
+from querygate.gate.explain_text import explanation_lines
 from querygate.site.audit_notes import find_last
 from querygate.site.health import control_health, store_health
 from querygate.site.open_gate import OpenSite
@@ -41,7 +43,10 @@ class Api:
         body = ask(question, self._gate)
         if question.options.readable:
             headings, rows = render.readable(body)
-            return give({**body, "readable": {"headings": headings, "rows": rows}})
+            readable: ReadableBody = {"headings": headings, "rows": rows}
+            if "explanation" in body:
+                readable["explanation"] = list(explanation_lines(body["explanation"]))
+            return give({**body, "readable": readable})
         return give(body)
 
     def check(self, principal: Principal) -> Response:
@@ -146,13 +151,13 @@ def make_question(principal: Principal, body: dict[str, Any]) -> Request:
     options = body.get("options", {})
     if not isinstance(options, dict):
         raise malformed("options: must be an object.")
-    check_fields(options, "options.", ("mode", "readable", "epsilon", "consistent"))
+    check_fields(options, "options.", ("mode", "readable", "epsilon", "consistent", "explain"))
     if options.get("mode", "interval") not in MODES:
         raise malformed(f"options.mode: must be one of {', '.join(MODES)}.")
     epsilon = options.get("epsilon", 1)
     if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not 0 < epsilon < math.inf:
         raise malformed("options.epsilon: must be a number above 0.")
-    for name in ("readable", "consistent"):
+    for name in ("readable", "consistent", "explain"):
         if not isinstance(options.get(name, False), bool):
             raise malformed(f"options.{name}: must be true or false.")
     dataset, sql = read_text(body, "dataset"), read_text(body, "sql")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from querygate.web.audit_schemas import AUDIT_SCHEMAS
+from querygate.web.explanation_schemas import EXPLANATION_SCHEMAS
 from querygate.web.extract_schemas import EXPORT_SCHEMAS
 from querygate.web.noise_schemas import MAYBE_NUMBER, NOISE_SCHEMAS
 from querygate.web.risk_schemas import RISK_SCHEMAS
@@ -90,6 +91,11 @@ SCHEMAS: dict[str, Schema] = {
                 "interval, unless the policy allows only noise.",
             },
             "readable": {**TRUTH, "description": "Add the answer as text for people, rounded outward."},
+            "explain": {
+                **TRUTH,
+                "description": "Add why the ranges are as wide as they are, and questions nearby that are narrower. "
+                "Of a dry run: read the cells, and add the widths. No effect on noisy answers.",
+            },
             "consistent": {
                 **TRUTH,
                 "description": "Make noisy counts consistent: none negative, and parts that add up to a "
@@ -101,7 +107,7 @@ SCHEMAS: dict[str, Schema] = {
                 "is the most.",
             },
         },
-        optional=("mode", "readable", "epsilon", "consistent"),
+        optional=("mode", "readable", "explain", "epsilon", "consistent"),
     ),
     "Answer": record(
         "One object per group. Every range contains the true value, ends included. A noisy answer (mode laplace) has "
@@ -116,9 +122,10 @@ SCHEMAS: dict[str, Schema] = {
             "budget": ref("Spent"),
             "notes": array(TEXT),
             "elapsed_ms": {**NUMBER, "description": "How long it took. Not told of noisy answers."},
+            "explanation": ref("Explanation"),
             "readable": ref("Readable"),
         },
-        optional=("budget", "elapsed_ms", "readable"),
+        optional=("budget", "elapsed_ms", "explanation", "readable"),
         example=ANSWER_EXAMPLE,
     ),
     "AnswerColumn": record(
@@ -168,7 +175,12 @@ SCHEMAS: dict[str, Schema] = {
             "may_be_null": TRUTH,
         },
     ),
-    "Readable": record("The same answer as a table of text.", {"headings": array(TEXT), "rows": array(array(TEXT))}),
+    "Readable": record(
+        "The same answer as a table of text, and its explanation as lines.",
+        {"headings": array(TEXT), "rows": array(array(TEXT)), "explanation": array(TEXT)},
+        optional=("explanation",),
+    ),
+    **EXPLANATION_SCHEMAS,
     "Verdict": record(
         "The result of a dry run. Nothing was read or spent.",
         {
@@ -178,8 +190,14 @@ SCHEMAS: dict[str, Schema] = {
             "width": {
                 "enum": ["exact", "sharp", "outer"],
                 "description": "What to expect of the ranges: exact if only public columns are used, sharp if they are "
-                "as narrow as the store allows, outer if the form of the statement, or that several views tell of it, "
-                "may make them wider.",
+                "as narrow as the store allows, which may still be wide, outer if the form of the statement, or that "
+                "several views tell of it, may make them wider.",
+            },
+            "widths": {
+                "type": "object",
+                "additionalProperties": END,
+                "description": "With explain: the width of each range, on average over the groups. Absent if the "
+                "policy has queries judged before they are answered.",
             },
             "sharpened_by": {
                 **array(TEXT),
@@ -209,7 +227,7 @@ SCHEMAS: dict[str, Schema] = {
                 "the data.",
             },
         },
-        optional=("sharpened_by", "views", "width", "mode", "budget", "accuracy", "notes"),
+        optional=("sharpened_by", "widths", "views", "width", "mode", "budget", "accuracy", "notes"),
         example={
             "accepted": True,
             "columns": [{"name": "avg_sbp", "kind": "range", "type": "number"}],

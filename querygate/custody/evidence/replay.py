@@ -24,9 +24,9 @@ from querygate.gate.render import make_body
 
 STEPS = (understand, fetch, protect, arrange)
 
-OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes")
-"""What names this very request, and the words beside the figures, which another version of QueryGate may choose
-otherwise. All else must be equal, to the byte."""
+OF_THE_MOMENT = ("query_id", "elapsed_ms", "notes", "explanation")
+"""What names this very request, and what is said beside the figures, which another version of QueryGate may choose
+otherwise: words, and questions to ask instead. All else must be equal, to the byte."""
 
 NOBODY = Principal("replay", "custodian")
 
