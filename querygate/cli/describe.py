@@ -11,7 +11,7 @@ import click
 from querygate.cli.command import Command
 from querygate.cli.output import plain, print_record
 from querygate.cli.shared_options import format_option, open_here, site_option
-from querygate.gate.describe import make_description
+from querygate.gate.describe import describe_version
 
 SHOWN_VALUES = 12
 
@@ -23,7 +23,8 @@ SHOWN_VALUES = 12
 def describe(dataset: str, form: str, site: Path) -> None:
     """Show the columns of DATASET, the tables it can be joined with, its policy, and statements to start with."""
     opened = open_here(site)
-    told = make_description(opened.store.current(dataset).catalog, opened.gate.native, opened.gate.limits)
+    gate = opened.gate
+    told = describe_version(opened.store.current(dataset), gate.native, gate.limits, gate.clock_s)
     print_record(told, form, lambda: plain_lines(told))
 
 
@@ -36,13 +37,34 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     title = f" ({told['title']})" if told["title"] else ""
     records = "" if told["rows"] is None else f" {told['rows']:,} records,"
     yield f"{told['dataset']}{title}, version {told['version']}:{records} k = {told['k']}"
-    yield from _section("Columns", [(c["name"], c["type"], c["role"], _public(c)) for c in told["columns"]])
+    yield from _section("Columns", [(c["name"], c["type"], c["role"], _public(c), c["title"]) for c in told["columns"]])
+    yield from _sharp_sections(told)
     for table in told["tables"]:
         on = f", usually with {' or '.join(table['on'])}" if table["on"] else ""
         columns = [(table["key"], "key", ""), *((c["name"], c["type"], "") for c in table["columns"])]
         yield from _section(f"Table {table['name']}, {table['rows']:,} rows, joined on {table['key']}{on}", columns)
     yield from _section("Policy", [(sentence,) for sentence in told["policy"]])
     yield from _section("Examples", [(sql,) for sql in told["examples"]])
+
+
+def _sharp_sections(told: Mapping[str, Any]) -> Iterator[str]:
+    """Which conditions are decided for everybody, and what is known together."""
+    sharp = [(c["name"], text) for c in told["columns"] if (text := _sharp(c))]
+    if sharp:
+        yield from _section("Sharp conditions", sharp)
+    if told.get("together"):
+        rows = [(", ".join(one["columns"]), f"{one['decided']:.1%} of the records") for one in told["together"]]
+        yield from _section("Known together, ordered columns up to the next cut", rows)
+
+
+def _sharp(column: Mapping[str, Any]) -> str:
+    cuts = column.get("cuts")
+    if cuts is not None:
+        more = " ..." if len(cuts) > SHOWN_VALUES else ""
+        return f"begin or end at {', '.join(map(str, cuts[:SHOWN_VALUES]))}{more}" if len(cuts) > 1 else "none"
+    if "decided" not in column:
+        return ""
+    return f"{column['decided']:.1%} of the records have a value of their own"
 
 
 def _public(column: Mapping[str, Any]) -> str:

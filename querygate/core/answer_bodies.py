@@ -20,7 +20,11 @@ class DatasetBody(TypedDict):
 
 
 class PublishedColumnBody(TypedDict):
-    """Numbers have a public domain, others public values."""
+    """Numbers have a public domain, others public values.
+
+    `cuts` are where conditions on a number may begin (>=) or end (<) with nobody in doubt. `exact_values` are never
+    published in a set with others; `decided` is the share of the records whose value is published by itself.
+    """
 
     name: str
     title: str
@@ -29,6 +33,14 @@ class PublishedColumnBody(TypedDict):
     nullable: bool | None  # None where every answer is noisy
     domain: NotRequired[list[int | float | str] | None]
     values: NotRequired[list[str]]
+    cuts: NotRequired[list[int | float | str]]
+    exact_values: NotRequired[list[str]]
+    decided: NotRequired[float]
+
+
+class TogetherBody(TypedDict):
+    columns: list[str]
+    decided: float
 
 
 class ReferenceBody(TypedDict):
@@ -49,6 +61,7 @@ class DescriptionBody(DatasetBody):
     examples: list[str]
     views: NotRequired[list[list[str]]]
     linked: NotRequired[list[list[str]]]
+    together: NotRequired[list[TogetherBody]]
 
 
 class ColumnBody(TypedDict):

@@ -1,29 +1,33 @@
 """What a dataset tells about itself, and what a statement would do: the same words at every front door.
 
-Everything here is read from the catalog, which is public. No cell is looked at.
+Everything here is read from the catalog, which is public, but for where conditions are sharp: that the cells tell.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from querygate.bounds import moment_columns
 from querygate.core.answer_bodies import DatasetBody, DescriptionBody, PublishedColumnBody, ReferenceBody, Verdict
 from querygate.core.count_text import counted
-from querygate.core.errors import ConfigError, Refusal
+from querygate.core.deadline import over_the_limit, within
+from querygate.core.errors import ConfigError, NotPermitted, Refusal
 from querygate.core.margin_choice import choose_margins
 from querygate.core.plan import LeftOut, Plan
-from querygate.core.ports import Limits, Native, Store
+from querygate.core.ports import Limits, Native, PublishedVersion, Store
 from querygate.core.predicate import And, Or, Predicate, columns_once, parts_apart
-from querygate.core.timestamps import moment_text
 from querygate.core.types import Catalog, Column, Reference
+from querygate.gate.range_texts import value_text
+from querygate.gate.sharpness import Sharpness, find_sharpness
 from querygate.sql import understand
 from querygate.sql.names import name_text
 from querygate.sql.noisy_plan import understand_noisy
 
-_EPOCH = dt.date(1970, 1, 1).toordinal()
+MOST_CUTS = 100
+"""Cuts of one column that are told, evenly chosen among all of them."""
+
+NOTHING = Sharpness()
 
 
 def served_catalogs(store: Store, broken: Callable[[ConfigError], object]) -> Iterator[Catalog]:
@@ -47,17 +51,35 @@ def make_summary(catalog: Catalog) -> DatasetBody:
     }
 
 
-def make_description(catalog: Catalog, native: Native, limits: Limits) -> DescriptionBody:
+def describe_version(
+    release: PublishedVersion, native: Native, limits: Limits, clock_s: Callable[[], float]
+) -> DescriptionBody:
+    """The description of a version, with where it is sharp if there is time to find that."""
+    with within(clock_s, limits.timeout_s):
+        try:
+            sharpness = find_sharpness(release, limits)
+        except NotPermitted as refusal:
+            if refusal.code != over_the_limit().code:
+                raise
+            sharpness = NOTHING
+    return make_description(release.catalog, native, limits, sharpness)
+
+
+def make_description(
+    catalog: Catalog, native: Native, limits: Limits, sharpness: Sharpness = NOTHING
+) -> DescriptionBody:
     """All a researcher may know before asking: schema, public domains and values, the policy in words, examples."""
     body: DescriptionBody = {
         **make_summary(catalog),  # type: ignore[typeddict-item]
         "unit": catalog.unit,
         "modes": list(catalog.modes),
-        "columns": [_column(column, tells_nulls=not catalog.noisy_only) for column in catalog.columns],
+        "columns": [_column(column, sharpness, tells_nulls=not catalog.noisy_only) for column in catalog.columns],
         "tables": [_table(reference, catalog) for reference in catalog.references],
         "policy": explain_policy(catalog),
-        "examples": make_examples(catalog, native, limits),
+        "examples": make_examples(catalog, native, limits, sharpness),
     }
+    if sharpness.together:
+        body["together"] = [{"columns": list(one.columns), "decided": one.decided} for one in sharpness.together]
     if catalog.margins:
         body["views"], body["linked"] = (list(map(list, names)) for names in (catalog.views, catalog.linked))
     return body
@@ -210,16 +232,19 @@ def _told_of_moments(catalog: Catalog) -> list[str]:
     return said
 
 
-def make_examples(catalog: Catalog, native: Native, limits: Limits) -> list[str]:
-    """Statements to begin with. Only what the gate accepts, in the mode that a dataset answers in, is shown."""
-    return [sql for sql in _candidates(catalog) if _is_accepted(sql, catalog, native, limits)]
+def make_examples(catalog: Catalog, native: Native, limits: Limits, sharpness: Sharpness = NOTHING) -> list[str]:
+    """Statements to begin with. Only what the gate accepts, in the mode that a dataset answers in, is shown, and what
+    follows the cuts of the data where it has any."""
+    return [sql for sql in _candidates(catalog, sharpness) if _is_accepted(sql, catalog, native, limits)]
 
 
-def _candidates(catalog: Catalog) -> Iterator[str]:
+def _candidates(catalog: Catalog, sharpness: Sharpness) -> Iterator[str]:
     measured = [c for c in catalog.columns if c.type in ("integer", "number")]
     measured.sort(key=lambda column: column.role != "sensitive")
     numbers = [c for c in catalog.columns if c.is_numeric and c.role == "quasi-identifier"]
+    numbers.sort(key=lambda column: len(sharpness.cuts.get(column.name, ())) < 3)
     categories = [c for c in catalog.columns if c.type in ("category", "boolean")]
+    categories.sort(key=lambda column: -round(sharpness.decided.get(column.name, 1.0), 1))
     if catalog.margins:  # a sensitive category cannot be beside a sensitive number
         categories.sort(key=lambda column: column.role == "sensitive")
     codes = [c for c in catalog.columns if c.is_codes and c.values]
@@ -233,9 +258,10 @@ def _candidates(catalog: Catalog) -> Iterator[str]:
         name = name_text(categories[0].name)
         yield _select(catalog, f"{name}, {asked}", "GROUP BY", name)
     if numbers:
-        yield _select(catalog, asked, "WHERE", _middle(numbers[0]))
+        yield _select(catalog, asked, "WHERE", _middle(numbers[0], sharpness.cuts.get(numbers[0].name, ())))
     if categories and categories[0].values:
-        value = categories[0].values[0].replace("'", "''")
+        exact = sharpness.values.get(categories[0].name) or categories[0].values
+        value = exact[0].replace("'", "''")
         yield _select(catalog, asked, "WHERE", name_text(categories[0].name), f"= '{value}'")
     if codes:
         value = codes[0].values[0].replace("'", "''")
@@ -259,15 +285,22 @@ def _select(catalog: Catalog, asked: str, *rest: str) -> str:
     return " ".join(["SELECT", asked, "FROM", name_text(catalog.dataset), *rest])
 
 
-def _middle(column: Column) -> str:
-    """A condition on the middle half of a public domain."""
+def _middle(column: Column, cuts: Sequence[int | float]) -> str:
+    """A condition on the middle half of a public domain, about: it follows cuts where there are any."""
     low, high = column.low or 0, column.high or 0
     quarter = (high - low) / 4
-    ends = [low + quarter, high - quarter]
-    texts = [f"{end:g}" for end in ends] if column.type == "number" else [_end(column, round(end)) for end in ends]
+    first, last = (min(cuts, key=lambda cut: abs(cut - end), default=end) for end in (low + quarter, high - quarter))
+    aligned = bool(cuts) and first < last
+    if not aligned:
+        first, last = low + quarter, high - quarter
+    name, whole = name_text(column.name), column.is_discrete
+    ends = [round(first), round(last) - aligned] if whole else [first, last]
+    texts = [value_text(end, column.type) for end in ends]
     if column.type in ("date", "timestamp"):
         texts = [f"{column.type.upper()} '{text}'" for text in texts]
-    return f"{name_text(column.name)} BETWEEN {texts[0]} AND {texts[1]}"
+    if aligned and not whole:
+        return f"{name} >= {texts[0]} AND {name} < {texts[1]}"
+    return f"{name} BETWEEN {texts[0]} AND {texts[1]}"
 
 
 def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> bool:
@@ -278,7 +311,7 @@ def _is_accepted(sql: str, catalog: Catalog, native: Native, limits: Limits) -> 
     return True
 
 
-def _column(column: Column, *, tells_nulls: bool) -> PublishedColumnBody:
+def _column(column: Column, sharpness: Sharpness, *, tells_nulls: bool) -> PublishedColumnBody:
     body: PublishedColumnBody = {
         "name": column.name,
         "title": column.title,
@@ -288,10 +321,26 @@ def _column(column: Column, *, tells_nulls: bool) -> PublishedColumnBody:
     }
     if column.is_numeric:
         ends = [column.low, column.high]
-        written = column.type in ("date", "timestamp")
-        domain = [_end(column, int(end)) if written else end for end in ends if end is not None]
-        return {**body, "domain": domain or None}
-    return {**body, "values": list(column.values)}
+        domain = [_public_end(column, end) for end in ends if end is not None]
+        body = {**body, "domain": domain or None}
+        cuts = sharpness.cuts.get(column.name)
+        if cuts is not None:
+            body["cuts"] = [_public_end(column, cut) for cut in _thinned(cuts)]
+        return body
+    body = {**body, "values": list(column.values)}
+    if column.name in sharpness.decided:
+        body["exact_values"] = list(sharpness.values[column.name])
+        body["decided"] = sharpness.decided[column.name]
+    return body
+
+
+def _public_end(column: Column, value: int | float) -> int | float | str:
+    return value_text(value, column.type) if column.type in ("date", "timestamp") else value
+
+
+def _thinned(cuts: Sequence[int | float]) -> list[int | float]:
+    step = max(1, math.ceil(len(cuts) / MOST_CUTS))
+    return list(cuts[::step])
 
 
 def _table(table: Reference, catalog: Catalog) -> ReferenceBody:
@@ -303,12 +352,6 @@ def _table(table: Reference, catalog: Catalog) -> ReferenceBody:
         "on": joined_on(table, catalog),
         "hash": table.hash,
     }
-
-
-def _end(column: Column, value: int) -> str:
-    if column.type == "timestamp":
-        return moment_text(value)
-    return dt.date.fromordinal(value + _EPOCH).isoformat() if column.type == "date" else str(value)
 
 
 def _names(catalog: Catalog, role: str) -> str:

@@ -86,9 +86,9 @@ class Api:
         return give({"datasets": list(map(describe.make_summary, found))})
 
     def describe_dataset(self, principal: Principal, dataset: str) -> Response:
-        return give(
-            describe.make_description(self._gate.store.current(dataset).catalog, self._gate.native, self._gate.limits)
-        )
+        gate = self._gate
+        release = gate.store.current(dataset)
+        return give(describe.describe_version(release, gate.native, gate.limits, gate.clock_s))
 
     def read_log(self, principal: Principal) -> Response:
         since, limit = _read_moment("since"), _read_limit("limit")

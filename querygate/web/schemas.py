@@ -261,8 +261,13 @@ SCHEMAS: dict[str, Schema] = {
                 **array(array(TEXT)),
                 "description": "Groups of sensitive columns that one aggregate may use together, in such a dataset.",
             },
+            "together": {
+                **array(record("Columns of one question.", {"columns": array(TEXT), "decided": NUMBER})),
+                "description": "For which share of the records columns are known together, ordered ones up to the next "
+                "cut: pairs of quasi-identifiers, or the columns of each view. Ten at most, the best first.",
+            },
         },
-        optional=("views", "linked"),
+        optional=("views", "linked", "together"),
         example={
             **SUMMARY_EXAMPLE,
             "unit": "person",
@@ -301,8 +306,16 @@ SCHEMAS: dict[str, Schema] = {
             "nullable": {"type": ["boolean", "null"], "description": "null where every answer is noisy."},
             "domain": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
             "values": array(TEXT),
+            "cuts": {
+                "type": "array",
+                "items": {"type": ["number", "string"]},
+                "description": "Values at which a condition may begin (>=) or end (<) with no record in doubt; 100 at "
+                "most.",
+            },
+            "exact_values": {**array(TEXT), "description": "Values that are never published in a set with others."},
+            "decided": {**NUMBER, "description": "Share of the records whose value is published by itself."},
         },
-        optional=("domain", "values"),
+        optional=("domain", "values", "cuts", "exact_values", "decided"),
     ),
     "Table": record(
         "A public table that a statement may JOIN or LEFT JOIN, on its key and a category of the dataset.",

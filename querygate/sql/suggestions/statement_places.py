@@ -209,10 +209,12 @@ class StatementPlaces:
         if told is None:
             return None
         column, low, high = told
+        kept = high
         for place, filling in changed.items():
             if isinstance(filling, (int, float)):
                 low, high = (filling, high) if place.kind == "low" else (low, filling)
-        return _bounded(column, low, high, closed=isinstance(node, exp.LTE))
+        closed = isinstance(node, exp.LTE) if column.is_discrete else isinstance(node, exp.Between) and high == kept
+        return _bounded(column, low, high, closed=closed)
 
 
 def _cut(node: exp.Expr, column: Column, *, after: bool) -> int | float | None:
@@ -231,21 +233,22 @@ def _cut(node: exp.Expr, column: Column, *, after: bool) -> int | float | None:
 
 
 def _bounded(column: Column, low: int | float | None, high: int | float | None, *, closed: bool) -> exp.Expr:
-    """From `low` on, below `high`: as BETWEEN where values are whole numbers."""
+    """From `low` on, below `high`: as BETWEEN where values are whole numbers; `closed`, up to the value before."""
     name = column_node(column.name)
-    if low is not None and high is not None:
-        if column.is_discrete:
-            return exp.Between(this=name, low=_literal(column, low), high=_literal(column, high - 1))
-        above, below = (
-            exp.GTE(this=name, expression=_literal(column, low)),
-            exp.LT(this=name.copy(), expression=_literal(column, high)),
-        )
-        return exp.Paren(this=exp.And(this=above, expression=below))
+    if low is not None and high is not None and (column.is_discrete or closed):
+        return exp.Between(this=name, low=_literal(column, low), high=_literal(column, _before(high, column)))
+    ends: list[exp.Expr] = []
     if low is not None:
-        return exp.GTE(this=name, expression=_literal(column, low))
-    if closed and column.is_discrete:
-        return exp.LTE(this=name, expression=_literal(column, (high or 0) - 1))
-    return exp.LT(this=name, expression=_literal(column, high or 0))
+        ends.append(exp.GTE(this=name, expression=_literal(column, low)))
+    if high is not None and closed:
+        ends.append(exp.LTE(this=name.copy(), expression=_literal(column, _before(high, column))))
+    elif high is not None:
+        ends.append(exp.LT(this=name.copy(), expression=_literal(column, high)))
+    return ends[0] if len(ends) == 1 else exp.Paren(this=exp.And(this=ends[0], expression=ends[1]))
+
+
+def _before(cut: int | float, column: Column) -> int | float:
+    return cut - 1 if column.is_discrete else math.nextafter(cut, -math.inf)
 
 
 def _literal(column: Column, value: int | float) -> exp.Expr:
@@ -299,7 +302,7 @@ def _drop_condition(node: exp.Expr) -> None:
 def _drop_keys(tree: exp.Expr, names: list[str], catalog: Catalog) -> bool:
     """Group by the other keys; False where groups are of another kind or nothing is left to show."""
     group = tree.args.get("group")
-    if not isinstance(tree, exp.Select) or group is None or any(group.args.get(kind) for kind in _SUBTOTALS):
+    if not isinstance(tree, exp.Select) or group is None or group.find(*_SUBTOTALS):
         return False
 
     def is_dropped(item: exp.Expr) -> bool:
@@ -321,7 +324,7 @@ def _drop_keys(tree: exp.Expr, names: list[str], catalog: Catalog) -> bool:
     return True
 
 
-_SUBTOTALS = ("rollup", "cube", "grouping_sets")
+_SUBTOTALS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
 def _unaliased(item: exp.Expr) -> exp.Expr:

@@ -88,7 +88,29 @@ function downloads(id) {
   return row;
 }
 
-function answered(answer) {
+// The same question once more, with its explanation: it is asked only by those who want to know.
+function whyWide(question) {
+  const fold = make("details");
+  fold.append(make("summary", "Why is it this wide?"));
+  fold.addEventListener("toggle", async () => {
+    if (!fold.open || fold.childElementCount > 1) return;
+    const waiting = make("p", "Trying questions nearby …", { class: "notes" });
+    fold.append(waiting);
+    const asked = { ...question, options: { ...question.options, explain: true } };
+    const { response, problem } = await call("/api/v1/query", asked);
+    waiting.remove();
+    if (problem) return fold.append(refusal(problem));
+    const { explanation, readable } = await response.json();
+    const offered = new Set(explanation.suggestions.map((suggestion) => suggestion.sql));
+    for (const line of readable.explanation) {
+      const text = line.trim();
+      fold.append(offered.has(text) ? sqlButton(text) : make("p", text, { class: line === text ? "why" : "why in" }));
+    }
+  });
+  return fold;
+}
+
+function answered(answer, question) {
   const card = make("div", undefined, { class: "card" });
   const scroll = make("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answer" });
   scroll.append(table(answer));
@@ -97,6 +119,9 @@ function answered(answer) {
   if (answer.budget) {
     const { spent, left } = answer.budget;
     card.append(make("p", `This answer cost epsilon ${figure(spent)}; you have ${figure(left)} left.`, { class: "notes" }));
+  }
+  if (answer.mode === "interval" && answer.columns.some((column) => column.kind === "range")) {
+    card.append(whyWide(question));
   }
   const about = `${answer.dataset}, version ${answer.version}. ${answer.query_id}${answer.elapsed_ms === undefined ? "" : `, ${answer.elapsed_ms} ms`}.`;
   card.append(make("p", about, { class: "notes" }), downloads(answer.query_id));
@@ -109,7 +134,7 @@ form.addEventListener("submit", async (event) => {
   button.disabled = true;
   const question = { dataset: byId("dataset").value, sql: byId("sql").value, options: { readable: true, ...noise() } };
   const { response, problem } = await call("/api/v1/query", question);
-  show(problem ? refusal(problem) : answered(await response.json()));
+  show(problem ? refusal(problem) : answered(await response.json(), question));
   if (!byId("noise").hidden) await tellBudget();
   button.disabled = false;
 });
@@ -184,6 +209,16 @@ function meaning(column) {
   return column.domain ? `${column.domain[0]} .. ${column.domain[1]}` : "";
 }
 
+// Which conditions are decided for everybody.
+function sharp(column) {
+  const cuts = column.cuts ?? [];
+  if (cuts.length > 1) return `sharp at ${cuts.slice(0, 12).join(", ")}${cuts.length > 12 ? " …" : ""}`;
+  return column.decided === undefined ? "" : `${percent(column.decided)} of the records have a value of their own`;
+}
+
+// Rounded down: 100 % means all of them.
+const percent = (share) => `${Math.floor(share * 1000) / 10} %`;
+
 async function describe() {
   const { response, problem } = await call(`/api/v1/datasets/${encodeURIComponent(byId("dataset").value)}`);
   if (problem) return show(refusal(problem));
@@ -195,10 +230,17 @@ async function describe() {
   );
   byId("columns").replaceChildren(...[...dataset.columns, ...joinable].map((column) => {
     const line = make("tr");
-    line.append(make("td", column.name), make("td", column.type), make("td", meaning(column)));
+    const public_ = make("td", meaning(column));
+    for (const more of [column.title, sharp(column)]) {
+      if (more) public_.append(make("p", more, { class: "hint" }));
+    }
+    line.append(make("td", column.name), make("td", column.type), public_);
     return line;
   }));
-  byId("policy").replaceChildren(...dataset.policy.map((sentence) => make("li", sentence)));
+  const together = (dataset.together ?? []).map(
+    ({ columns, decided }) => `Known together for ${percent(decided)} of the records: ${columns.join(", ")}.`,
+  );
+  byId("policy").replaceChildren(...[...dataset.policy, ...together].map((sentence) => make("li", sentence)));
   byId("examples").replaceChildren(...dataset.examples.map(sqlButton));
   byId("about").hidden = false;
   await offerNoise(dataset.modes);
