@@ -186,6 +186,15 @@ def honest_line(view: str) -> Line:
     return lambda rows: [view, f"{rows.value(f'honest: refused, view of {view}'):.2f} %"]
 
 
+def explain_line(which: str, shown: str) -> Line:
+    first, *others = ("five times narrower", "of these, the same statistic", "of these, exact")
+    return lambda rows: [
+        shown,
+        f"{rows.noted(f'explain: {which}: {first}'):.0f}",
+        *(f"{rows.value(f'explain: {which}: {what}'):.0f}" for what in (first, *others)),
+    ]
+
+
 STUDIES = ("demo study (NHANES 2015-16)", "NHANES 2009-10")
 PAPER = "counts, prevalences, means"
 
@@ -211,6 +220,16 @@ TABLES = (
         "views",
         ("study", "told by", "one view, aligned %", "one view, free %", "all %"),
         tuple(line for study in STUDIES for line in usable_lines(study)),
+    ),
+    Table(
+        "how-to/why-is-my-range-wide.md",
+        "explain",
+        ("wide answers", "number", "five times narrower", "of these, the same statistic", "of these, exact"),
+        (
+            explain_line("chosen", "chosen by hand"),
+            explain_line("drawn, counts, prevalences, means", "drawn: counts, prevalences, means"),
+            explain_line("drawn, all other statistics", "drawn: medians, deviations, correlations, odds ratios"),
+        ),
     ),
     policy_table("codes, whole sets, sample 1", 1, "literal"),
     policy_table("codes, whole sets, sample 2", 2, "literal"),

@@ -42,7 +42,9 @@ def read_statement(ctx: click.Context, param: click.Parameter, value: str) -> st
     "--as", "name", metavar="USER", help="Ask as this user of the site.  [default: the person at the console]"
 )
 @click.option(
-    "--check", is_flag=True, help="Only check whether the statement would be accepted. Nothing is read; it is logged."
+    "--check",
+    is_flag=True,
+    help="Only check whether the statement would be accepted. Nothing is read, unless to --explain; it is logged.",
 )
 @click.option(
     "--mode",

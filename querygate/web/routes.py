@@ -93,7 +93,8 @@ ROUTES: tuple[Route, ...] = (
         "check",
         "POST",
         f"{API}/query/check",
-        "Check whether a statement would be accepted. A dry run: nothing is read or spent, and it is logged.",
+        "Check whether a statement would be accepted. A dry run: nothing is read (unless with explain) or spent. It "
+        "is logged.",
         "key",
         gives="Verdict",
         body="Question",

@@ -182,7 +182,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     **EXPLANATION_SCHEMAS,
     "Verdict": record(
-        "The result of a dry run. Nothing was read or spent.",
+        "The result of a dry run. Nothing was spent, and nothing read, unless it was to explain the widths.",
         {
             "accepted": {"const": True},
             "columns": array(ref("AnswerColumn")),

@@ -165,3 +165,16 @@ def test_a_withdrawn_dataset_is_gone(tmp_path):
         assert (response.status_code, response.json["code"]) == (410, "QG312")
     assert client.get("/api/v1/datasets/clinic", headers=ann).status_code == 410
     assert client.get("/api/v1/datasets", headers=ann).json == {"datasets": []}
+
+
+def test_an_explanation_is_given_where_it_is_asked_for(ask):
+    sql = "SELECT sex, COUNT(*) FROM clinic WHERE age >= 44 GROUP BY sex"
+    body = ask(sql, options={"explain": True, "readable": True}).json
+    assert misfits(body, SCHEMAS["Answer"]) == []
+    assert body["explanation"]["columns"][0]["width"] > 0
+    assert body["readable"]["explanation"][0].startswith("count is ")
+    verdict = ask(sql, path=CHECK, options={"explain": True}).json
+    assert misfits(verdict, SCHEMAS["Verdict"]) == []
+    assert verdict["widths"] == {"count": body["explanation"]["columns"][0]["width"]}
+    assert "explanation" not in ask(sql, options={"readable": True}).json["readable"]
+    assert ask(sql, options={"explain": "yes"}).status_code == 400

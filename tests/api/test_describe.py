@@ -9,6 +9,7 @@ import pytest
 from querygate.core.ports import Limits
 from querygate.core.types import Catalog, Column, NoiseOptions
 from querygate.gate.describe import explain_policy, make_description, make_examples
+from querygate.gate.sharpness import Sharpness
 from querygate.sql import understand
 from querygate.sql.noisy_plan import understand_noisy
 from tests.sql.study import NATIVE
@@ -79,3 +80,27 @@ def test_what_counts_of_people_with_several_rows_is_said_for_each_mode():
     rows, capped = "k counts people, ranges count rows.", "Noisy numbers count at most 3 rows of each person."
     assert [rows in " ".join(explain_policy(one)) for one in (several, both, noisy)] == [True, True, False]
     assert [capped in " ".join(explain_policy(one)) for one in (several, both, noisy)] == [False, True, True]
+
+
+def test_examples_follow_the_cuts_of_the_data():
+    sharp = Sharpness(
+        cuts={"visited on": (18_262, 18_628, 18_993, 19_358)},
+        values={"order": ("other",), "alive": ("false", "true")},
+        decided={"order": 0.4, "alive": 1.0},
+    )
+    examples = make_examples(AWKWARD, NATIVE, Limits(), sharp)
+    assert any("\"visited on\" BETWEEN DATE '2021-01-01' AND DATE '2022-12-31'" in sql for sql in examples)
+    assert any("WHERE alive = " in sql or "GROUP BY alive" in sql for sql in examples)
+    floating = Column("height", 4, "quasi-identifier", "number", False, 0.0, 2.0)
+    catalog = replace(AWKWARD, columns=(floating,))
+    (condition,) = [
+        sql
+        for sql in make_examples(catalog, NATIVE, Limits(), Sharpness({"height": (0.0, 0.4, 1.6)}))
+        if "WHERE" in sql
+    ]
+    assert condition.endswith("WHERE height >= 0.4 AND height < 1.6")
+
+
+def test_without_a_cut_inside_the_domain_examples_are_as_before():
+    sharp = Sharpness(cuts={"visited on": (18_262,)})
+    assert make_examples(AWKWARD, NATIVE, Limits(), sharp) == make_examples(AWKWARD, NATIVE, Limits())

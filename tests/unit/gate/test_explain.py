@@ -22,16 +22,6 @@ from tests.wide_study import BY_CLASSES, BY_VIEWS, make_rows, publish_study
 ANN = Principal("ann", "researcher")
 
 
-@pytest.fixture(scope="module")
-def classes(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
-    return publish_study(tmp_path_factory.mktemp("classes"))
-
-
-@pytest.fixture(scope="module")
-def views(tmp_path_factory: pytest.TempPathFactory) -> OpenSite:
-    return publish_study(tmp_path_factory.mktemp("views"), views=True)
-
-
 def explained(opened: OpenSite, sql: str, gate: Gate | None = None) -> Any:
     body = ask(Request(ANN, "study", sql, QueryOptions(explain=True)), gate or opened.gate)
     return body["explanation"]
