@@ -23,6 +23,9 @@ FIVE_TIMES = 0.2
 MOST_SHOWN = 3
 """Published ranges that are shown of those that straddle a place."""
 
+MOST_VALUES = 20
+"""Values of a category that are listed: nobody would read more."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlaceCells:
@@ -64,7 +67,7 @@ class PlaceCells:
                 for _, blocks in self._telling(name)
                 for block in blocks
                 for values in sharp_values(block.category(name), block.n, place.values)
-                if values != every
+                if values != every and len(values) <= MOST_VALUES
             ]
             return list(dict.fromkeys(found))
         listed: list[Filling] = []
@@ -120,4 +123,5 @@ def _possible(plan: Plan, block: Block) -> Bools:
 def _range_text(what: tuple[object, ...], column: Column) -> str:
     if column.is_numeric:
         return " .. ".join(value_text(end, column.type) for end in what)  # type: ignore[arg-type]
-    return "{" + ", ".join("NULL" if value is None else str(value) for value in what) + "}"
+    shown = ["NULL" if value is None else str(value) for value in what[:MOST_VALUES]]
+    return "{" + ", ".join([*shown, *(["..."] if len(what) > MOST_VALUES else [])]) + "}"

@@ -112,8 +112,7 @@ def _known_together(
 
 def _alone(column: SetColumn) -> set[str | None]:
     """Values that are in no set with another."""
-    members = set_members(column)
-    there = [members[s] for s in np.unique(column.sets).tolist()]
+    there = [set_members(column.dictionary, s) for s in np.unique(column.sets).tolist()]
     mixed = {value for one in there if len(one) > 1 for value in one}
     return {value for one in there for value in one} - mixed
 

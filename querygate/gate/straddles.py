@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from querygate.core.block import ALL_NULLS, MISSING, Block, NumberColumn, SetColumn
+from querygate.core.block import ALL_NULLS, MISSING, Block, Dictionary, NumberColumn, SetColumn
 from querygate.core.types import Array, Bools, Ints
 
 
@@ -75,30 +75,26 @@ def _below(ends: Array, n: Ints, at: Array) -> Ints:
 # -- categories ------------------------------------------------------------------------------------------------------
 
 
-def set_members(column: SetColumn) -> list[frozenset[str | None]]:
-    """The values of each set of a dictionary, NULL as None."""
-    listed = column.dictionary
-    return [
-        frozenset(
-            None if value == MISSING else listed.values[value]
-            for value in listed.members[listed.starts[s] : listed.starts[s + 1]].tolist()
-        )
-        for s in range(len(listed.sizes))
-    ]
+def set_members(dictionary: Dictionary, number: int) -> frozenset[str | None]:
+    """The values of one set, NULL as None."""
+    members = dictionary.members[dictionary.starts[number] : dictionary.starts[number + 1]].tolist()
+    return frozenset(None if value == MISSING else dictionary.values[value] for value in members)
 
 
 def mixed_rows(column: SetColumn, values: frozenset[str] | None = None) -> Bools:
     """Rows whose records may be inside these values and outside of them; without values, may differ at all."""
-    sets = [
-        len(one) > 1 if values is None else bool(one & values) and bool(one - values) for one in set_members(column)
-    ]
-    return np.array(sets, dtype=np.bool_)[column.sets]
+    sets = column.dictionary
+    mixed: Bools = sets.sizes > 1
+    if values is not None and sets.sizes.size:
+        wanted = [place for place, value in enumerate(sets.values) if value in values]
+        inside = np.add.reduceat(np.isin(sets.members, wanted).astype(np.int64), sets.starts[:-1])
+        mixed = (inside > 0) & (inside < sets.sizes)
+    return mixed[column.sets]
 
 
 def sharp_values(column: SetColumn, n: Ints, values: frozenset[str]) -> list[frozenset[str]]:
     """The least set around these values that no published set crosses, and the largest inside them."""
-    members = set_members(column)
-    there = [members[s] for s in np.unique(column.sets[n > 0]).tolist()]
+    there = [set_members(column.dictionary, s) for s in np.unique(column.sets[n > 0]).tolist()]
     wide, grown = values, True
     while grown:
         touched = frozenset(value for one in there if one & wide for value in one if value is not None)
@@ -119,10 +115,10 @@ def published_ranges(block: Block, name: str, rows: Bools) -> list[PublishedRang
         records = np.bincount(place.ravel(), weights=n, minlength=different.shape[1])
         found = [PublishedRange((low, high), int(r)) for low, high, r in zip(*different.tolist(), records, strict=True)]
     elif isinstance(column, SetColumn):
-        members = set_members(column)
         sets, place = np.unique(column.sets[rows], return_inverse=True)
         records = np.bincount(place.ravel(), weights=n, minlength=len(sets))
-        texts = (tuple(sorted(members[s], key=lambda value: (value is None, value or ""))) for s in sets.tolist())
+        values = (set_members(column.dictionary, s) for s in sets.tolist())
+        texts = (tuple(sorted(each, key=lambda value: (value is None, value or ""))) for each in values)
         found = [PublishedRange(text, int(r)) for text, r in zip(texts, records, strict=True)]
     else:
         found = []

@@ -15,7 +15,7 @@ def range_width(found: Range) -> float:
     >>> range_width(Range(3, 7)), range_width(Range(33.333333333333329, 33.333333333333336)), range_width(Range.null())
     (4.0, 0.0, 0.0)
     """
-    if found.low is None or found.high is None or found.low == found.high:
+    if found.low is None or found.high is None or found.low >= found.high:
         return 0.0
     width = float(found.high) - float(found.low)
     return 0.0 if width <= _ROUNDED * max(abs(found.low), abs(found.high)) < math.inf else width

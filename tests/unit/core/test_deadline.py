@@ -40,3 +40,14 @@ def test_a_refusal_ends_it_too() -> None:
         raise ValueError
     clock.at_s += 5.0
     check_deadline()
+
+
+def test_a_part_may_have_less_time_than_the_whole() -> None:
+    clock = Clock()
+    with within(clock, 10.0):
+        with within(clock, 3.0):
+            clock.at_s += 4.0
+            with pytest.raises(NotPermitted):
+                check_deadline()
+        check_deadline()
+        assert seconds_left(9.0) == 6.0
