@@ -5,8 +5,8 @@ sums of classes) and as views. A suggestion is asked anew, as a researcher would
 five times as narrow. How many keep the statistic is counted too: where values are published in bins and no sums are, a
 mean cannot become narrow, and the share above a cut is offered in its place.
 
-These statements were chosen by hand. So as many again are drawn from the standing workload (ends that follow no cut),
-whatever they ask for: they have no target.
+These statements were chosen by hand. So others are drawn from the standing workload (ends that follow no cut), whatever
+they ask for: they have no target.
 """
 
 from __future__ import annotations
