@@ -260,7 +260,8 @@ def explain(state: State, gate: Gate) -> State:
         found = explain_width(
             state.request.sql, state.plan, state.answer, sheets, state.catalog, lambda sql: _try(sql, state, gate)
         )
-    return replace(state, explanation=found)
+    elapsed_ms = round((gate.clock_s() - state.began_s) * 1000, 1)
+    return replace(state, explanation=found, answer=replace(state.answer, elapsed_ms=elapsed_ms))
 
 
 def record(state: State, gate: Gate) -> State:

@@ -48,11 +48,17 @@ def explain_width(
     named = enumerate(range_names(answer))
     body: ExplanationBody = {
         "columns": [_width_body(name, j, widths[j], nearby.steps, values[j]) for j, name in named],
-        "straddling": list(straddled.values()),
+        "straddling": [_without_few(found, catalog.min_group) for found in straddled.values()],
         "suggestions": [_sharper_body(trial, statement) for trial in nearby.best()[:MOST_SHOWN]],
         "complete": in_time and not nearby.is_exhausted,
     }
     return {**body, "apart": cells.apart} if cells.apart else body
+
+
+def _without_few(found: StraddleBody, least: int) -> StraddleBody:
+    """Published ranges of fewer records than a group may have are not shown one by one, as in answers."""
+    largest = [one for one in found["largest"] if one["records"] >= least]
+    return {**found, "largest": largest}
 
 
 def _value_columns(plan: Plan, answer: Answer) -> list[str]:

@@ -54,7 +54,8 @@ def _straddle_text(found: StraddleBody) -> str:
     largest = "; ".join(f"{one['range']}: {one['records']:,}" for one in found["largest"])
     more = "" if found["ranges"] <= len(found["largest"]) else "; ..."
     where = _part_text(found["part"], found["at"], found["column"])
-    return f"{counted(found['records'], 'record')} {where}, in {counted(found['ranges'], 'range')} ({largest}{more})"
+    shown = f" ({largest}{more})" if largest else ""
+    return f"{counted(found['records'], 'record')} {where}, in {counted(found['ranges'], 'range')}{shown}"
 
 
 def _gain_text(suggestion: SharperBody) -> str:

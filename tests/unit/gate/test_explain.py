@@ -155,19 +155,33 @@ def test_a_dry_run_tells_the_width_that_the_answer_has(classes: OpenSite) -> Non
     assert "widths" not in check(Request(ANN, "study", sql), classes.gate)
 
 
-def test_the_same_store_gives_the_same_explanation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_views", [False, True], ids=["classes", "views"])
+def test_the_same_store_gives_the_same_explanation(tmp_path: Path, by_views: bool) -> None:
     """Twin tables: other people within the same published ranges. Nothing that is told tells them apart."""
     table = make_rows(300)
-    ages = [a - a % 10 + (a % 10 + 5) % 10 for a in table["age"].to_pylist()]
-    policy = {"columns": {"age": {"grid": 10, "cuts": None}}}
+    ages = [age - age % 10 + (age % 10 + 5) % 10 for age in table["age"].to_pylist()]
     twin = table.set_column(0, "age", pa.array(ages))
     assert twin["age"] != table["age"]
     found = []
     for name, rows in (("one", table), ("two", twin)):
         (tmp_path / name).mkdir()
-        opened = publish_study(tmp_path / name, rows, **policy)
-        found.append([explained(opened, sql) for sql in BY_CLASSES[::4]])
+        decades = {"age": {"grid": 10, "cuts": None}}
+        opened = publish_study(tmp_path / name, rows, views=by_views, columns=decades)
+        found.append([explained(opened, sql) for sql in BY_VIEWS[::4]])
+    assert any(told["straddling"] for told in found[0])
     assert json.dumps(found[0]) == json.dumps(found[1])
+
+
+def test_ranges_of_few_records_are_not_listed(classes: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = classes.store.current("study")
+    before = explained(classes, BY_CLASSES[0])["straddling"]
+    least = 1 + min(one["records"] for found in before for one in found["largest"])
+    monkeypatch.setattr(release, "catalog", replace(release.catalog, min_group=least))
+    told = explained(classes, BY_CLASSES[0])
+    listed = [one["records"] for found in told["straddling"] for one in found["largest"]]
+    assert all(records >= least for records in listed)
+    assert [found["records"] for found in told["straddling"]] == [found["records"] for found in before]
+    assert list(explanation_lines(told))
 
 
 @pytest.mark.parametrize(
