@@ -73,6 +73,7 @@ class Column:
     moments: Literal["none", "rounded", "exact"] = "none"  # what is told of the mean and variance of each class
     shared: bool = False  # with moments: all known values of a class have one interval
     rare: str = ""  # the value that stands for all values that too few people have, category
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()  # (column, codes): true where one of them is there; codes
 
     @property
     def is_numeric(self) -> bool:
@@ -84,7 +85,9 @@ class Column:
 
     @property
     def is_codes(self) -> bool:
-        """Does a record have a set of codes there? A missing list is an empty one."""
+        """Does a record have a set of codes there? A missing list is an empty one. With groups, nothing is stored of
+        the column itself: a flag tells of each group.
+        """
         return self.type == "codes"
 
 

@@ -149,6 +149,10 @@ class LoadedRows(CountedValues, Protocol):
         """Put one text in place of these values of a category, in the rows themselves."""
         ...
 
+    def add_flag(self, column: str, flags: Bools) -> None:
+        """One more column of the rows, true or false of each record in the order of rows."""
+        ...
+
     def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         """Give each distinct value of a column its code; a missing value has code -1."""
         ...

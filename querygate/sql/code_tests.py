@@ -13,8 +13,10 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
-from querygate.core.predicate import Predicate, both, has_any
+from querygate.core.predicate import Predicate, both, compare, either, has_any
 from querygate.core.types import Column, folded
+from querygate.core.valueset import ValueSet
+from querygate.sql.names import name_text
 from querygate.sql.parse import span_of
 
 TESTS = frozenset({"has_code", "has_any", "has_all", "has_code_under"})
@@ -70,12 +72,36 @@ def code_test(node: exp.Expr, lookup: Lookup) -> Predicate:
             "QG207", f"{name} needs a column and {several}.", _example(name, column), span=span_of(node)
         )
     if name == "has_code_under":
-        return has_any(column.name, _known_group(texts[0], column, given[1]))
+        return _has_any(column, _known_group(texts[0], column, given[1]), node)
     for text, part in zip(texts, given[1:], strict=True):
         _check_known(text, column, part)
     if name == "has_all":
-        return both(has_any(column.name, [text]) for text in texts)
-    return has_any(column.name, texts)
+        return both(_has_any(column, frozenset([text]), node) for text in texts)
+    return _has_any(column, frozenset(texts), node)
+
+
+def _has_any(column: Column, codes: frozenset[str], node: exp.Expr) -> Predicate:
+    """The record has one of the codes. Where groups are told, it has one of the groups that these codes make up."""
+    if not column.groups:
+        return has_any(column.name, codes)
+    inside = {name: frozenset(own) for name, own in column.groups if codes.issuperset(own)}
+    if frozenset[str]().union(*inside.values()) != codes:
+        raise _not_told(column, codes, node)
+    widest = [name for name, own in inside.items() if not any(own < other for other in inside.values())]
+    return either(compare(name, ValueSet.points("text", ["true"])) for name in widest)
+
+
+def _not_told(column: Column, codes: frozenset[str], node: exp.Expr) -> UnsupportedSQL:
+    near = [name for name, own in column.groups if codes.intersection(own)]
+    flags = near or [name for name, _ in column.groups]
+    return UnsupportedSQL(
+        "QG217",
+        f"This dataset is published as views, which tell of groups of the codes in {column.name}, and these codes are "
+        f"{'not whole groups' if near else 'in none'}.",
+        f"Ask for a whole group: {', '.join(map(name_text, flags))}. Each is a column that is true of those with "
+        "one of its codes.",
+        span=span_of(node),
+    )
 
 
 def codes_under(column: Column, group: str) -> frozenset[str]:
@@ -151,6 +177,8 @@ def _nearest(text: str, known: Mapping[str, str]) -> str:
 
 
 def _example(name: str, column: Column) -> str:
+    if column.groups:
+        return f"Write, for example, {name_text(column.groups[0][0])}, a group of its codes."
     codes = column.values[:1] if name in _OF_ONE else column.values[:2]
     listed = ", ".join("'" + code.replace("'", "''") + "'" for code in codes)
     return f"Write, for example, {name}({column.name}, {listed})."

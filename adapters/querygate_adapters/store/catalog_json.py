@@ -21,10 +21,11 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 """Names of datasets."""
 
 
-FORMAT = 8
+FORMAT = 9
 """The newest form of a store that can be read. One without code lists (2), moments of classes (3), noisy answers (4), a
 rule about differencing that the gate has to keep (5), columns for extracts alone and one that tells persons apart (6),
-people who have several rows or a name for rare values (7), views (8) is of the first form, and does not say so."""
+people who have several rows or a name for rare values (7), views (8), groups of codes in these (9) is of the first
+form, and does not say so."""
 
 
 def catalog_to_json(catalog: Catalog) -> str:
@@ -35,8 +36,9 @@ def catalog_to_json(catalog: Catalog) -> str:
             del column["parents"]
         if column["moments"] == "none":
             del column["moments"], column["shared"]
-        if not column["rare"]:
-            del column["rare"]
+        for name in ("rare", "groups"):
+            if not column[name]:
+                del column[name]
     if any(column.is_codes for column in catalog.columns):
         body["format"] = 2
     if any(column.moments != "none" for column in catalog.columns):
@@ -62,6 +64,8 @@ def catalog_to_json(catalog: Catalog) -> str:
         body["format"] = 8
     else:
         del body["margins"]
+    if any(column.groups for column in catalog.columns):
+        body["format"] = 9
     return json.dumps(body, ensure_ascii=False, default=_fields)
 
 

@@ -72,8 +72,10 @@ def _is_told(catalog: Catalog, column: Column, margin: int | None) -> bool:
 
 
 def stored(column: Column) -> tuple[str, ...]:
-    """The physical columns of a published column."""
+    """The physical columns of a published column; a list of codes with groups has none, as these are columns."""
     stem = f"c{column.index}"
+    if column.groups:
+        return ()
     if column.is_codes:
         return (f"{stem}_items",)
     if not column.is_numeric:

@@ -24,7 +24,8 @@ NOTHING = ""
 
 
 def code_columns(catalog: Catalog) -> list[Column]:
-    return [column for column in catalog.columns if column.is_codes]
+    """Lists that are told as sets of items."""
+    return [column for column in catalog.columns if column.is_codes and not column.groups]
 
 
 def write_code_sets(catalog: Catalog, given: Mapping[int, CodeSets]) -> dict[str, pa.Table]:

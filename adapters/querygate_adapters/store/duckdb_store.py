@@ -117,7 +117,7 @@ class DuckDBRelease:
         self.dictionaries: Dictionaries = {
             c.index: self._code_sets(c) if c.is_codes else self._dictionary(c.index)
             for c in self.catalog.columns
-            if not c.is_numeric
+            if not c.is_numeric and not c.groups
         }
 
     def _code_sets(self, column: Column) -> CodeSets:

@@ -193,7 +193,7 @@ def read_dictionaries(connection: Connection, schema: str, number: int, catalog:
     return {
         column.index: _code_sets(column, rows) if column.is_codes else _dictionary(column, rows)
         for column in catalog.columns
-        if not column.is_numeric
+        if not column.is_numeric and not column.groups
     }
 
 

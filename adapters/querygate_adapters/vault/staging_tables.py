@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from querygate.core.coarse_parts import Parts
-from querygate.core.types import NUMERIC, Array, Floats, Ints
+from querygate.core.types import NUMERIC, Array, Bools, Floats, Ints
 from querygate.core.vault_ports import CodeTexts, Combinations, JoinedTable, Profile, RawColumn, Source, ValueCount
 from querygate.core.version_overlap import OverlapRule
 from querygate_adapters.sources.files import quoted
@@ -127,6 +127,15 @@ class DuckDBStagingTables:
         x = quoted(column)
         self._db.execute(f"UPDATE rows SET {x} = ? WHERE {x} IN (SELECT value FROM replaced)", [by])
         self._db.execute("DROP TABLE replaced")
+
+    def add_flag(self, column: str, flags: Bools) -> None:
+        self._db.execute(f"DROP TABLE IF EXISTS {LOADED}")  # the rows are no longer what the source has
+        x, row = quoted(column), quoted(self._row)
+        self._keep("flagged", {"row_id": self._lists.rows(), "flag": flags})
+        self._db.execute(f"ALTER TABLE rows ADD COLUMN {x} BOOLEAN")
+        self._db.execute(f"UPDATE rows SET {x} = flag FROM flagged WHERE flagged.row_id = rows.{row}")
+        self._db.execute("DROP TABLE flagged")
+        self._types[column], self._numbers[column] = "boolean", len(self._numbers)
 
     def set_codes(self, column: str, values: Array, codes: Ints) -> None:
         self._keep(f"code_{self._numbers[column]}", {"value": values, "code": codes.astype(np.int32)})

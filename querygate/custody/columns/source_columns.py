@@ -47,7 +47,7 @@ def check_columns(policy: Policy, source: Source, joins: Sequence[JoinedTable]) 
                 f"join.{join_name}.columns: the source also has a column {name}.",
                 "Rename one of them, for example in a view, so that the policy can distinguish them.",
             )
-    named = [column.name for column in policy.columns]
+    named = [column.name for column in policy.columns if column.of_codes is None]
     _check("The policy names columns that the source does not have:", named, [*there, *(name for _, name in brought)])
 
 
@@ -57,7 +57,9 @@ def wanted_columns(policy: Policy, exclude: Collection[str] = ()) -> dict[str, s
     wanted = [
         column
         for column in policy.columns
-        if (column.role != "withheld" or column.name in policy.wishes | policy.visits) and column.name not in exclude
+        if (column.role != "withheld" or column.name in policy.wishes | policy.visits)
+        and column.of_codes is None
+        and column.name not in exclude
     ]
     return {c.name: "visits" if c.name in policy.visits else _kept_as(c) for c in wanted}
 

@@ -16,6 +16,7 @@
 from querygate.custody.policy.diversity_rules import NO_WISH
 from querygate.custody.policy.load import accepted_keys, load_policy, parse_policy
 from querygate.custody.policy.model import (
+    CodeGroup,
     CodesPolicy,
     ColumnPolicy,
     DiversityPolicy,
@@ -43,6 +44,7 @@ __all__ = [
     "DiversityPolicy",
     "HierarchyPolicy",
     "CodesPolicy",
+    "CodeGroup",
     "ProtectPolicy",
     "NotePolicy",
     "SequencePolicy",

@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 
 from querygate.core.errors import ConfigError, Span
+from querygate.custody.policy.code_group_rules import read_code_groups
 from querygate.custody.policy.column_rules import read_columns
 from querygate.custody.policy.joined_tables import NAME, read_joins, read_population, read_references
 from querygate.custody.policy.model import (
@@ -86,6 +87,7 @@ def _policy(top: TomlTable) -> Policy:
     dataset = top.text("dataset", NAME)
     k = int(top.required("k", Bound(least=2, whole=True)) or 0)
     columns = read_columns(top)
+    columns += read_code_groups(top, columns)
     class_moments: ClassMoments = anonymise.word("class_moments", "none")
     method: ClassMethod = anonymise.word("method", "auto")
     check_method(anonymise, method, columns)

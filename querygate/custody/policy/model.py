@@ -154,6 +154,14 @@ def _digest(rows: tuple[tuple[object, ...], ...]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest() if rows else ""
 
 
+@dataclass(frozen=True, slots=True)
+class CodeGroup:
+    """Codes of a list, or groups of its system: a flag is true of a record that has one of them."""
+
+    column: str
+    codes: tuple[str, ...]
+
+
 TRANSFORMED: frozenset[str] = frozenset({"note", "sequence"})
 """Roles whose columns no query reaches: they leave in extracts alone, changed, and where they are named."""
 
@@ -183,7 +191,7 @@ class SequencePolicy:
 
 @dataclass(frozen=True, slots=True)
 class ColumnPolicy:
-    """One source column. Fields that do not apply to its role and type are None or empty."""
+    """One source column, or a flag made of one. Fields that do not apply to its role and type are None or empty."""
 
     name: str
     role: Role
@@ -208,6 +216,7 @@ class ColumnPolicy:
     note: NotePolicy | None = None  # notes
     sequence: SequencePolicy | None = None  # sequences
     kind: str = ""  # what an identifier is; empty: not told
+    of_codes: CodeGroup | None = None  # what a flag is true of; None: a column of the source
 
     @property
     def is_numeric(self) -> bool:
@@ -449,7 +458,9 @@ class Policy:
 
     @property
     def published(self) -> tuple[ColumnPolicy, ...]:
-        return tuple(column for column in self.columns if column.is_published)
+        """In the order of the file. A list of codes whose groups are told is not told itself."""
+        grouped = {column.of_codes.column for column in self.columns if column.of_codes is not None}
+        return tuple(column for column in self.columns if column.is_published and column.name not in grouped)
 
     @property
     def wishes(self) -> frozenset[str]:

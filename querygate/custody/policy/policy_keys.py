@@ -40,7 +40,9 @@ KEYS = {
     "k_map": ("population", "k", "columns", "count"),
     "republish": ("on_overlap", "few_changes"),
     "release": ("population", "count", "columns", "threshold", "instance"),
-    "views": (*("mode", "frame", "spanning", "extra", "prefer", "linked", "values", "sum_cell", "on_uncertified"),),
+    "views": (
+        *("mode", "frame", "spanning", "extra", "prefer", "linked", "codes", "values", "sum_cell", "on_uncertified"),
+    ),
 }
 
 CHOICES = {

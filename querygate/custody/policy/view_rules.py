@@ -322,7 +322,14 @@ def _conflicts(top: TomlTable, columns: Sequence[ColumnPolicy]) -> Iterator[tupl
         yield ("republish", "on_overlap"), "keeps classes of earlier versions together", "refuse or retire"
     if isinstance(republish, dict) and republish.get("few_changes") == "report":
         yield ("republish", "few_changes"), "lets differences about fewer than k people be told", "refuse"
+    grouped = {column.of_codes.column for column in columns if column.of_codes is not None}
     for column in columns:
+        if column.role == "codes" and column.name not in grouped:
+            what = "views tell of groups of codes, and views.codes has none of this list"
+            yield ("columns", column.name, "role"), what, "withheld, or a table of groups in views.codes"
+        for key in ("protect", "method", "utility") if column.role == "codes" else ():
+            if key in top.raw["columns"][column.name]:
+                yield ("columns", column.name, key), "is about codes that are published as items", PLAIN
         for key, what, accepted in _column_conflicts(column):
             yield ("columns", column.name, key), what, accepted
 
@@ -331,8 +338,6 @@ def _column_conflicts(column: ColumnPolicy) -> Iterator[tuple[str, str, str]]:
     if column.role == "public":
         what = "public values would divide the people of every class further"
         yield "role", what, "quasi-identifier or withheld"
-    if column.role == "codes":
-        yield "role", "lists of codes are not in any view yet", "withheld; or no table [views]"
     if column.role == "quasi-identifier" and column.hierarchy is not None:
         yield "hierarchy", "classes of a view are any values together, and not nodes", "nothing, or groups"
     if column.role == "sensitive" and column.is_numeric and column.carry not in (None, "bins"):

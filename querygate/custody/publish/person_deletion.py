@@ -107,5 +107,5 @@ def _rows_left(policy: Policy, vaults: Vaults, served: int, person: Person) -> S
             "The policy joins other tables, and the vault only has the joined rows.",
             "Name the source with --source. Rows of the person are left out.",
         )
-    withheld = [column.name for column in policy.columns]
+    withheld = [column.name for column in policy.columns if column.of_codes is None]
     return vaults.without(policy.dataset, served, withheld, person)

@@ -1,6 +1,7 @@
 """The path of a publication, top to bottom. This file is its specification.
 
     load        the source into the vault, typed, with the tables that are joined to it; whose rows they are
+    flag_codes  who has a code of each group that views tell of
     hide_rare   values of categories that few have, in a group that the policy names
     code        every published value its code; from here on nothing sees a value
     divide      classes that keep every guarantee of the policy; or certified views, where it has these
@@ -18,7 +19,7 @@ Nothing is served before the last step; whatever fails, the version before goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,9 +27,10 @@ from typing import Any, Protocol
 
 from querygate.core.block import CodeSets
 from querygate.core.progress import Progress, no_progress
-from querygate.core.types import Catalog
+from querygate.core.types import Catalog, Column
 from querygate.core.vault_ports import JoinedTable, Source, StagingTables
 from querygate.core.version_overlap import OverlapRule, VersionOverlap
+from querygate.custody.codes import code_groups
 from querygate.custody.codes.code_items import CodeReport
 from querygate.custody.columns.person_rows import check_unnamed
 from querygate.custody.columns.population import Population, read_population
@@ -157,6 +159,7 @@ def publish(
     joins = open_joined(policy, open_beside)
     population = read_population(policy, open_beside)
     check_columns(policy, source, joins)
+    code_groups.check_groups(policy)
     with writer.publishing(policy.dataset) as publication, ExitStack() as opened:
         staging = publication.staging()
         opened.callback(staging.close)
@@ -175,10 +178,15 @@ def publish(
 
 def load(state: PublicationState, job: PublicationJob) -> PublicationState:
     state = coded_rows.load(state, job.source, job.joins)
-    named = {column.name for column in state.policy.columns if column.role != "withheld"}
+    named = {column.name for column in state.policy.columns if column.role != "withheld" and column.of_codes is None}
     others = [name for name in job.source.columns() if name not in named]
     read = partial(state.staging.count_source_values, job.source)
     check_unnamed(state.policy, others, state.staging.count_values, read)
+    return state
+
+
+def flag_codes(state: PublicationState, job: PublicationJob) -> PublicationState:
+    code_groups.flag_codes(state.policy, state.staging, state.rows)
     return state
 
 
@@ -264,6 +272,7 @@ def switch(state: PublicationState, job: PublicationJob) -> PublicationState:
 
 STEPS: tuple[Callable[[PublicationState, PublicationJob], PublicationState], ...] = (
     load,
+    flag_codes,
     hide_rare,
     code,
     divide,
@@ -303,6 +312,16 @@ def make_report(state: PublicationState, version: int, seconds: float) -> Report
     )
 
 
+def listed_codes(state: PublicationState) -> Iterator[Column]:
+    """Lists of codes of which views tell groups: their public codes, and the flag of each group."""
+    for index, told in enumerate(code_groups.grouped_lists(state.policy) if state.margins else (), len(state.columns)):
+        codes, groups = told.system.codes, tuple((name, told.texts(name)) for name in told.groups)
+        column, parents = told.column, told.system.parents
+        yield Column(
+            column.name, index, "codes", "codes", False, None, None, codes, column.title, parents=parents, groups=groups
+        )
+
+
 def make_catalog(state: PublicationState, version: int, published: str) -> Catalog:
     policy = state.policy
     return Catalog(
@@ -311,7 +330,7 @@ def make_catalog(state: PublicationState, version: int, published: str) -> Catal
         title=policy.title,
         k=policy.k,
         rows=state.rows,
-        columns=state.columns,
+        columns=(*state.columns, *listed_codes(state)),
         tight=policy.anonymise.edges == "tight",
         min_group=policy.answers.min_group,
         modes=policy.answers.modes,

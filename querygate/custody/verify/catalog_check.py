@@ -11,6 +11,7 @@ from querygate.custody.codes.public_codes import open_system
 from querygate.custody.columns.hierarchies import rows_of
 from querygate.custody.policy import ColumnPolicy, Policy
 from querygate.custody.policy.moment_rules import has_moments
+from querygate.custody.verify.code_group_check import listed_columns
 from querygate.custody.verify.promises import Written, require
 
 
@@ -74,7 +75,7 @@ def _wanted(told: Catalog, policy: Policy, staging: VerifierTables, rows: int) -
         title=policy.title,
         k=policy.k,
         rows=rows,
-        columns=tuple(columns),
+        columns=(*columns, *listed_columns(policy, len(columns))),
         tight=policy.anonymise.edges == "tight",
         min_group=policy.answers.min_group,
         modes=policy.answers.modes,

@@ -19,6 +19,7 @@ from querygate.core.errors import ConfigError
 from querygate.core.types import Array, Bools, Catalog, Column, Ints
 from querygate.core.vault_ports import RawColumn
 from querygate.custody.policy import Policy
+from querygate.custody.verify.code_group_check import listed_columns
 from querygate.custody.verify.margin_records import (
     LocatedMargin,
     ReadColumn,
@@ -159,6 +160,7 @@ def _check_roles(version: int, catalog: Catalog, policy: Policy) -> None:
                 f"{column.name} was {column.role} of type {column.type} in version {version}, and is now {other.role} "
                 f"of type {other.type}"
             )
+    _check_code_groups(version, catalog, policy)
     groups = {name: group for group in (policy.views.linked if policy.views else ()) for name in group}
     for unit in {margin.sensitive for margin in catalog.margins}:
         for name in unit:
@@ -167,6 +169,18 @@ def _check_roles(version: int, catalog: Catalog, policy: Policy) -> None:
                     f"{name} is linked to other columns than in version {version}",
                     f"leave views.linked as it was in version {version}",
                 )
+
+
+def _check_code_groups(version: int, catalog: Catalog, policy: Policy) -> None:
+    """Groups of a list of codes are those of then, and perhaps others: what is told apart is checked together."""
+    now = {column.name: dict(column.groups) for column in listed_columns(policy, 0)}
+    for column in catalog.columns:
+        if column.groups and column.name in now and not dict(column.groups).items() <= now[column.name].items():
+            raise Incomparable(
+                f"groups of the codes of {column.name} in version {version} have other codes now, or are not told any "
+                "more",
+                f"leave the groups of views.codes.{column.name} as they were in version {version}, and add others",
+            )
 
 
 def _matched(kept: KeptVersion, policy: Policy, columns: Sequence[str], read: ReadColumn, before: ReadColumn) -> Ints:

@@ -19,6 +19,7 @@ from querygate.core.types import Catalog, Column, Ints
 from querygate.core.vault_ports import VerifierTables
 from querygate.custody.policy import Policy, ViewRules
 from querygate.custody.verify.catalog_check import check_catalog, check_strays
+from querygate.custody.verify.code_group_check import check_code_groups
 from querygate.custody.verify.earlier_views import (
     ABSENT,
     EarlierMargins,
@@ -163,6 +164,7 @@ def verify_views(
     if policy.views is None:
         raise ValueError("the policy has no views")
     catalog, read = check_catalog(written, policy, staging, rows), staging.raw_column
+    check_code_groups(catalog, policy, staging)
     persons = _persons(read, policy) if catalog.persons else None
     with written.margins() as margins:
         versions = _read_versions(beside, policy, staging.columns, read) if beside else ()
@@ -201,7 +203,7 @@ def _check_margins(catalog: Catalog, margins: MarginReader, rules: ViewRules) ->
     require(sorted(named) == sorted(secret), "every sensitive column is in one unit")
     linked = {frozenset(group) for group in rules.linked}
     require(all(len(unit) < 2 or frozenset(unit) in linked for unit in units), "linked columns are those of the policy")
-    others = {column.role for column in catalog.columns} - {"sensitive", "quasi-identifier"}
+    others = {column.role for column in catalog.columns if not column.groups} - {"sensitive", "quasi-identifier"}
     require(not others, "no other columns are beside views")
     return views
 
