@@ -258,6 +258,8 @@ def _ratio_range(high: Peak, inverse: Peak, may_be_null: bool) -> Range:
     bottom = 0.0 if inverse.infinite else math.inf
     if inverse.value:
         bottom = enclose(1 / inverse.value).low
+    if bottom > top:  # no table has a ratio: neither side of it is ever above 0
+        return Range.null()
     return Range(
         down(bottom, 6) if 0.0 < bottom < math.inf else bottom,
         up(top, 6) if top > 0.0 else top,

@@ -27,6 +27,7 @@ def test_it_is_what_enumeration_says(name: str, certain: bool) -> None:
         known = [value for value in values if value is not None]
         if not known:
             assert found.may_be_null, cells
+            assert found.low is None or found.high is None or found.low <= found.high, (cells, found)
             continue
         defined += 1
         assert found.low is not None
