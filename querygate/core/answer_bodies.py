@@ -33,6 +33,7 @@ class PublishedColumnBody(TypedDict):
     nullable: bool | None  # None where every answer is noisy
     domain: NotRequired[list[int | float | str] | None]
     values: NotRequired[list[str]]
+    groups: NotRequired[dict[str, list[str]]]  # the codes of each group of a list that is told, by its column
     cuts: NotRequired[list[int | float | str]]
     exact_values: NotRequired[list[str]]
     decided: NotRequired[float]

@@ -198,6 +198,11 @@ class Catalog:
         return tuple(unit for unit in units if len(unit) > 1)
 
     @property
+    def flags(self) -> frozenset[str]:
+        """Columns that are true of those who have a code of a group; they are made of a list, and no record's own."""
+        return frozenset(name for column in self.columns for name, _ in column.groups)
+
+    @property
     def noisy_only(self) -> bool:
         """Is every answer noisy? Then nothing exact is said of the rows, not even how many there are."""
         return self.modes == ("laplace",)

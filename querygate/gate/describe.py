@@ -142,7 +142,7 @@ def explain_policy(catalog: Catalog) -> list[str]:
     """The promises of the policy, a sentence each."""
     quasi = _names(catalog, "quasi-identifier")
     sensitive = _names(catalog, "sensitive")
-    codes = _names(catalog, "codes")
+    codes = ", ".join(column.name for column in catalog.columns if column.is_codes and not column.groups)
     public = _names(catalog, "public")
     said = []
     if catalog.unit:
@@ -167,6 +167,10 @@ def explain_policy(catalog: Catalog) -> list[str]:
     said += _told_of_moments(catalog)
     if codes:
         said.append(f"Sets of codes; published as groups of codes, of which a record has at least one: {codes}.")
+    for column in catalog.columns:
+        if column.groups:
+            flags = ", ".join(name for name, _ in column.groups)
+            said.append(f"Sets of codes, of which groups are told, each as a column: {column.name} ({flags}).")
     if public:
         said.append(f"Not protected; published unchanged: {public}.")
     if catalog.in_extracts:
@@ -263,7 +267,9 @@ def _candidates(catalog: Catalog, sharpness: Sharpness) -> Iterator[str]:
         exact = sharpness.values.get(categories[0].name) or categories[0].values
         value = exact[0].replace("'", "''")
         yield _select(catalog, asked, "WHERE", name_text(categories[0].name), f"= '{value}'")
-    if codes:
+    if codes and codes[0].groups:
+        yield _select(catalog, "COUNT(*)", "WHERE", name_text(codes[0].groups[0][0]))
+    elif codes:
         value = codes[0].values[0].replace("'", "''")
         yield _select(catalog, asked, "WHERE", f"has_code({name_text(codes[0].name)}, '{value}')")
     for table in catalog.references:
@@ -327,6 +333,8 @@ def _column(column: Column, sharpness: Sharpness, *, tells_nulls: bool) -> Publi
         if cuts is not None:
             body["cuts"] = [_public_end(column, cut) for cut in _thinned(cuts)]
         return body
+    if column.groups:
+        body["groups"] = {name: list(codes) for name, codes in column.groups}
     body = {**body, "values": list(column.values)}
     if column.name in sharpness.decided:
         body["exact_values"] = list(sharpness.values[column.name])

@@ -360,10 +360,11 @@ class Extracts:
         if not is_text(json.dumps(spec.to_dict(), ensure_ascii=False)):
             raise invalid("purpose", "must be valid Unicode, like all other keys")
         catalog = self._catalog(spec.dataset)
-        apart = {folded(name) for name in catalog.in_extracts}
+        apart, made = ({folded(name) for name in names} for names in (catalog.in_extracts, catalog.flags))
         for name in spec.columns:
-            if catalog.column(name) is None and folded(name) not in apart:
-                there = (*(column.name for column in catalog.columns), *catalog.in_extracts)
+            if (catalog.column(name) is None and folded(name) not in apart) or folded(name) in made:
+                own = (column.name for column in catalog.columns if folded(column.name) not in made)
+                there = (*own, *catalog.in_extracts)
                 raise invalid("columns", f"{name[:63]} is not a column", *there)
         wanted = {folded(name) for name in spec.columns} or {folded(column.name) for column in catalog.columns}
         check_wish(spec, {column.name: column.type for column in catalog.columns if folded(column.name) in wanted})

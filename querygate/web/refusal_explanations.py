@@ -151,9 +151,11 @@ EXPLANATIONS: dict[str, Explanation] = {
     "QG217": Explanation(
         "The dataset is published as views: each tells of a few columns, and of one sensitive column at a time or of a "
         "group of them that the policy links. No view tells of all the sensitive columns that one aggregate of this "
-        "statement uses, its conditions and groups included, so no range could be told for it.",
+        "statement uses, its conditions and groups included, so no range could be told for it. Or it tests a "
+        "list of codes for codes that are not whole groups of those that the policy names.",
         "Ask about one of the columns at a time. If they are needed together, the custodian can publish them linked: "
-        "`linked` in the table `[views]` of the policy. The description of the dataset says which columns are.",
+        "`linked` in the table `[views]` of the policy. The description of the dataset says which columns are. Of "
+        "a list of codes ask for whole groups, which it lists too.",
         "SELECT CORR(sbp, bmi) FROM patients, where sbp and bmi are not linked",
     ),
     "QG301": Explanation(

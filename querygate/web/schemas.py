@@ -306,6 +306,11 @@ SCHEMAS: dict[str, Schema] = {
             "nullable": {"type": ["boolean", "null"], "description": "null where every answer is noisy."},
             "domain": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
             "values": array(TEXT),
+            "groups": {
+                "type": "object",
+                "description": "Of a code list in views, the codes of each group, by the column that tells of it.",
+                "additionalProperties": array(TEXT),
+            },
             "cuts": {
                 "type": "array",
                 "items": {"type": ["number", "string"]},
@@ -315,7 +320,7 @@ SCHEMAS: dict[str, Schema] = {
             "exact_values": {**array(TEXT), "description": "Values that are never published in a set with others."},
             "decided": {**NUMBER, "description": "Share of the records whose value is published by itself."},
         },
-        optional=("domain", "values", "cuts", "exact_values", "decided"),
+        optional=("domain", "values", "groups", "cuts", "exact_values", "decided"),
     ),
     "Table": record(
         "A public table that a statement may JOIN or LEFT JOIN, on its key and a category of the dataset.",

@@ -371,7 +371,8 @@ class DuckDBStagingTables:
         return ints(found["class"]), raw, ints(found["n"])
 
     def raw_column(self, column: str) -> RawColumn:
-        sql = f"SELECT {self._axis(column)} AS v FROM rows ORDER BY {self._row}"
+        axis = f"CAST({quoted(column)} AS VARCHAR)" if self._types[column] == "codes" else self._axis(column)
+        sql = f"SELECT {axis} AS v FROM rows ORDER BY {self._row}"
         return read_column(self._db, sql, is_number=self._types[column] in NUMERIC)
 
     # -- beside earlier versions -------------------------------------------------------------------------------

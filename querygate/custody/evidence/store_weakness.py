@@ -78,7 +78,8 @@ class _Measured:
 
 def find_weaknesses(release: ClassedVersion, shown: int = SHOWN) -> list[Weakness]:
     """Every sensitive column of a version."""
-    secret = [column for column in release.catalog.columns if column.role in ("sensitive", "codes")]
+    columns = (column for column in release.catalog.columns if not column.groups)
+    secret = [column for column in columns if column.role in ("sensitive", "codes")]
     return [_weakness(release, column, shown) for column in secret]
 
 

@@ -35,7 +35,8 @@ def narrowed(policy: Policy, spec: ExtractSpec) -> Policy:
 
 
 def _columns(policy: Policy, spec: ExtractSpec) -> tuple[ColumnPolicy, ...]:
-    out = {folded(column.name): column for column in policy.columns if column.is_published or column.is_transformed}
+    own = [column for column in policy.columns if column.of_codes is None]  # a flag of codes is no column of a record
+    out = {folded(column.name): column for column in own if column.is_published or column.is_transformed}
     for name in spec.columns:
         if folded(name) not in out:
             raise invalid("columns", f"{name} is not a column that may be released", *(c.name for c in out.values()))

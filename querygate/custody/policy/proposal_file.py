@@ -17,7 +17,8 @@ WIDTH = 110
 VIEWS = (
     "For counts, prevalences and means by a few columns at a time, publish views in place of classes: answers are much "
     "narrower at the same k. What is lost: statistics about two sensitive columns at once, unless `linked` names them, "
-    "lists of codes, and hierarchies. `querygate policy preview` compares both."
+    "of lists of codes all but the groups that `views.codes` names, and hierarchies. `querygate policy "
+    "preview` compares both."
 )
 """Of the other way to publish, which is one edit away."""
 

@@ -102,7 +102,7 @@ def guarantees(case: ReportCase) -> tuple[Guarantee, ...]:
 
 def asked_of(policy: Policy) -> Iterator[tuple[str, tuple[str, float]]]:
     """By the name under which the verifier tells a figure: the rule, and what the policy asks for."""
-    for column in policy.columns:
+    for column in policy.published:
         for diversity in column.diversity:
             yield from _asked(column.name, diversity)
         if column.codes is not None:

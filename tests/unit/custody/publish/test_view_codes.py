@@ -1,0 +1,258 @@
+"""Groups of codes in views: what is told of them is true, what is not is refused, what betrays is not published."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from querygate.core.errors import ConfigError, UnsupportedSQL
+from querygate.custody.codes import code_groups
+from querygate.custody.publish.publish import Report
+from querygate.custody.publish.republication_guard import VersionHandling
+from querygate.gate.describe import make_description
+from tests.policies import PolicyText, code_list, make_policy, quasi, sensitive
+from tests.unit.custody.publish.publications import Miswriter, ask, ends, new_site, put, shelf_of
+from tests.unit.custody.publish.view_stores import ViewStore
+
+Rows = dict[str, list[Any]]
+
+TREE = {"250.00": "250", "250.01": "250", "401.1": "401", "401.9": "401", "007": "007x", "V10": "V", "Ä 1": "V"}
+SYSTEM = "".join(f"{code};{group};*\n" for code, group in TREE.items())
+GROUPS: dict[str, list[str]] = {"diabetes": ["250"], "high pressure": ["4011", "401.9"], "giardia": ["007"]}
+POLICY = make_policy(
+    "t",
+    {
+        "age": quasi("integer", (0, 100), grid=1, cuts=[50]),
+        "sex": quasi("category", values=["F", "M"]),
+        "town": quasi("category", values=["A", "B"]),
+        "job": quasi("category", values=["x", "y"]),
+        "sbp": sensitive("integer", (40, 300), guard=10),
+        "dx": code_list("codes.csv", separator=";"),
+    },
+    k=3,
+    views={"spanning": [["age", "sex", "town"], ["age", "sex", "job"]], "codes": {"dx": GROUPS}},
+)
+CODES = ["250.00", "25001", "401.1", "401.9", "007", "v10", "Ä 1"]
+"""As somebody types them."""
+
+
+def people(number: int = 120, seed: int = 1) -> Rows:
+    """Lists of every length, missing and empty ones, codes twice, spaces, other spellings."""
+    rng = random.Random(seed)
+
+    def diagnoses() -> str | None:
+        found = rng.choices(CODES, k=rng.choice([0, 1, 1, 2, 3, 7]))
+        return None if rng.random() < 0.1 else " ; ".join([*found, *found[:1], *([""] * rng.randint(0, 1))])
+
+    return {
+        "age": [rng.choice([20, 30, 49, 50, 51, 99]) for _ in range(number)],
+        "sex": [rng.choice(["F", "M"]) for _ in range(number)],
+        "town": [rng.choice(["A", "B"]) for _ in range(number)],
+        "job": [rng.choice(["x", "y"]) for _ in range(number)],
+        "sbp": [rng.randint(90, 180) for _ in range(number)],
+        "dx": [diagnoses() for _ in range(number)],
+    }
+
+
+def parsed(folder: Path, policy: PolicyText = POLICY) -> Any:
+    (folder / "codes.csv").write_text(SYSTEM, encoding="utf-8")
+    return policy.parsed(folder)
+
+
+def published(folder: Path, rows: Rows, policy: PolicyText = POLICY) -> tuple[ViewStore, Report]:
+    opened = new_site(folder)
+    return ViewStore(opened), put(opened, parsed(folder, policy), rows)
+
+
+def held(text: str | None) -> set[str]:
+    """The groups of a list, by the test's own reading."""
+    group = {
+        "250.00": "diabetes",
+        "25001": "diabetes",
+        "401.1": "high pressure",
+        "401.9": "high pressure",
+        "007": "giardia",
+    }
+    return {group[code.strip()] for code in (text or "").split(";") if code.strip() in group}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> ViewStore:
+    return published(tmp_path_factory.mktemp("codes"), people())[0]
+
+
+def test_every_margin_of_a_flag_is_true_of_every_record(store: ViewStore) -> None:
+    assert list(store.wrong()) == []
+    assert [margin.sensitive for margin in store.catalog.margins[:5]] == [
+        *((), ("sbp",), ("diabetes",), ("high pressure",), ("giardia",)),
+    ]
+    for row, text in zip(sorted(store.rows, key=lambda row: row["row_id"]), people()["dx"], strict=True):
+        assert {name for name in GROUPS if row[name] == "true"} == held(text)
+
+
+def test_nothing_of_the_list_itself_is_stored(store: ViewStore) -> None:
+    (dx,) = [column for column in store.catalog.columns if column.name == "dx"]
+    assert dict(dx.groups) == {
+        "diabetes": ("250.00", "250.01"), "high pressure": ("401.1", "401.9"), "giardia": ("007",)
+    }  # fmt: skip
+    assert not [name for name in store.cells[0] if name.startswith(f"c{dx.index}_")]
+
+
+TESTS = {
+    "has_code_under(dx, '250')": {"diabetes"},
+    "has_any(dx, '250.01', '250.00')": {"diabetes"},
+    "has_any(dx, '401.1', '401.9')": {"high pressure"},
+    "has_code(dx, '007')": {"giardia"},
+    "diabetes": {"diabetes"},
+    '"high pressure" = TRUE': {"high pressure"},
+}
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_truth_is_in_every_range(store: ViewStore, test: str) -> None:
+    rows = people()
+    for more, chosen in (("age < 50", lambda i: rows["age"][i] < 50), ("sex = 'F'", lambda i: rows["sex"][i] == "F")):
+        for negated in ("", "NOT "):
+            wanted = [i for i in range(120) if chosen(i) and bool(held(rows["dx"][i]) & TESTS[test]) != bool(negated)]
+            low, high = ends(store.opened, "COUNT(*)", f"{negated}{test} AND {more}")
+            assert low <= len(wanted) <= high
+            assert high - low < 60
+    (low, high) = ends(store.opened, f"AVG(CASE WHEN {test} THEN 1 ELSE 0 END)")
+    assert low <= sum(bool(held(text) & TESTS[test]) for text in rows["dx"]) / 120 <= high
+
+
+@pytest.mark.parametrize(
+    ("test", "code", "said"),
+    [
+        ("has_code(dx, '250.00')", "QG217", "Ask for a whole group: diabetes."),
+        ("has_any(dx, '250.00', '250.01', '401.1')", "QG217", 'Ask for a whole group: diabetes, "high pressure".'),
+        ("has_code_under(dx, 'V')", "QG217", 'Ask for a whole group: diabetes, "high pressure", giardia.'),
+        ("has_any(dx, '250.00', '250.01', '007')", "QG217", 'linked = [["diabetes", "giardia"]]'),
+        ("has_code(dx, '250.02')", "QG207", "Did you mean '250.01'?"),
+        ("dx IS NULL", "QG209", "Write, for example, diabetes, a group of its codes."),
+    ],
+)
+def test_what_is_told_nowhere_is_refused_with_what_is(store: ViewStore, test: str, code: str, said: str) -> None:
+    with pytest.raises(UnsupportedSQL) as caught:
+        ask(store.opened, f"SELECT COUNT(*) FROM t WHERE {test}")
+    assert caught.value.code == code
+    assert said in caught.value.remedy
+
+
+def test_the_description_names_groups_with_their_codes(store: ViewStore) -> None:
+    gate = store.opened.gate
+    told = make_description(store.catalog, gate.native, gate.limits)
+    (dx,) = [column for column in told["columns"] if column["name"] == "dx"]
+    assert dx["groups"]["giardia"] == ["007"]
+    assert any("dx (diabetes, high pressure, giardia)" in line for line in told["policy"])
+    assert "SELECT COUNT(*) FROM t WHERE diabetes" in told["examples"]
+
+
+def test_linked_groups_may_have_codes_in_common_and_are_asked_about_together(tmp_path: Path) -> None:
+    nested = {"diabetes": ["250"], "plain": ["250.00"]}
+    policy = POLICY.but(views={"codes": {"dx": nested}, "linked": [["diabetes", "plain"]]})
+    store, _ = published(tmp_path, people(), policy)
+    assert list(store.wrong()) == []
+    texts = [{code.strip() for code in (text or "").split(";")} for text in people()["dx"]]
+    plain, only = (
+        sum("250.00" in codes for codes in texts),
+        sum({"250.00", "25001"} & codes == {"25001"} for codes in texts),
+    )
+    low, high = ends(store.opened, "COUNT(*)", "has_code(dx, '250.00')")
+    assert low <= plain <= high
+    low, high = ends(store.opened, "COUNT(*)", "has_code_under(dx, '250') AND NOT has_code(dx, '250.00')")
+    assert low <= only <= high
+
+
+# -- what is not published ---------------------------------------------------------------------------------------------
+
+
+def problem(folder: Path, rows: Rows, **views: Any) -> ConfigError:
+    with pytest.raises(ConfigError) as caught:
+        published(folder, rows, POLICY.but(views=views))
+    return caught.value
+
+
+NESTED = {"codes": {"dx": {"diabetes": ["250"], "plain": ["250.00"]}}}
+ALL = {"codes": {"dx": {"a": ["250", "401"], "b": ["007", "V"]}}}
+
+
+def test_groups_that_tell_of_each_other_are_not_told_apart(tmp_path: Path) -> None:
+    found = problem(tmp_path / "1", people(), **NESTED)
+    assert found.code == "QG801"
+    assert 'link both: views.linked = [["diabetes", "plain"]]' in found.remedy
+    single = people() | {"dx": random.Random(3).choices(["250.00", "401.1", "V10", None], k=120)}
+    found = problem(tmp_path / "2", single)
+    assert found.code == "QG803"
+    assert "no list has more than 1 code, and 3 groups of them are told apart" in found.detail
+    several = people() | {"dx": [text if (text or "").strip(" ;") else "V10" for text in people()["dx"]]}
+    found = problem(tmp_path / "3", several, **ALL)
+    assert found.code == "QG803"
+    assert "every list has a code, and every code is in a group" in found.detail
+
+
+def test_what_is_no_code_is_told_before_the_source_is_read(tmp_path: Path) -> None:
+    unread = {name: ["?"] for name in people(1)}
+    found = problem(tmp_path, unread, codes={"dx": {"x": ["999"]}})
+    assert found.code == "QG801"
+    assert "views.codes.dx.x: 999 is neither a code nor a group" in found.detail
+
+
+def refused(folder: Path, policy: PolicyText, rows: Rows, change: Any = None) -> str:
+    opened = new_site(folder)
+    shelf = Miswriter(shelf_of(opened), change) if change else None
+    with pytest.raises(ConfigError) as caught:
+        put(opened, parsed(folder, policy), rows, shelf=shelf)
+    assert caught.value.code == "QG803"
+    return caught.value.detail
+
+
+def test_the_verifier_makes_flags_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = code_groups._flags
+
+    def wrong(*given: Any) -> Any:
+        flags = right(*given)
+        flags[7] = not flags[7]
+        return flags
+
+    monkeypatch.setattr(code_groups, "_flags", wrong)
+    assert "is true of those who have one of its codes" in refused(tmp_path, POLICY, people())
+
+
+def test_the_verifier_reads_groups_from_the_policy(tmp_path: Path) -> None:
+    def change(catalog: Any, *rest: Any) -> Any:
+        *others, dx = catalog.columns
+        groups = (("diabetes", ("250.00",)), *dx.groups[1:])
+        return replace(catalog, columns=(*others, replace(dx, groups=groups))), *rest
+
+    assert "of dx the catalog has the right groups" in refused(tmp_path, POLICY, people(), change)
+
+
+def test_the_verifier_knows_what_must_be_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_groups, "check_groups", lambda policy: None)
+    monkeypatch.setattr(code_groups, "_check_apart", lambda *given: None)
+    assert "have no code in common, or are linked" in refused(tmp_path / "1", POLICY.but(views=NESTED), people())
+    single = people() | {"dx": random.Random(3).choices(["250.00", "401.1", "V10", None], k=120)}
+    assert "as many codes as groups are told apart" in refused(tmp_path / "2", POLICY, single)
+    several = people() | {"dx": [text if (text or "").strip(" ;") else "V10" for text in people()["dx"]]}
+    assert "or some list is empty" in refused(tmp_path / "3", POLICY.but(views=ALL), several)
+
+
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_version_keeps_the_groups_of_the_one_before(tmp_path: Path) -> None:
+    opened, rows = new_site(tmp_path), people()
+    handling = VersionHandling("refuse")
+    put(opened, parsed(tmp_path), rows)
+    same = put(opened, parsed(tmp_path), rows, handling=handling)
+    assert same.versions is not None
+    other = POLICY.but(views={"codes": {"dx": {"diabetes": ["250"], "old": ["V10"]}}})
+    with pytest.raises(ConfigError, match="groups of the codes of dx in version 1"):
+        put(opened, parsed(tmp_path, other), rows, handling=handling)
+    more = POLICY.but(views={"codes": {"dx": GROUPS | {"old": ["V10"]}}})
+    assert put(opened, parsed(tmp_path, more), rows, handling=handling).version == 3
