@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
@@ -111,6 +112,49 @@ def certain_records(views: Sequence[Ints], columns: Sequence[Ints], base: Ints |
         return found
 
     return _always(truth, size, least)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Flags that are told together: the classes of each record (views x records), and the bin of each combination of
+    flags that a record can have."""
+
+    labels: Ints
+    bins: Ints
+
+
+def certain_flags(units: Sequence[Unit], kind: Ints, flags: Sequence[Ints]) -> int:
+    """Flags of people that are the same in every table that meets the histograms of all units. `kind` is everybody's
+    combination of flags, one of those that can be; `flags` say of each combination whether a flag is true in it.
+    """
+    atoms, atom, matrix = _atoms(np.vstack([unit.labels for unit in units]))
+    number, many = atoms.shape[1], flags[0].size
+    size = np.bincount(atom, minlength=number).astype(np.float64)
+    truth = np.zeros((number, many))
+    np.add.at(truth, (atom, kind), 1.0)
+    ends = np.cumsum([sum(np.unique(row).size for row in unit.labels) for unit in units])
+    equal, right = [kron(identity(number), np.ones((1, many)))], [size]
+    for unit, own in zip(units, np.split(np.arange(ends[-1]), ends[:-1]), strict=True):
+        told = csr_matrix(unit.bins[:, None] == np.unique(unit.bins)[None, :]).astype(np.float64)
+        equal.append(kron(matrix[own], told.T))
+        right.append((matrix[own] @ truth @ told).reshape(-1))
+    a_eq, b_eq = csr_matrix(vstack(equal)), np.concatenate(right)
+
+    def most_others(a: int, others: Ints) -> float:
+        """How many of an atom can have another value of a flag, fractions of people too."""
+        goal = np.zeros((number, many))
+        goal[a, others] = -1.0
+        solved = linprog(goal.reshape(-1), A_eq=a_eq, b_eq=b_eq, bounds=(0.0, None))
+        assert solved.status == 0, solved.message
+        return -float(solved.fun)
+
+    found = 0
+    for flag, a in product(flags, range(number)):
+        for value in (0, 1):
+            others = np.flatnonzero(flag != value)
+            if truth[a, others].sum() == 0 and most_others(a, others) < 1e-6:
+                found += int(size[a])
+    return found
 
 
 def _always(truth: Floats, size: Floats, least: Callable[[Floats], Floats]) -> int:
