@@ -108,16 +108,17 @@ def flag_codes(policy: Policy, rows: FlaggedRows, number: int) -> None:
 
 def _flags(lists: CodeLists, places: frozenset[int], number: int) -> Bools:
     record = np.repeat(np.arange(number), np.diff(lists.baskets.starts))
-    inside = np.isin(lists.occurring, sorted(places))[lists.baskets.members] if lists.occurring.size else []
     flags: Bools = np.zeros(number, dtype=np.bool_)
-    flags[record[inside]] = True
+    if lists.occurring.size:
+        flags[record[np.isin(lists.occurring, sorted(places))[lists.baskets.members]]] = True
     return flags
 
 
 def _check_apart(told: GroupedList, lengths: Ints, flags: Mapping[str, Bools]) -> None:
     if len(told.units) < 2:
         return
-    longest, needed = int(lengths.max()), sum(int(sum(flags[n].astype(int) for n in unit).max()) for unit in told.units)
+    longest = int(lengths.max())
+    needed = sum(int(np.sum([flags[name] for name in unit], axis=0).max()) for unit in told.units)
     link = f"views.linked = {json.dumps([list(told.groups)], ensure_ascii=False)}"
     if needed > longest:
         raise ConfigError(

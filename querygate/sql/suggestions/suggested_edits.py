@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from querygate.core.types import Catalog, Column, folded
 from querygate.sql.aggregates import is_aggregate
+from querygate.sql.code_tests import codes_under, is_code_test
 from querygate.sql.expressions import is_tabulable
 from querygate.sql.names import column_node, name_node, table_node
 
@@ -57,6 +58,21 @@ def quoted_texts(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     for node in found:
         node.replace(exp.Literal.string(node.name))
     return tree if found else None
+
+
+def whole_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
+    """A group of codes in the place of a test for some of them, where views tell of groups alone."""
+    changed = False
+    for node in [node for node in tree.find_all(exp.Anonymous) if is_code_test(node)]:
+        column = catalog.column(node.expressions[0].name)
+        if column is None:
+            continue
+        codes = frozenset[str]().union(*(codes_under(column, text.name) for text in node.expressions[1:]))
+        near = [name for name, own in column.groups if codes.intersection(own)]
+        if near:
+            node.replace(column_node(near[0]))
+            changed = True
+    return tree if changed else None
 
 
 def plain_arguments(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
@@ -306,6 +322,7 @@ def linked_columns(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
 
 
 MILD: tuple[Edit, ...] = (
+    whole_groups,
     linked_columns,
     quoted_texts,
     right_names,
