@@ -18,7 +18,7 @@ from querygate_adapters.vault import postgres_writer
 from tests.adapters.engines import Engine
 from tests.adapters.published import Published
 from tests.adapters.reference import contents
-from tests.policies import make_policy, quasi, sensitive
+from tests.policies import code_list, make_policy, quasi, sensitive
 from tests.postgres import Server
 from tests.unit.custody.publish.publications import new_site, put
 
@@ -33,9 +33,10 @@ POLICY = make_policy(
         "sbp": sensitive("integer", (40, 300), guard=20),
         "bmi": sensitive("number", (10, 80), guard=5),
         "ill": sensitive("category", values=["flu", "gout"]),
+        "dx": code_list("flat", values=["007", "250.00", "401.9"]),
     },
     k=3,
-    views={"linked": [["bmi", "ill"]]},
+    views={"linked": [["bmi", "ill"]], "codes": {"dx": {"zucker, alle": ["250.00"]}}},
 )
 
 
@@ -48,6 +49,7 @@ def people() -> dict[str, list[Any]]:
         "sbp": [None if rng.random() < 0.1 else rng.randrange(90, 180) for _ in range(NUMBER)],
         "bmi": [rng.uniform(15, 40) for _ in range(NUMBER)],
         "ill": [rng.choice(["flu", "gout", None]) for _ in range(NUMBER)],
+        "dx": [rng.choice([None, [], ["007"], ["250.00", "401.9"], ["250.00"]]) for _ in range(NUMBER)],
     }
 
 

@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
-from querygate.core.errors import ConfigError, UnsupportedSQL
+from querygate.core.errors import ConfigError, QueryGateError, UnsupportedSQL
+from querygate.core.extracts.extract_spec import ExtractSpec
 from querygate.custody.codes import code_groups
+from querygate.custody.extract.extract_scope import narrowed
 from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.gate.describe import make_description
+from querygate.site.extracts import Extracts
+from tests.extract_site import CsvBuilder
 from tests.policies import PolicyText
 from tests.unit.custody.publish.grouped_codes import GROUPS, POLICY, Rows, held, parsed, people, published
-from tests.unit.custody.publish.publications import Miswriter, ask, ends, new_site, put, shelf_of
+from tests.unit.custody.publish.publications import RESEARCHER, Miswriter, ask, ends, new_site, put, shelf_of
 from tests.unit.custody.publish.view_stores import ViewStore
 
 
@@ -54,11 +58,12 @@ TESTS = {
 @pytest.mark.parametrize("test", TESTS)
 def test_the_truth_is_in_every_range(store: ViewStore, test: str) -> None:
     rows = people()
-    for more, chosen in (("age < 50", lambda i: rows["age"][i] < 50), ("sex = 'F'", lambda i: rows["sex"][i] == "F")):
+    chosen = {"age < 50": [age < 50 for age in rows["age"]], "sex = 'F'": [sex == "F" for sex in rows["sex"]]}
+    for more, mine in chosen.items():
         for negated in ("", "NOT "):
-            wanted = [i for i in range(120) if chosen(i) and bool(held(rows["dx"][i]) & TESTS[test]) != bool(negated)]
+            wanted = [not held(text) & TESTS[test] for text, own in zip(rows["dx"], mine, strict=True) if own]
             low, high = ends(store.opened, "COUNT(*)", f"{negated}{test} AND {more}")
-            assert low <= len(wanted) <= high
+            assert low <= wanted.count(bool(negated)) <= high
             assert high - low < 60
     (low, high) = ends(store.opened, f"AVG(CASE WHEN {test} THEN 1 ELSE 0 END)")
     assert low <= sum(bool(held(text) & TESTS[test]) for text in rows["dx"]) / 120 <= high
@@ -97,6 +102,15 @@ def test_the_description_names_groups_with_their_codes(store: ViewStore) -> None
     assert dx["groups"]["giardia"] == ["007"]
     assert any("dx (diabetes, high pressure, giardia)" in line for line in told["policy"])
     assert "SELECT COUNT(*) FROM t WHERE diabetes" in told["examples"]
+
+
+def test_records_leave_with_their_list_and_without_flags(store: ViewStore, tmp_path: Path) -> None:
+    assert [column.name for column in narrowed(parsed(tmp_path), ExtractSpec("t", "a study")).columns] == [
+        *("age", "sex", "town", "job", "sbp", "dx"),
+    ]
+    extracts = Extracts(store.opened, CsvBuilder)
+    with pytest.raises(QueryGateError, match="diabetes is not a column"):
+        extracts.request(RESEARCHER, {"dataset": "t", "purpose": "a study", "columns": ["age", "diabetes"]})
 
 
 def test_linked_groups_may_have_codes_in_common_and_are_asked_about_together(tmp_path: Path) -> None:
