@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from querygate.core.types import Catalog, Column
+from querygate.core.types import Bools, Catalog, Column, Ints
 from querygate.core.vault_ports import VerifierTables
 from querygate.custody.codes.code_reader import read_texts
 from querygate.custody.codes.public_codes import CodeSystem, open_system
@@ -46,44 +47,63 @@ def listed_columns(policy: Policy, first: int) -> Iterator[Column]:
 
 def check_code_groups(catalog: Catalog, policy: Policy, staging: VerifierTables) -> None:
     """Every flag is true of those who have a code of its group, and no group tells of another one."""
-    units = {name: margin.sensitive for margin in catalog.margins for name in margin.sensitive}
+    units: dict[str, Sequence[str]] = {column.name: (column.name,) for column in policy.columns}
+    units |= {name: margin.sensitive for margin in catalog.margins for name in margin.sensitive}
     for column in policy.named("codes"):
         if _flags(policy, column):
             system = open_system(column)
             groups = _groups(policy, column, system)
-            held = _lists(column, system, staging, catalog.rows)
-            flags = {name: [not codes.isdisjoint(own) for own in held] for name, codes in groups.items()}
+            lists = _Lists.of(column, system, staging)
+            flags = {name: lists.have(codes, catalog.rows) for name, codes in groups.items()}
             for name, own in flags.items():
                 raw = staging.raw_column(name)
                 told = np.array([text == "true" for text in raw.texts] or [False])[raw.values]
-                right = not raw.missing.any() and told.tolist() == own
+                right = not raw.missing.any() and np.array_equal(told, own)
                 require(right, f"{name} is true of those who have one of its codes")
-            _check_apart(column, groups, units, system, held, flags)
+            for one, other in combinations(groups, 2):
+                apart = units[one] != units[other] and not groups[one].isdisjoint(groups[other])
+                require(not apart, f"{one} and {other} have no code in common, or are linked")
+            complete = frozenset[str]().union(*groups.values()) == frozenset(system.codes)
+            _check_apart(column.name, units, lists.lengths(catalog.rows), flags, complete=complete)
 
 
 def _check_apart(
-    column: ColumnPolicy,
-    groups: Groups,
-    units: Mapping[str, Sequence[str]],
-    system: CodeSystem,
-    held: Sequence[set[str]],
-    flags: Mapping[str, Sequence[bool]],
+    name: str, units: Mapping[str, Sequence[str]], lengths: Ints, flags: Mapping[str, Bools], *, complete: bool
 ) -> None:
-    """Could anybody have any combination of what is told apart?"""
-    for one, other in combinations(groups, 2):
-        apart = units[one] != units[other]
-        require(
-            not apart or not groups[one] & groups[other], f"{one} and {other} have no code in common, or are linked"
-        )
-    members: dict[Sequence[str], list[str]] = defaultdict(list)
-    for name in groups:
-        members[units[name]].append(name)
-    if len(members) < 2:
-        return
-    most = sum(max(map(sum, zip(*(flags[name] for name in names), strict=True))) for names in members.values())
-    require(most <= max(map(len, held)), f"some list of {column.name} has as many codes as groups are told apart")
-    complete = frozenset[str]().union(*groups.values()) == frozenset(system.codes)
-    require(not complete or not all(held), f"a code of {column.name} is in no group, or some list is empty")
+    """Could anybody have any combination of what is told apart, with a list no longer than some, and not empty where
+    none is? `complete` says that every code is in a group.
+    """
+    true: dict[Sequence[str], Ints] = {}
+    for flag, own in flags.items():
+        true[units[flag]] = true.get(units[flag], np.zeros_like(lengths)) + own
+    if len(true) > 1:
+        most = sum(int(number.max()) for number in true.values())
+        require(most <= int(lengths.max()), f"some list of {name} has as many codes as groups are told apart")
+        require(not complete or not lengths.all(), f"a code of {name} is in no group, or some list is empty")
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Which record has which code, each pair once."""
+
+    record: Ints
+    code: tuple[str, ...]
+
+    @classmethod
+    def of(cls, column: ColumnPolicy, system: CodeSystem, staging: VerifierTables) -> _Lists:
+        raw = staging.code_texts(column.name, (column.codes or CodesPolicy()).separator)
+        places = read_texts(column, system, raw, "lists")[0]
+        pairs = sorted(set(zip(raw.record.tolist(), places[raw.text].tolist(), strict=True)))
+        return cls(np.array([record for record, _ in pairs], dtype=np.int64), tuple(system.codes[p] for _, p in pairs))
+
+    def have(self, codes: frozenset[str], rows: int) -> Bools:
+        """Of each record whether it has one of the codes."""
+        found: Bools = np.zeros(rows, dtype=np.bool_)
+        found[self.record[np.array([code in codes for code in self.code], dtype=np.bool_)]] = True
+        return found
+
+    def lengths(self, rows: int) -> Ints:
+        return np.bincount(self.record, minlength=rows)
 
 
 def _flags(policy: Policy, column: ColumnPolicy) -> list[ColumnPolicy]:
@@ -115,12 +135,3 @@ def _under(name: str, below: Mapping[str, Sequence[str]], system: CodeSystem) ->
         found.add(node)
         waiting += [child for child in below.get(node, ()) if child not in found]
     return found & system.tree.place.keys()
-
-
-def _lists(column: ColumnPolicy, system: CodeSystem, staging: VerifierTables, rows: int) -> list[set[str]]:
-    raw = staging.code_texts(column.name, (column.codes or CodesPolicy()).separator)
-    codes = [system.codes[place] for place in read_texts(column, system, raw, "lists")[0].tolist()]
-    held: list[set[str]] = [set() for _ in range(rows)]
-    for record, text in zip(raw.record.tolist(), raw.text.tolist(), strict=True):
-        held[record].add(codes[text])
-    return held
