@@ -80,20 +80,24 @@ def _from_helpers(work: Callable[[int], T], number: int) -> Iterator[tuple[int, 
 
 def _forked(work: Callable[[int], object], tickets: int, results: Connection) -> int:
     """The number of a new process that works as long as there are tickets."""
-    parent = os.getpid()
-    with warnings.catch_warnings():
-        # From Python 3.12 on it warns where there are threads: locks that they hold stay locked in the child. It takes
-        # none of theirs.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if not child:
-        _help(work, tickets, results, parent)
+    parent, collects = os.getpid(), gc.isenabled()
+    gc.disable()  # in the child from its first step on: what it would collect belongs to the parent
+    try:
+        with warnings.catch_warnings():
+            # From Python 3.12 on it warns where there are threads: locks that they hold stay locked in the child. It
+            # takes none of theirs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if not child:
+            _help(work, tickets, results, parent)
+    finally:  # in the parent alone: a child ends in `_help`
+        if collects:
+            gc.enable()
     return child
 
 
 def _help(work: Callable[[int], object], tickets: int, results: Connection, parent: int) -> NoReturn:
     try:
-        gc.disable()  # what it would collect belongs to the parent
         kept = sorted({tickets, results.fileno()})
         for low, high in zip([2, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
             os.closerange(low + 1, high)

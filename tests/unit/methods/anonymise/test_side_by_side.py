@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -97,3 +98,17 @@ def test_classes_do_not_depend_on_it(monkeypatch, seed):
     for name, few in (("MANY", 20), ("GROUP", 30), ("SMALL", 10), ("LARGE", 50)):
         monkeypatch.setitem(mondrian.__globals__, name, few)
     assert np.array_equal(mondrian(table, 3), alone)
+
+
+def test_a_child_never_collects_what_belongs_to_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even in the steps that Python takes after a fork, where closing another's connection ends the process."""
+    collected, fork = [], os.fork
+
+    def seen() -> int:
+        collected.append(gc.isenabled())
+        return fork()
+
+    monkeypatch.setattr(os, "fork", seen)
+    assert sorted(side_by_side(lambda piece: piece, 3)) == [0, 1, 2]
+    assert collected == [False, False]
+    assert gc.isenabled()
