@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from querygate.core.errors import UnsupportedSQL
 from querygate.core.predicate import Predicate, both, compare, either, has_any
-from querygate.core.types import Column, folded
+from querygate.core.types import Catalog, Column, folded
 from querygate.core.valueset import ValueSet
-from querygate.sql.names import name_text
-from querygate.sql.parse import span_of
+from querygate.sql.names import column_node, name_text
+from querygate.sql.parse import parse, span_of
 
 TESTS = frozenset({"has_code", "has_any", "has_all", "has_code_under"})
 _OF_ONE = frozenset({"has_code", "has_code_under"})
@@ -84,11 +84,33 @@ def _has_any(column: Column, codes: frozenset[str], node: exp.Expr) -> Predicate
     """The record has one of the codes. Where groups are told, it has one of the groups that these codes make up."""
     if not column.groups:
         return has_any(column.name, codes)
+    return either(compare(name, ValueSet.points("text", ["true"])) for name in _flags(column, codes, node))
+
+
+def _flags(column: Column, codes: frozenset[str], node: exp.Expr) -> list[str]:
+    """The columns of the groups that these codes make up. Refuses codes that are no whole groups."""
     inside = {name: frozenset(own) for name, own in column.groups if codes.issuperset(own)}
     if frozenset[str]().union(*inside.values()) != codes:
         raise _not_told(column, codes, node)
-    widest = [name for name, own in inside.items() if not any(own < other for other in inside.values())]
-    return either(compare(name, ValueSet.points("text", ["true"])) for name in widest)
+    return [name for name, own in inside.items() if not any(own < other for other in inside.values())]
+
+
+def with_flags(sql: str, catalog: Catalog) -> str:
+    """A statement that was answered, with flags in the place of tests where groups are told; rows have those."""
+    lists = {folded(column.name): column for column in catalog.columns if column.groups}
+    if not lists:
+        return sql
+    tree = parse(sql)
+    for node in [node for node in tree.find_all(exp.Anonymous) if is_code_test(node)]:
+        column = lists.get(folded(node.expressions[0].unnest().name))
+        if column is not None:
+            texts = [part.unnest().name for part in node.expressions[1:]]
+            name = str(node.this).lower()
+            asked = [frozenset([text]) for text in texts] if name == "has_all" else [frozenset(texts)]
+            asked = [codes_under(column, texts[0])] if name == "has_code_under" else asked
+            each = [exp.or_(*map(column_node, _flags(column, codes, node))) for codes in asked]
+            node.replace(exp.paren(exp.and_(*each)))
+    return tree.sql("duckdb")
 
 
 def _not_told(column: Column, codes: frozenset[str], node: exp.Expr) -> UnsupportedSQL:

@@ -18,6 +18,7 @@ from querygate.custody.jobs.withdraw_dataset import last_catalog
 from querygate.gate.answer import INTERVAL
 from querygate.methods.inference import Unexamined, noted
 from querygate.site.open_gate import OpenSite
+from querygate.sql.code_tests import with_flags
 from querygate_adapters.sources.open_source import open_source
 from querygate_adapters.store.duckdb_store import DuckDBRelease, version_file
 from querygate_adapters.vault.raw_records import DuckDBRecords
@@ -70,7 +71,8 @@ def audit_site(
     for line in opened.log.queries(dataset=dataset):
         asked = users is None or line["user"] in users
         if asked and line["outcome"] == "answered" and line["version"] is not None:
-            entry = LogStatement(line["id"], line["user"], line["sql"], line["time"], answer_rows(line["answer"]))
+            sql = with_flags(line["sql"], catalog)
+            entry = LogStatement(line["id"], line["user"], sql, line["time"], answer_rows(line["answer"]))
             by_version.setdefault(int(line["version"]), []).append(entry)
             ranges |= {line["id"]} if line["mode"] == INTERVAL else set()
     views = views_of(opened, options.groups)

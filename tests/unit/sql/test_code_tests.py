@@ -15,10 +15,10 @@ from querygate.core.errors import UnsupportedSQL
 from querygate.core.plan import Plan
 from querygate.core.ports import Limits
 from querygate.core.predicate import FALSE, HasAny
-from querygate.core.types import Catalog, Column, Group, Range
+from querygate.core.types import Catalog, Column, Group, Margin, Range
 from querygate.gate.describe import expected_width, make_description
 from querygate.sql import ANOTHER, understand
-from querygate.sql.code_tests import codes_under
+from querygate.sql.code_tests import codes_under, with_flags
 from tests.code_study import CATALOG, EXACT, PAGE, STATEMENTS, publish, random_items, random_rows, raw
 from tests.sql.study import NATIVE
 from tests.unit.sql.plan_reference import as_key, carry_out, disagreements
@@ -281,3 +281,51 @@ def test_the_description_shows_how() -> None:
     assert any(sentence.startswith("Sets of codes") and "dx" in sentence for sentence in told["policy"])
     [dx] = [column for column in told["columns"] if column["name"] == "dx"]
     assert (dx["type"], dx["values"][:2]) == ("codes", ["250.00", "250.01"])
+
+
+# -- groups of codes, in views -----------------------------------------------------------------------------------------
+
+FLAGS = tuple(
+    Column(name, i, "sensitive", "boolean", False, values=("false", "true")) for i, name in enumerate(("a", "b b"), 1)
+)
+GROUPED = Catalog(
+    "t",
+    1,
+    "",
+    5,
+    100,
+    (
+        Column("age", 0, "quasi-identifier", "integer", False, 0, 100),
+        *FLAGS,
+        Column(
+            "dx", 3, "codes", "codes", False, values=("1", "2", "3", "4"), groups=(("a", ("1", "2")), ("b b", ("3",)))
+        ),
+    ),
+    margins=(Margin(0, ("age",)), Margin(0, ("age",), ("a", "b b"))),
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "flags"),
+    [
+        ("has_any(dx, '2', '1')", "a"),
+        ("has_code((DX), '3')", '"b b"'),
+        ("NOT has_code_under(dx, '3')", 'NOT "b b"'),
+        ("has_any(dx, '1', '3', '2') AND age < 40", '(a OR "b b") AND age < 40'),
+        ("has_all(dx, '3', '3') OR age < 40", '"b b" OR age < 40'),
+    ],
+)
+def test_a_test_for_whole_groups_is_the_condition_on_their_flags(test: str, flags: str) -> None:
+    asked, meant = (f"SELECT COUNT(*) FROM t WHERE {where}" for where in (test, flags))
+    plans = [understand(sql, GROUPED, NATIVE) for sql in (asked, meant, with_flags(asked, GROUPED))]
+    assert len({plan.hash for plan in plans}) == 1
+    assert "dx" not in with_flags(asked, GROUPED).lower()
+    assert with_flags(asked, CATALOG) == asked
+
+
+@pytest.mark.parametrize("test", ["has_code(dx, '1')", "has_any(dx, '1', '2', '4')", "has_all(dx, '3', '4')"])
+def test_a_test_for_anything_else_is_refused_with_the_groups(test: str) -> None:
+    with pytest.raises(UnsupportedSQL) as caught:
+        understand(f"SELECT COUNT(*) FROM t WHERE {test}", GROUPED, NATIVE)
+    assert caught.value.code == "QG217"
+    assert caught.value.remedy.startswith("Ask for a whole group: ")

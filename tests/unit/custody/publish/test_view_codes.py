@@ -11,8 +11,10 @@ import pytest
 
 from querygate.core.errors import ConfigError, QueryGateError, UnsupportedSQL
 from querygate.core.extracts.extract_spec import ExtractSpec
+from querygate.custody.audit.audit import AuditOptions
 from querygate.custody.codes import code_groups
 from querygate.custody.extract.extract_scope import narrowed
+from querygate.custody.jobs.log_audit import audit_site
 from querygate.custody.publish.republication_guard import VersionHandling
 from querygate.gate.describe import make_description
 from querygate.site.extracts import Extracts
@@ -102,6 +104,12 @@ def test_the_description_names_groups_with_their_codes(store: ViewStore) -> None
     assert dx["groups"]["giardia"] == ["007"]
     assert any("dx (diabetes, high pressure, giardia)" in line for line in told["policy"])
     assert "SELECT COUNT(*) FROM t WHERE diabetes" in told["examples"]
+
+
+def test_the_auditor_knows_what_a_test_selected(store: ViewStore) -> None:
+    ask(store.opened, "SELECT COUNT(*) FROM t WHERE has_code_under(dx, '250')")
+    outcomes = audit_site(store.opened, "t", AuditOptions(k=3), exact=False)
+    assert [one.found.unread for one in outcomes] == [()]
 
 
 def test_records_leave_with_their_list_and_without_flags(store: ViewStore, tmp_path: Path) -> None:
