@@ -63,7 +63,7 @@ def quoted_texts(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
 def whole_groups(tree: exp.Select, catalog: Catalog) -> exp.Select | None:
     """A group of codes in the place of a test for some of them, where views tell of groups alone."""
     changed = False
-    for node in [node for node in tree.find_all(exp.Anonymous) if is_code_test(node)]:
+    for node in [node for node in tree.find_all(exp.Anonymous) if is_code_test(node) and node.expressions]:
         column = catalog.column(node.expressions[0].name)
         if column is None:
             continue
