@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from querygate.core.errors import QueryGateError, Span
-from querygate.core.progress import Progress
+from querygate.core.progress import Progress, no_progress
 from querygate.core.spreadsheet_cells import escape
 
 WIDEST_LINE = 100
@@ -178,12 +178,15 @@ class _Bar:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
+def progress(*, elsewhere: bool = True) -> Iterator[Progress]:
     """A function to be told of each step, and of the share of the whole that is done: one line that is written over on
-    a terminal, with a bar and the time left; a plain line for each step elsewhere.
+    a terminal, with a bar and the time left; a plain line for each step elsewhere, unless nobody wants it there.
     """
     if not sys.stderr.isatty():
         told = [""]
+        if not elsewhere:
+            yield no_progress
+            return
 
         def write(step: str, share: float | None = None, /) -> None:
             if step != told[-1]:

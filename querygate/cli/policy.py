@@ -1,4 +1,4 @@
-"""Commands about policies: draft. Those about release policies are in `policy_search`, about views `policy_preview`."""
+"""Commands about policies: draft. Those about release policies are in `policy_search`, about costs `policy_preview`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from querygate.core.errors import ConfigError
 from querygate.custody.jobs.policy_proposal import draft_from
 
 ELSEWHERE = {
-    "preview": ("querygate.cli.policy_preview:preview_policy", "Compare views by what could be printed."),
+    "preview": ("querygate.cli.policy_preview:preview_policy", "Measure what a policy costs, before publishing."),
     "search": ("querygate.cli.policy_search:search", "Find alternatives to Safe Harbor."),
     "safe-harbor": ("querygate.cli.policy_search:safe_harbor", "Apply Safe Harbor to a policy."),
 }

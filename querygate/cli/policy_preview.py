@@ -2,77 +2,170 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import click
 
 from querygate.cli.command import Command
-from querygate.cli.output import plain, print_records, progress
+from querygate.cli.output import plain, print_json, print_records, print_table, progress
 from querygate.cli.shared_options import format_option
-from querygate.custody.jobs.preview_views import QUESTIONS, PreviewRow, preview
-from querygate.custody.policy import load_policy
-from querygate.custody.workload.usable_share import KINDS
+from querygate.core.count_text import counted
+from querygate.core.json_body import to_json
+from querygate.custody.jobs.preview_views import RECORDS, PolicyPreview, preview
+from querygate.custody.policy.policy_file import PolicyFile
+from querygate.custody.workload.policy_cost import QUESTIONS, MeasuredEdit, Standing
+from querygate.custody.workload.usable_share import UsableShare
 
-PAPER = "counts, prevalences and means"
-SHORT = {PAPER: "printable", f"{PAPER}, aligned": "aligned", f"{PAPER}, free": "free"}
-SHOWN = (*SHORT.values(), *KINDS, "views")
-LEGEND = f"""
-printable    of the {PAPER} that were asked for, the share whose range is narrow enough to print
-aligned      of these, under conditions that follow the cuts of the policy, or under none
-free         of these, under conditions that end anywhere
-count .. sd  each kind by itself
-correlation, odds ratio  of two sensitive columns at once: views tell of those in one `linked` group alone
+HEADINGS = ("change", "usable", "width")
+LEGEND = """
+usable   the share of counts, prevalences and means whose range is narrow enough to print, before and after the change;
+         without a column: of the questions that are not about it
+width    the median width of their ranges: at 1 it could just be printed, at 3 it is three times too wide
 """
-DIGITS = 3
 
 
 @click.command("preview", cls=Command, example="querygate policy preview --policy patients.toml --source patients.csv")
-@click.option("--policy", "policy_file", required=True, help="Policy file (TOML) with a table [views].",
+@click.option("--policy", "policy_file", required=True, help="Policy file (TOML).",
               type=click.Path(path_type=Path, dir_okay=False))  # fmt: skip
 @click.option(
     "--source", required=True, metavar="SOURCE", help="A file, or any source that `querygate publish` accepts."
 )
+@click.option("--records", type=click.IntRange(1), default=RECORDS, metavar="N",
+              help=f"Use up to N records, whole persons.  [default: {RECORDS}]")  # fmt: skip
 @click.option("--questions", type=click.IntRange(1, 100_000), default=QUESTIONS, metavar="N",
-              help=f"Questions to ask of each candidate.  [default: {QUESTIONS}]")  # fmt: skip
-@click.option("--candidates", type=click.IntRange(1, 1_000), metavar="N",
-              help="Try the first N candidates.  [default: all]")  # fmt: skip
+              help=f"Questions to ask of each change.  [default: {QUESTIONS}]")  # fmt: skip
 @format_option
-def preview_policy(policy_file: Path, source: str, questions: int, candidates: int | None, form: str) -> None:
-    """Compare views by what could be printed.
+def preview_policy(policy_file: Path, source: str, records: int, questions: int, form: str) -> None:
+    """Measure what a policy costs, before publishing.
 
-    The candidates are the views of the policy, classes in their place, views that share other columns, and views in
-    the frame of each category of few values. Each is published into a folder that is removed afterwards, and asked what
-    an ordinary paper would ask, for everybody and by one or two categories, with conditions that follow the cuts of the
-    policy (aligned) and that do not (free). The table shows the share of figures whose range is narrow enough to print,
-    first of counts, prevalences and means together, then of every kind. Nothing is published, and no site is needed.
-    The shares depend on the raw data: they are for the custodian alone.
+    The policy is published on trial into a folder that is removed afterwards, and asked what an ordinary paper would
+    ask. So is every change of it: another k, without each quasi-identifier, with half of each guard, without each rule,
+    with more detail, with views or with classes in their place, with other views. The three changes that would help
+    most are printed as tables to put in the place of those in the file. A large table is measured on a sample, on which
+    less is usable than on all of it: compare changes with each other. Nothing is published, and no site is needed. The
+    figures depend on the raw data: they are for the custodian alone.
     """
-    with progress() as tell:
-        found = preview(
-            load_policy(policy_file),
-            source,
-            base_dir=policy_file.parent,
-            questions=questions,
-            candidates=candidates,
-            progress=tell,
-        )
-    if form != "table":
-        print_records([_record(row) for row in found], form, columns=SHOWN)
-        return
-    print_records([_record(row) | {"views": _named(row)} for row in found], form, columns=SHOWN)
+    with progress(elsewhere=False) as tell:
+        found = preview(PolicyFile.read(policy_file), source, records=records, questions=questions, progress=tell)
+    if form == "json":
+        print_json(to_json(found))
+    elif form != "table":
+        print_records(list(_rows(found)), form, columns=())
+    else:
+        tell_preview(found)
+
+
+def _rows(found: PolicyPreview) -> Iterator[dict[str, Any]]:
+    """A line for each change, the policy as it is first."""
+    cost = found.cost
+    yield _row("policy", "as it is", cost.own, cost.own)
+    for part, lines in (("k", cost.by_k), ("cost", cost.costs), ("edit", cost.edits)):
+        for one in lines:
+            yield _row(part, one.name, one.before, one.after) | {"gives_up": one.gives_up, "toml": one.toml}
+
+
+def _row(part: str, name: str, before: Standing, after: Standing) -> dict[str, Any]:
+    return {
+        "part": part,
+        "change": name,
+        "figures": after.figures,
+        "usable_before": before.share,
+        "usable_after": after.share,
+        "width_before": before.width,
+        "width_after": after.width,
+        "problem": after.problem,
+        "gives_up": "",
+        "toml": "",
+    }
+
+
+def tell_preview(found: PolicyPreview) -> None:
+    cost = found.cost
+    click.echo(plain(_headline(found)))
+    for line in _measured_on(found):
+        click.echo(plain(line))
+    if shown := [one for one in cost.shares if one.share is not None]:
+        click.echo()
+        print_table(("figure", "number", "usable"), [_share(one) for one in shown])
+    for title, lines in (("Other k", cost.by_k), ("What each rule costs", cost.costs)):
+        if lines:
+            click.echo(f"\n{title}\n")
+            print_table(HEADINGS, [[one.name, _change(one), _widths(one)] for one in lines])
     click.echo(LEGEND)
-    for row in found:
-        if row.problem:
-            click.echo(plain(f"{row.views} cannot be published: {row.problem}"))
+    problems = [one for one in (*cost.by_k, *cost.costs) if one.after.problem]
+    for one in problems:
+        click.echo(plain(f"{one.name} cannot be published: {one.after.problem}"))
+    if problems:
+        click.echo()
+    _tell_edits(found)
 
 
-def _named(row: PreviewRow) -> str:
-    return f"{row.views} (cannot be published, see below)" if row.problem else row.views
+def _headline(found: PolicyPreview) -> str:
+    own, name = found.cost.own, f"{found.dataset}, k = {found.k}"
+    if own.problem:
+        return f"{name} cannot be published: {own.problem}"
+    if own.share is None:
+        return f"{name}: there is nothing to ask about."
+    width = "most have no bounds" if own.width is None else f"their median width is {own.width:.2g}"
+    return f"{name}: {own.share:.0%} of {counted(own.figures, 'figure')} are usable, and {width}."
 
 
-def _record(row: PreviewRow) -> dict[str, Any]:
-    shares = {part.name: None if part.share is None else round(part.share, DIGITS) for part in row.shares}
-    told = {short: shares.get(name) for name, short in (*SHORT.items(), *zip(KINDS, KINDS, strict=True))}
-    figures = row.shares[0].figures if row.shares else 0
-    return {"views": row.views, "figures": figures, **told, "problem": row.problem}
+def _measured_on(found: PolicyPreview) -> Iterator[str]:
+    if found.used == found.records:
+        yield f"Measured on all {counted(found.records, 'record')}."
+        return
+    yield (
+        f"Measured on {found.used:,} of {counted(found.records, 'record')}, whole persons drawn by a fixed rule. On "
+        "more records more is usable: compare changes with each other."
+    )
+    if found.whole is not None and found.whole.problem:
+        yield f"Of all records nothing can be published: {found.whole.problem}"
+    elif found.whole is not None and found.whole.share is not None:
+        yield f"On all records {found.whole.share:.0%} of {counted(found.whole.figures, 'figure')} are usable."
+
+
+def _tell_edits(found: PolicyPreview) -> None:
+    edits = found.cost.edits
+    if not edits:
+        click.echo("None of the edits that were tried would make more usable.")
+        return
+    click.echo("Edits that would help most. Put each table in the place of the one with its name.")
+    for place, one in enumerate(edits, start=1):
+        lost = f"; gives up: {one.gives_up}" if one.gives_up else ""
+        click.echo()
+        click.echo(plain(f"{place}. {one.name}: {_change(one)}{lost}"))
+        click.echo()
+        click.echo(indent(pasteable(one.toml), "    "))
+
+
+def pasteable(toml: str) -> str:
+    """The same tables, without what a terminal would obey or hide.
+
+    >>> print(pasteable('values = ["red\x9b31m"]'))
+    values = ["red\\U0000009b31m"]
+    """
+    return "".join(c if c.isprintable() or c == "\n" else f"\\U{ord(c):08x}" for c in toml)
+
+
+def _share(one: UsableShare) -> list[str]:
+    return [one.name, f"{one.figures:,}", _percent(one.share)]
+
+
+def _change(one: MeasuredEdit) -> str:
+    after = "cannot be published" if one.after.problem else _percent(one.after.share)
+    return f"{_percent(one.before.share)} -> {after}"
+
+
+def _widths(one: MeasuredEdit) -> str:
+    return "" if one.after.problem else f"{_width(one.before.width)} -> {_width(one.after.width)}"
+
+
+def _percent(share: float | None) -> str:
+    return "nothing" if share is None else f"{share:.0%}"
+
+
+def _width(width: float | None) -> str:
+    return "unbounded" if width is None else f"{width:.2g}"

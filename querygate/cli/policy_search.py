@@ -15,7 +15,6 @@ from querygate.cli.policy import write_new
 from querygate.cli.shared_options import F, check_new, format_option, new_folder
 from querygate.core.json_body import to_json
 from querygate.custody.jobs.release_policies import (
-    PolicyFile,
     Register,
     no_population,
     safe_harbor_of,
@@ -23,6 +22,7 @@ from querygate.custody.jobs.release_policies import (
     this_year,
     write_search,
 )
+from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.search.alternatives_search import SearchOptions
 from querygate.custody.search.search_report import SearchReport
 

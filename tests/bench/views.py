@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import random
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +31,7 @@ from querygate.custody.jobs.preview_views import TrialVersion, published_on_tria
 from querygate.custody.verify.promises import Measurement
 from querygate.custody.workload import Figure, Question
 from querygate.custody.workload.asked_figures import Ranges, asked_figures
+from querygate.custody.workload.drawn_questions import drawn
 from querygate.custody.workload.usable_share import KINDS, PAPER
 from querygate.methods.dp.accuracy import within
 from querygate.methods.views.column_frontiers import ColumnFrontiers
@@ -141,20 +141,12 @@ def _plain(study: Study, folder: Path) -> Path:
     return path
 
 
-def _drawn(questions: Sequence[Question]) -> list[Question]:
-    rng, found = random.Random(1), []
-    for is_paper, number in ((True, PAPER_QUESTIONS), (False, OTHER_QUESTIONS)):
-        kinds = [question for question in questions if (question.kind in PAPER) == is_paper]
-        found += rng.sample(kinds, min(number, len(kinds)))
-    return found
-
-
 def _measured(study: Study, source: Source, k: int) -> list[dict[str, Any]]:
     rows = []
     by_views = study.policy.but(k=k, views={"mode": "auto"}).parsed()
     by_classes = study.policy.but(k=k, anonymise={"class_moments": "rounded"}).parsed()
     with published_on_trial(by_views, source) as trial:
-        asked = _drawn(trial.questions(EVERYTHING))
+        asked = drawn(trial.questions(EVERYTHING), PAPER_QUESTIONS, OTHER_QUESTIONS)
         views = trial.figures(asked)
         others = {name: _told(trial, asked, tell) for name, tell in OTHERS.items()} if k == KS[0] else {}
     with published_on_trial(by_classes, source) as trial:

@@ -1,13 +1,13 @@
-"""The custodian's root for comparing views: publishes into a folder that is gone afterwards, and asks."""
+"""The custodian's root for comparing policies: publishes into a folder that is gone afterwards, and asks."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 
 from querygate.core.errors import ConfigError
@@ -16,80 +16,81 @@ from querygate.core.progress import Progress, no_progress
 from querygate.core.vault_ports import Source
 from querygate.custody.jobs.publish_version import open_version_writer, publish_to
 from querygate.custody.policy import Policy
+from querygate.custody.policy.model import AuditOptions
+from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.verify.verify import Written
-from querygate.custody.workload import Figure, Question, UsableShare, public_cuts, standing_workload, usable_shares
+from querygate.custody.workload import Figure, Question, public_cuts, standing_workload
 from querygate.custody.workload.asked_figures import asked_figures, ranges_of
-from querygate.custody.workload.standing_workload import MOST_QUESTIONS, of_each_kind
-from querygate.custody.workload.usable_share import PAPER
-from querygate.custody.workload.view_candidates import view_candidates
+from querygate.custody.workload.drawn_questions import drawn
+from querygate.custody.workload.policy_cost import CANNOT, QUESTIONS, PolicyCost, Standing, measure_cost, standing
+from querygate.custody.workload.standing_workload import MOST_QUESTIONS
 from querygate.site.layout import init_site
 from querygate.site.open_gate import open_gate
 from querygate_adapters.sources.open_source import open_source
+from querygate_adapters.sources.sampled_source import SampledSource
 from querygate_adapters.store.duckdb_store import DuckDBRelease
 from querygate_adapters.vault.report_rows import ReportRows
 from querygate_adapters.vault.version_writer import WrittenStore
 
-QUESTIONS = 120
-"""So many are asked of each candidate, of each the same. Three of four are what papers print most: the others take most
-of the time.
-"""
+RECORDS = 3_000
+"""So many records at most are published for each change of the policy."""
 
-SMALL = 5_000
-"""Up to so many records all of them may be one frame cell: more people in a cell take longer to certify."""
-
-CANNOT = "QG803"
-"""A candidate that cannot keep its promises is a line of the comparison, and not the end of it."""
+MOST_WHOLE = 20_000
+"""Up to so many records, the policy as it is is published of all of them too."""
 
 
 @dataclass(frozen=True, slots=True)
-class PreviewRow:
-    """One way to publish, and how much of the standing workload is usable then; or why nothing can be published."""
+class PolicyPreview:
+    """What a policy costs, measured on `used` of the records. `whole` is the policy on all of them, where they are more
+    and not too many.
+    """
 
-    views: str
-    shares: tuple[UsableShare, ...] = ()
-    problem: str = ""
+    dataset: str
+    k: int
+    records: int
+    used: int
+    whole: Standing | None
+    cost: PolicyCost
 
 
 def preview(
-    policy: Policy,
+    file: PolicyFile,
     source: str | Source,
     *,
-    base_dir: Path = Path(),
+    records: int = RECORDS,
     questions: int = QUESTIONS,
-    candidates: int | None = None,
     progress: Progress = no_progress,
-) -> tuple[PreviewRow, ...]:
-    """The policy's own views, classes in their place, other views and other frames, or the first so many of these.
-    Nothing is kept.
-    """
+) -> PolicyPreview:
+    """Nothing is kept. A large table is sampled by whole persons, where the source itself says who they are."""
     opened = open_source(source) if isinstance(source, str) else source
-    tried = view_candidates(policy, is_small=_is_small(opened))[:candidates]
-    rows = []
-    for place, candidate in enumerate(tried):
-        progress(f"trying {place + 1} of {len(tried)}: {candidate.name}", place / len(tried))
-        try:
-            with published_on_trial(candidate.policy, opened, base_dir) as trial:
-                figures = trial.figures(_drawn(trial.questions(MOST_QUESTIONS), questions))
-        except ConfigError as problem:
-            if problem.code != CANNOT:
-                raise
-            rows.append(PreviewRow(candidate.name, problem=problem.detail))
-        else:
-            rows.append(PreviewRow(candidate.name, usable_shares(figures)))
-    return tuple(rows)
+    policy = file.policy
+    progress("reading the source")
+    most = records if not policy.person or policy.person in opened.columns() else sys.maxsize
+    sample = SampledSource(opened, most, policy.person if most == records else "")
+    whole = None
+    if sample.used < sample.records <= MOST_WHOLE:
+        progress("publishing all records on trial")
+        whole = _of_all(policy, opened, file.folder, questions)
+    cost = measure_cost(
+        file.raw,
+        lambda changed: published_on_trial(changed, sample, file.folder),
+        folder=file.folder,
+        records=sample.records,
+        questions=questions,
+        progress=progress,
+    )
+    return PolicyPreview(policy.dataset, policy.k, sample.records, sample.used, whole, cost)
 
 
-def _drawn(questions: Sequence[Question], number: int) -> tuple[Question, ...]:
-    paper = [question for question in questions if question.kind in PAPER]
-    others = [question for question in questions if question.kind not in PAPER]
-    return *of_each_kind(paper, number - number // 4), *of_each_kind(others, number // 4)
-
-
-def _is_small(source: Source) -> bool:
-    with source.reading():
-        sizes = accumulate(batch.num_rows for batch in source.batches(source.columns()[:1]))
-        return all(rows <= SMALL for rows in sizes)
+def _of_all(policy: Policy, source: Source, folder: Path, questions: int) -> Standing:
+    try:
+        with published_on_trial(policy, source, folder) as trial:
+            return standing(trial.figures(drawn(trial.questions(MOST_QUESTIONS), questions)))
+    except ConfigError as problem:
+        if problem.code != CANNOT:
+            raise
+        return Standing(problem=problem.detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,10 @@ class TrialVersion:
 
 @contextmanager
 def published_on_trial(policy: Policy, source: Source, base_dir: Path = Path()) -> Iterator[TrialVersion]:
-    """A publication as any other, and verified as any other, into a folder that is gone afterwards."""
+    """A publication as any other, and verified as any other, into a folder that is gone afterwards. Nobody queries it,
+    so what the policy says about queries needs no auditor.
+    """
+    policy = replace(policy, audit=AuditOptions())
     with tempfile.TemporaryDirectory() as folder:
         opened = open_gate(init_site(Path(folder) / "site"))
         published = publish_to(opened, policy, source, user="trial", base_dir=base_dir)

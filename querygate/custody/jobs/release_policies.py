@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import time
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from querygate.core.progress import Progress, no_progress
 from querygate.custody.columns.population import Population, linked, read_people, records_of
 from querygate.custody.jobs.scratch_vault import scratch_rows
 from querygate.custody.pages.fill import fill
-from querygate.custody.policy import ColumnPolicy, Policy, load_policy, parse_policy
-from querygate.custody.policy.policy_writer import moved, write_toml
+from querygate.custody.policy import ColumnPolicy, Policy
+from querygate.custody.policy.policy_file import PolicyFile
 from querygate.custody.policy.toml_reader import RawTable
 from querygate.custody.search import AlternativesSearch, Decision, applied, harboured, search
 from querygate.custody.search.alternatives_search import SearchOptions
@@ -25,34 +24,6 @@ from querygate.custody.search.search_report import SearchedPopulation, SearchRep
 from querygate_adapters.sources.open_source import open_source
 
 TEMPLATE = "policy_search.html"
-
-
-@dataclass(frozen=True)
-class PolicyFile:
-    """A policy as its custodian wrote it."""
-
-    path: Path
-    policy: Policy
-    raw: RawTable
-
-    @classmethod
-    def read(cls, path: Path) -> PolicyFile:
-        policy = load_policy(path)
-        return cls(path, policy, tomllib.loads(path.read_bytes().decode("utf-8-sig")))
-
-    @property
-    def folder(self) -> Path:
-        return self.path.parent
-
-    def written(self, raw: RawTable, to: Path, head: str) -> str:
-        """The text of another file in the folder `to`; checked to be a policy."""
-        text = f"{head}\n{write_toml(moved(raw, self.folder, to))}"
-        parse_policy(text, "the generated policy", to)
-        return text
-
-    def order(self) -> dict[str, list[str]]:
-        """The values of each category in the order in which they are written."""
-        return {name: table["values"] for name, table in self.raw["columns"].items() if "values" in table}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isfinite
 from typing import TypeAlias
 
 import numpy as np
@@ -19,14 +18,17 @@ from querygate.core.errors import ConfigError
 from querygate.core.progress import Progress, no_progress
 from querygate.core.types import Arrays, Catalog, Column, Floats, Ints
 from querygate.custody.policy import Policy
-from querygate.custody.publish.view_risk import SEED, UnitRisk
+from querygate.custody.publish.view_risk import UnitRisk
 from querygate.custody.publish_report.report_case import OnTrial, ReportCase
 from querygate.custody.verify.verify import Written
 from querygate.custody.workload import Figure, Question, UsableShare, public_cuts, standing_workload, usable_shares
 from querygate.custody.workload.asked_figures import asked_figures, ranges_of
+from querygate.custody.workload.drawn_questions import drawn
+from querygate.custody.workload.usable_share import median_width
 
-QUESTIONS = {"one view": 36, "others": 24}
-"""So many are asked whose columns some view has together, and so many others."""
+QUESTIONS = {"one view": (26, 10), "others": (18, 6)}
+"""So many are asked whose columns some view has together, and so many others: of counts, prevalences and means, and of
+all other kinds."""
 
 MOST_RECORDS = 50_000
 """With more, classes are not published on trial."""
@@ -114,7 +116,7 @@ class _Workload:
         for question in standing_workload(case.catalog, public_cuts(case.policy)):
             parts["one view" if _is_told(case.catalog, question) else "others"].append(question)
         return cls(
-            {name: _drawn(found, QUESTIONS[name]) for name, found in parts.items()},
+            {name: drawn(found, *QUESTIONS[name]) for name, found in parts.items()},
             {name: len(found) for name, found in parts.items()},
         )
 
@@ -127,12 +129,6 @@ class _Workload:
         total = sum(size for _, size in known)
         printed = sum(share * size for share, size in known) / total if total else None
         return WayToPublish(name, k, parts, printed, belief), [len(found) for found in figures]
-
-
-def _drawn(questions: Sequence[Question], number: int) -> list[Question]:
-    """So many of them, in their order."""
-    places = np.random.default_rng(SEED).permutation(len(questions))[:number]
-    return [questions[place] for place in sorted(places.tolist())]
 
 
 def _is_told(catalog: Catalog, question: Question) -> bool:
@@ -201,12 +197,7 @@ def _told(risk: Sequence[UnitRisk]) -> tuple[Belief, ...]:
 
 def _widths(figures: Sequence[Figure]) -> dict[str, float | None]:
     kinds = dict.fromkeys(figure.kind for figure in figures)
-    return {kind: _median([figure.width for figure in figures if figure.kind == kind]) for kind in sorted(kinds)}
-
-
-def _median(widths: Sequence[float]) -> float | None:
-    middle = sorted(widths)[(len(widths) - 1) // 2]
-    return round(middle, 4) if isfinite(middle) else None
+    return {kind: median_width(figure.width for figure in figures if figure.kind == kind) for kind in sorted(kinds)}
 
 
 # -- classes -------------------------------------------------------------------------------------------------------

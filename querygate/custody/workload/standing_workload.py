@@ -13,7 +13,7 @@ import datetime as dt
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice, zip_longest
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -111,17 +111,6 @@ def standing_workload(
     ]
     kept = sorted(rng.permutation(len(asked))[:most].tolist())
     return tuple(_question(catalog.dataset, asked[place]) for place in kept)
-
-
-def of_each_kind(questions: Sequence[Question], most: int) -> tuple[Question, ...]:
-    """So many of the questions, in their order: as many of each kind as there are, by turns, spread over them all."""
-    by_kind: dict[Kind, list[int]] = {}
-    for place, question in enumerate(questions):
-        by_kind.setdefault(question.kind, []).append(place)
-    rng = np.random.default_rng(SEED)
-    drawn = [rng.permutation(places).tolist() for places in by_kind.values()]
-    turns = (place for turn in zip_longest(*drawn) for place in turn if place is not None)
-    return tuple(questions[place] for place in sorted(islice(turns, most)))
 
 
 def public_cuts(policy: Policy) -> dict[str, tuple[Number, ...]]:

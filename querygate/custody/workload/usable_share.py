@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import e, inf, log
+from math import e, inf, isfinite, log
 
 from querygate.core.types import Range
 from querygate.custody.workload.standing_workload import Kind, Question
@@ -101,3 +101,10 @@ def usable_shares(figures: Iterable[Figure]) -> tuple[UsableShare, ...]:
 
 def _share(figures: Sequence[Figure]) -> float | None:
     return sum(figure.is_usable for figure in figures) / len(figures) if figures else None
+
+
+def median_width(widths: Iterable[float]) -> float | None:
+    """In widths that could just be printed; None where half of the figures have no bounds, and where there are none."""
+    found = sorted(widths)
+    middle = found[(len(found) - 1) // 2] if found else inf
+    return round(middle, 4) if isfinite(middle) else None

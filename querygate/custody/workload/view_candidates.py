@@ -1,12 +1,10 @@
-"""Ways to publish a dataset that a custodian may want to compare, named as the policy would say them."""
+"""Other views of a dataset that a custodian may want to compare with those of the policy."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from querygate.core.errors import ConfigError
 from querygate.custody.policy import Policy, ViewRules
 from querygate.custody.policy.view_rules import (
     FEW_VALUES,
@@ -17,37 +15,23 @@ from querygate.custody.policy.view_rules import (
     usual_frame,
 )
 
-CLASSES = 'mode = "none"'
+SMALL = 5_000
+"""Up to so many records all of them may be one frame cell: more people in a cell take longer to certify."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A policy, and the lines of its table [views]."""
-
-    name: str
-    policy: Policy
-
-
-def view_candidates(policy: Policy, *, is_small: bool = False) -> tuple[Candidate, ...]:
-    """The policy's own views first, classes in their place, views by other categories and views in other frames; none
-    twice. Of a small table all records may be one frame cell.
-    """
+def other_views(policy: Policy, records: int) -> tuple[ViewRules, ...]:
+    """Beside the policy's own: views by other categories and views in other frames; none twice, none its own."""
     if policy.views is None:
-        raise ConfigError(
-            "QG801",
-            "The policy has no table [views], so there are no views to compare.",
-            'Add the lines `[views]` and `mode = "auto"`.',
-        )
+        return ()
     own = policy.views
     found = [own, *_other_views(policy, own), *_other_frames(policy, own)]
-    if is_small:
+    if records <= SMALL:
         found.append(replace(own, frame=()))
     ways: dict[object, ViewRules] = {}
     for rules in found:
         views = (frozenset(map(frozenset, part)) for part in (rules.spanning, rules.extra))
         ways.setdefault((*views, rules.frame), rules)
-    first, *others = (Candidate(_name(rules, own), replace(policy, views=rules)) for rules in ways.values())
-    return first, Candidate(CLASSES, replace(policy, views=None)), *others
+    return tuple(ways.values())[1:]
 
 
 def _other_views(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
@@ -85,12 +69,3 @@ def _other_frames(policy: Policy, rules: ViewRules) -> Iterator[ViewRules]:
             half = (len(rest) + 1) // 2 if len(quasi) > ONE_VIEW else len(rest)
             views = tuple((column.name, *part) for part in (rest[:half], rest[half:]) if part)
             yield replace(_respanned(policy, rules, views or ((column.name,),)), frame=((column.name, ()),))
-
-
-def _name(rules: ViewRules, own: ViewRules) -> str:
-    """What the table says; of the frame only where it is another."""
-    spanning = f"spanning = {json.dumps(rules.spanning, ensure_ascii=False)}"
-    if rules.extra:
-        spanning += f", extra = {json.dumps(rules.extra, ensure_ascii=False)}"
-    frame = json.dumps([name for name, _ in rules.frame], ensure_ascii=False)
-    return spanning if rules.frame == own.frame else f"frame = {frame}, {spanning}"

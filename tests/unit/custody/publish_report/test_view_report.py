@@ -50,7 +50,7 @@ def people() -> dict[str, list[Any]]:
 def few_questions() -> Iterator[None]:
     """Each takes as long as any other."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("querygate.custody.publish_report.view_worth.QUESTIONS", {"one view": 10, "others": 4})
+        patch.setattr("querygate.custody.publish_report.view_worth.QUESTIONS", {"one view": (8, 2), "others": (3, 1)})
         yield
 
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from querygate.cli import main
 from querygate.custody.jobs.preview_views import TrialVersion, published_on_trial
 from querygate.custody.workload.asked_figures import ranges_of
-from querygate.custody.workload.usable_share import KINDS
 from querygate_adapters.sources.open_source import open_source
 from tests.policies import PolicyText, make_policy, quasi, sensitive
 
@@ -88,41 +84,3 @@ def test_a_figure_for_every_group_with_somebody_in_it(trial: TrialVersion) -> No
     everybody = next(f for f in trial.figures(trial.questions(10**6)[:1]))
     assert everybody.kind == "count"
     assert everybody.is_usable
-
-
-def previewed(source: Path, policy: str, *options: str) -> Result:
-    file = source.parent / "preview.toml"
-    file.write_text(policy, encoding="utf-8")
-    given = ["policy", "preview", "--policy", str(file), "--source", str(source), "--questions", "7"]
-    done = CliRunner().invoke(main, [*given, *options])
-    assert done.exit_code == 0, done.output
-    return done
-
-
-def test_the_command_compares_views_and_a_column_says_every_kind(source: Path) -> None:
-    done = previewed(source, POLICY, "--format", "csv")
-    own, classes, *others = csv.DictReader(done.stdout.splitlines())
-    assert own["views"] == 'spanning = [["seen", "ward", "first"]]'
-    assert classes["views"] == 'mode = "none"'
-    assert [one["views"] for one in others] == [
-        'frame = ["ward"], spanning = [["ward", "seen", "first"]]',
-        'frame = ["first"], spanning = [["first", "seen", "ward"]]',
-        'frame = [], spanning = [["seen", "ward", "first"]]',
-    ]
-    assert "trying 5 of 5: " in done.stderr
-    assert set(own) == {"views", "figures", "printable", "aligned", "free", *KINDS, "problem"}
-    for row in (own, *others):
-        assert int(row["figures"]) > 0
-        assert 0 <= float(row["printable"]) <= 1
-
-
-def test_a_candidate_that_cannot_be_published_is_a_line_and_the_others_are_told(source: Path) -> None:
-    constant = POLICY.but(columns={"never": {"diversity": {"kind": "distinct", "l": 2}}})
-    told = json.loads(previewed(source, constant, "--format", "json", "--candidates", "2").stdout)
-    assert [bool(row["problem"]) for row in told] == [False, True]
-    assert told[0]["printable"] is not None
-    assert told[1]["printable"] is None
-    shown = previewed(source, constant, "--candidates", "2").stdout
-    assert f'mode = "none" cannot be published: {told[1]["problem"]}' in shown
-    assert 'mode = "none" (cannot be published, see below)' in shown
-    assert "narrow enough to print" in shown

@@ -11,8 +11,8 @@ import pytest
 
 from querygate.core.types import Catalog, Column
 from querygate.custody.workload import Question, public_cuts, standing_workload
-from querygate.custody.workload.standing_workload import of_each_kind
-from querygate.custody.workload.usable_share import KINDS
+from querygate.custody.workload.drawn_questions import drawn
+from querygate.custody.workload.usable_share import PAPER
 from tests.policies import AGE, SEX, make_policy, quasi, sensitive
 
 DAY = (dt.date(2020, 1, 1) - dt.date(1970, 1, 1)).days
@@ -72,13 +72,14 @@ def test_a_fixed_category_is_never_one_of_the_keys() -> None:
     assert any("race = 'a''b'" in q.sql for q in asked(AGES, SEXES, RACES))
 
 
-def test_as_many_of_each_kind_whatever_there_is_most_of() -> None:
+def test_the_same_part_is_drawn_each_time_of_what_papers_print_and_of_the_rest() -> None:
     everything = asked(AGES, SEXES, RACES, PRESSURE, WEIGHT, SMOKES, ILL, HEALTH)
-    some = of_each_kind(everything, 35)
-    assert Counter(q.kind for q in some) == dict.fromkeys(KINDS, 5)
-    assert [q for q in everything if q in set(some)] == list(some)
-    assert of_each_kind(everything, 10**6) == everything
-    assert of_each_kind((), 5) == ()
+    some = drawn(everything, 30, 5)
+    assert [q.kind in PAPER for q in some] == [True] * 30 + [False] * 5
+    assert len(set(some)) == 35
+    assert drawn(everything, 30, 5) == some
+    assert set(drawn(everything, 10**6, 10**6)) == set(everything)
+    assert drawn((), 5) == []
 
 
 def test_more_questions_than_wanted_are_drawn_from() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import e
+from math import e, inf
 
 import pytest
 
 from querygate.core.types import Range
 from querygate.custody.workload import Figure, Question, usable, usable_shares
 from querygate.custody.workload.standing_workload import Ends, Kind
-from querygate.custody.workload.usable_share import relative_width
+from querygate.custody.workload.usable_share import median_width, relative_width
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,10 @@ def test_shares_of_what_papers_print_by_ends_and_of_each_kind() -> None:
 
 def test_nothing_asked() -> None:
     assert {part.share for part in usable_shares([])} == {None}
+
+
+def test_the_median_of_widths_and_none_where_half_have_no_bounds() -> None:
+    assert median_width([3.0, 1.0, 2.0]) == 2.0
+    assert median_width([0.0, 1.0, inf]) == 1.0
+    assert median_width([0.0, inf, inf]) is None
+    assert median_width([]) is None

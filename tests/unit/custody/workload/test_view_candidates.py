@@ -1,78 +1,62 @@
-"""Which ways to publish a custodian is shown beside the policy's own."""
+"""Which views a custodian is shown beside the policy's own."""
 
 from __future__ import annotations
 
-import tomllib
-
-import pytest
-
-from querygate.core.errors import ConfigError
-from querygate.custody.workload.view_candidates import CLASSES, view_candidates
-from tests.policies import AGE, SBP, make_policy, quasi
+from querygate.custody.policy import Policy
+from querygate.custody.workload.view_candidates import SMALL, other_views
+from tests.policies import AGE, SBP, PolicyText, make_policy, quasi
 
 CATEGORIES = {name: quasi("category", values=["a", "b"]) for name in ("sex", "race", "school")}
 POLICY = make_policy("t", {"age": AGE, **CATEGORIES, "sbp": SBP | {"bins": 10, "guard": 10}}, views={"mode": "auto"})
 
+Told = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
 
-def test_the_policys_own_come_first_then_classes_then_others_by_each_category_and_in_its_frame() -> None:
-    own, classes, *others = view_candidates(POLICY.parsed())
-    assert own.policy == POLICY.parsed()
-    assert classes.name == CLASSES
-    assert classes.policy.views is None
-    assert [one.name for one in others] == [
-        'spanning = [["age", "race", "sex"], ["age", "race", "school"]], extra = [["sex", "school"]]',
-        'spanning = [["age", "school", "sex"], ["age", "school", "race"]], extra = [["sex", "race"]]',
-        'spanning = [["age", "sex", "race", "school"], ["age", "sex", "school"]]',
-        'frame = ["sex"], spanning = [["sex", "age", "race"], ["sex", "school"]], extra = [["race", "school"]]',
-        'frame = ["race"], spanning = [["race", "age", "sex"], ["race", "school"]], extra = [["sex", "school"]]',
-        'frame = ["school"], spanning = [["school", "age", "sex"], ["school", "race"]], extra = [["sex", "race"]]',
+
+def told(policy: Policy, records: int = SMALL + 1) -> list[Told]:
+    """Frame, spanning and extra of each."""
+    return [(tuple(name for name, _ in one.frame), one.spanning, one.extra) for one in other_views(policy, records)]
+
+
+def test_views_by_each_other_category_and_in_the_frame_of_each() -> None:
+    age = ("age",)
+    assert told(POLICY.parsed()) == [
+        (age, (("age", "race", "sex"), ("age", "race", "school")), (("sex", "school"),)),
+        (age, (("age", "school", "sex"), ("age", "school", "race")), (("sex", "race"),)),
+        (age, (("age", "sex", "race", "school"), ("age", "sex", "school")), ()),
+        (("sex",), (("sex", "age", "race"), ("sex", "school")), (("race", "school"),)),
+        (("race",), (("race", "age", "sex"), ("race", "school")), (("sex", "school"),)),
+        (("school",), (("school", "age", "sex"), ("school", "race")), (("sex", "race"),)),
     ]
 
 
 def test_only_a_small_table_may_be_one_frame_cell() -> None:
-    *others, last = view_candidates(POLICY.parsed(), is_small=True)
-    assert tuple(others) == view_candidates(POLICY.parsed())
-    spanning = '[["age", "sex", "race"], ["age", "sex", "school"]]'
-    assert last.name == f'frame = [], spanning = {spanning}, extra = [["race", "school"]]'
-    assert last.policy.views is not None
-    assert last.policy.views.frame == ()
+    policy = POLICY.parsed()
+    *others, last = other_views(policy, SMALL)
+    assert tuple(others) == other_views(policy, SMALL + 1)
+    assert policy.views is not None
+    assert (last.frame, last.spanning, last.extra) == ((), policy.views.spanning, policy.views.extra)
 
 
 def test_the_frame_of_the_schema_is_tried_where_the_policy_has_another() -> None:
     rules = {"frame": ["sex"], "spanning": [["sex", "age", "race"], ["sex", "school"]], "mode": None}
-    found = view_candidates(POLICY.but(views=rules).parsed())
-    assert found[0].name == 'spanning = [["sex", "age", "race"], ["sex", "school"]]'
-    (usual,) = [one for one in found if one.name.startswith('frame = ["age"]')]
-    assert usual.policy.views == POLICY.but(views={"extra": []}).parsed().views
+    found = other_views(POLICY.but(views=rules).parsed(), SMALL + 1)
+    (usual,) = [one for one in found if [name for name, _ in one.frame] == ["age"]]
+    assert usual == POLICY.but(views={"extra": []}).parsed().views
 
 
 def test_a_category_of_many_or_unknown_values_is_no_frame() -> None:
     many = quasi("category", values=[str(number) for number in range(13)])
-    found = view_candidates(POLICY.but(columns={"race": many, "school": {"values": None}}).parsed())
-    named = [one.name for one in found if one.name.startswith("frame")]
-    spanning = '[["sex", "age", "race"], ["sex", "school"]]'
-    assert named == [f'frame = ["sex"], spanning = {spanning}, extra = [["race", "school"]]']
-
-
-def test_every_candidate_is_a_policy_that_the_file_could_say() -> None:
-    for one in view_candidates(POLICY.parsed(), is_small=True):
-        if one.policy.views is not None:
-            said = tomllib.loads(one.name.replace(", spanning", "\nspanning").replace(", extra", "\nextra"))
-            assert POLICY.but(views={"mode": "spanning", **said}).parsed().views == one.policy.views
+    policy = POLICY.but(columns={"race": many, "school": {"values": None}}).parsed()
+    assert {frame for frame, _, _ in told(policy)} == {("age",), ("sex",)}
 
 
 def test_few_quasi_identifiers_leave_one_view_and_no_category_none_beside_it() -> None:
-    few = POLICY.but(columns={"race": None, "school": None}).parsed()
-    assert [one.name for one in view_candidates(few)] == [
-        'spanning = [["age", "sex"]]',
-        CLASSES,
-        'frame = ["sex"], spanning = [["sex", "age"]]',
-    ]
-    ages = POLICY.but(columns=dict.fromkeys(CATEGORIES)).parsed()
-    assert [one.name for one in view_candidates(ages)] == ['spanning = [["age"]]', CLASSES]
+    def few(text: PolicyText, **columns: None) -> list[Told]:
+        return told(text.but(columns=columns).parsed())
+
+    assert few(POLICY, race=None, school=None) == [(("sex",), (("sex", "age"),), ())]
+    assert few(POLICY, sex=None, race=None, school=None) == []
 
 
-def test_without_views_there_is_nothing_to_compare() -> None:
-    with pytest.raises(ConfigError, match="no table \\[views\\]") as refused:
-        view_candidates(POLICY.but(views=None).parsed())
-    assert refused.value.code == "QG801"
+def test_without_views_there_are_no_others() -> None:
+    assert other_views(POLICY.but(views=None).parsed(), 1) == ()
